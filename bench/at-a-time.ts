@@ -1,4 +1,4 @@
-// Work on many items, a bounded number of them at a time.
+// Processes many items, a bounded number of them at a time.
 
 /** Resolves when all are done; rejects with the first failure. */
 export async function forEachAtATime<Item>(

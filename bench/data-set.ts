@@ -1,12 +1,12 @@
-// The grants that are measured, made up the same way at every run: ten per subject, objects shared by many subjects,
-// and for every subject questions whose true answer is known without asking.
+// The measured grants, identical in every run: ten per subject, objects shared by many subjects, and checks of every
+// subject with known right answers.
 
 import { RELATIONS, type Relation, type Tuple } from '../src/core/tuples.ts';
 
 export const GRANTS_PER_SUBJECT = 10;
-/** Objects per grant: each object is granted to some twenty subjects. */
+/** Objects per grant: about twenty subjects have a grant on each object. */
 const OBJECTS_PER_GRANT = 0.5;
-/** Coprime to every number of objects used, so that the objects of one subject are all different. */
+/** Coprime to every number of objects here, so that the objects of one subject are all different. */
 const OBJECT_STRIDE = 99_991;
 
 export interface Question {
@@ -14,7 +14,7 @@ export interface Question {
   readonly authorized: boolean;
 }
 
-/** Of ten grants of a subject: most things are only looked at. */
+/** The relations of a subject's ten grants: most are for reading only. */
 const RELATIONS_OF_TEN: readonly Relation[] = [
   ...Array<Relation>(6).fill('viewer'),
   ...Array<Relation>(3).fill('editor'),
@@ -36,7 +36,7 @@ export class DataSet {
     this.#objects = grants * OBJECTS_PER_GRANT;
   }
 
-  /** Up to GRANTS_PER_SUBJECT it is a grant, beyond it (up to the number of objects) one that does not exist. */
+  /** Indexes below GRANTS_PER_SUBJECT are grants; higher ones (up to the number of objects) are not granted. */
   #tuple(subject: number, index: number): Tuple {
     const object = (subject * 31 + index * OBJECT_STRIDE) % this.#objects;
     return {
@@ -50,12 +50,12 @@ export class DataSet {
     return this.#tuple(Math.floor(number / GRANTS_PER_SUBJECT), number % GRANTS_PER_SUBJECT);
   }
 
-  /** The question of that number: every other one is authorized. Consecutive ones are about subjects far apart. */
+  /** The question with that number: every other one is authorized. Consecutive ones are about distant subjects. */
   question(number: number): Question {
     return this.questionOn((number * 7919) % this.subjects, number);
   }
 
-  /** One of the questions about a subject. Of those denied half have the wrong object and half the wrong relation. */
+  /** One of the questions about a subject. Half of the denied ones have the wrong object, half the wrong relation. */
   questionOn(subject: number, number: number): Question {
     const index = (number >> 1) % GRANTS_PER_SUBJECT;
     if (number % 2 === 0) return { tuple: this.#tuple(subject, index), authorized: true };
@@ -65,14 +65,12 @@ export class DataSet {
     return { tuple: { ...tuple, relation }, authorized: false };
   }
 
-  /** A question about each subject once, so that every page is touched. */
+  /** A question about each subject once, so that every page is read. */
   questionAbout(subject: number): Question {
     return { tuple: this.#tuple(subject, subject % GRANTS_PER_SUBJECT), authorized: true };
   }
 
-  /**
-   * A grant that is not in the set: those of even numbers belong to subjects that have grants, the others to new ones.
-   */
+  /** A grant outside the set: even numbers belong to subjects that have grants, odd ones to new subjects. */
   newGrant(number: number): Tuple {
     const subject = number % 2 === 0 ? (number * 7919) % this.subjects : this.subjects + Math.floor(number / 20);
     return {

@@ -1,13 +1,13 @@
-// A figure: what a scenario has measured, with its target where the project has set one.
+// A figure: what a scenario has measured, with its target if there is one.
 
 export interface Figure {
   readonly name: string;
-  /** What it belongs to, where a scenario measures the same of many things: these make a table with a row for each. */
+  /** Its row, if a scenario measures the same of many things: these make a table with a row for each. */
   readonly row?: string;
   readonly value: number;
   readonly unit: string;
   readonly target?: { readonly kind: 'at most' | 'at least'; readonly value: number };
-  /** The values of the rounds, of which `value` is the median. */
+  /** The values of the rounds; `value` is their median. */
   readonly rounds?: readonly number[];
 }
 

@@ -1,6 +1,6 @@
-// What one observation costs with the prebound histogram of src/telemetry, and with a bound child of prom-client's own:
-// pairs of series in one process, judged by the processor time of this thread. docs/adr/0011 rests on it. Run it alone:
-// `node bench/histogram.ts`; it takes some ten seconds.
+// Measures the cost of one observation with the prebound histogram of src/telemetry, and with a bound child of
+// prom-client's own: pairs of series in one process, compared by the processor time of this thread. docs/adr/0011
+// relies on it. Run it alone with `node bench/histogram.ts`; it takes about ten seconds.
 
 import { Histogram, Registry } from 'prom-client';
 import { TalliedHistogram, type Tally } from '../src/telemetry/prebound-histogram.ts';
@@ -8,7 +8,9 @@ import { TalliedHistogram, type Tally } from '../src/telemetry/prebound-histogra
 const PAIRS = 41;
 const OBSERVATIONS = 400_000;
 const VALUES = 1024;
-/** What a check took when the histogram was introduced: below 1 % of it, the histogram is not worth its lines. */
+/**
+ * The time of a check when the histogram was introduced: if it gains less than 1 % of that, it is not worth its code.
+ */
 const CHECK_NS = 39_000;
 
 const options = {
@@ -28,7 +30,7 @@ for (const operation of ['check', 'checkBulk', 'createGrant', 'listGrants']) {
 /** Mostly below a millisecond, as checks are. */
 const values = Array.from({ length: VALUES }, () => 0.0001 + Math.random() ** 4 * 0.02);
 
-/** Nanoseconds of processor time for each observation. */
+/** Nanoseconds of processor time per observation. */
 function measure(series: Tally): number {
   const before = process.threadCpuUsage();
   for (let index = 0; index < OBSERVATIONS; index += 1) series.observe(values[index % VALUES] ?? 0);
@@ -43,7 +45,7 @@ const other = library.labels('check', '200');
 measure(own);
 measure(other);
 const pairs = Array.from({ length: PAIRS }, (_, index) => {
-  // Each first in every other pair.
+  // The order alternates from pair to pair.
   if (index % 2 === 0) return { own: measure(own), other: measure(other) };
   const first = measure(other);
   return { own: measure(own), other: first };

@@ -1,4 +1,4 @@
-// The figures for people: a table per scenario, and the machine they belong to.
+// Prints the figures for people: a table per scenario, and the machine.
 
 import { cpus, totalmem } from 'node:os';
 import Table from 'cli-table3';
@@ -44,7 +44,7 @@ function renderCell(figure: Figure | undefined): string {
   return isReached(figure) === false ? `${value} > ${renderNumber(figure.target?.value ?? Number.NaN)}` : value;
 }
 
-/** A row for each thing, a column for each figure; beside a value that misses its target, the target. */
+/** One row per thing, one column per figure; a value that misses its target shows the target too. */
 function renderRows(figures: readonly Figure[]): string {
   const columns = [...new Map(figures.map(({ name, unit }) => [name, unit]))];
   const table = new Table({

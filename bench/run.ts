@@ -1,5 +1,5 @@
-// `npm run bench`: the command line of the benchmarks. It runs the scenarios named, or all, one after another; prints
-// what they found; and leaves nothing behind.
+// `npm run bench`: the command line of the benchmarks. It runs the named scenarios, or all, one after another; prints
+// the results; and leaves nothing behind.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
     context.progress(`importing ${data.grants} grants`);
     const importSeconds = await importGrants(addresses, access, data);
     await service.waitForCheckpoint();
-    context.progress('letting the log come to rest');
+    context.progress('waiting until the log is idle');
     await delay(LOG_TAIL_MS);
     await writeAfterRest(addresses, [access]);
     await service.waitForCheckpoint();
@@ -81,7 +81,7 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
   }
 }
 
-/** Undefined where the machine lacks what it needs: an error only where it was asked for by name. */
+/** Undefined if the machine lacks what it needs: an error only if it was named. */
 async function runScenario(
   scenario: Scenario,
   context: BenchContext,
@@ -95,7 +95,7 @@ async function runScenario(
   }
 }
 
-/** A misspelt part would otherwise be a run of nothing. */
+/** Otherwise a misspelt part would run nothing. */
 function requirePartsOf(scenarios: readonly Scenario[], only: readonly string[]): void {
   const known = scenarios.flatMap(({ parts = [] }) => parts.map(({ name }) => name));
   const unknown = only.filter((name) => !known.includes(name));
@@ -168,13 +168,13 @@ async function run(names: readonly string[], { rounds, quick, only, json, keep }
 }
 
 const program = new Command('bench')
-  .description('Measures what the service promises. Every figure is a ratio within the run, or CPU of the service.')
-  .addArgument(new Argument('[scenarios...]', 'which ones; all by default').choices(SCENARIOS.map(({ name }) => name)))
+  .description('Measures the performance promises. Every figure is a ratio within the run, or CPU time of the service.')
+  .addArgument(new Argument('[scenarios...]', 'scenarios; all by default').choices(SCENARIOS.map(({ name }) => name)))
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
-  .option('--only <part>', 'only that part of a scenario that has parts, again for each', collect, [])
-  .option('--quick', 'fewer grants, shorter rounds: some minutes, figures that are hints', false)
-  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` there, and use those that are there')
-  .option('--json <file>', 'write machine and figures there too')
+  .option('--only <part>', 'only that part of a scenario; may be repeated', collect, [])
+  .option('--quick', 'fewer grants, shorter rounds: rough figures in a few minutes', false)
+  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` in this folder, and reuse those in it')
+  .option('--json <file>', 'also write machine and figures to this file')
   .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(PARTS)}`)
   .action(run);
 

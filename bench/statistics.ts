@@ -1,6 +1,6 @@
 // The few statistics that the figures need.
 
-/** Of values in ascending order, by nearest rank. */
+/** By nearest rank; the values must be ascending. */
 export function percentile(ascending: ArrayLike<number>, fraction: number): number {
   const index = Math.min(ascending.length - 1, Math.max(0, Math.ceil(ascending.length * fraction) - 1));
   return ascending[index] ?? Number.NaN;

@@ -1,6 +1,5 @@
-// Checks at a rising rate, until one is too late, fails, or finds no client to begin with: the run ends there, and its
-// summary says at which rate that was. That it ends so is no fault: it is what was looked for, but k6 counts it as one
-// (status 99).
+// Checks at a rising rate. The run ends when one is too slow, fails, or finds no free client, and the summary shows the
+// rate at that moment. That is the expected end, but k6 counts it as a failure (status 99).
 
 import { askCheck } from './calls.ts';
 import { question } from './data-set.ts';
@@ -27,7 +26,7 @@ export const options = test.options({
     failed_requests: [{ threshold: `rate<=${failedMax}`, abortOnFail: true }],
     dropped_iterations: [{ threshold: 'count==0', abortOnFail: true }],
     'http_req_duration{operation:check}': [
-      // Of few requests a slow one says little.
+      // With few requests, a single slow one means little.
       { threshold: `p(99)<${p99Ms}`, abortOnFail: true, delayAbortEval: '10s' },
     ],
   },

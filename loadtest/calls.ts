@@ -1,5 +1,5 @@
-// The requests of a load test, each judged by what it has to answer. What is wrong or failed is counted, and the first
-// of each virtual user is logged in full.
+// The requests of a load test; each response is compared with the known right one. Wrong responses and failures are
+// counted, and the first one of each virtual user is logged in full.
 
 import { vu } from 'k6/execution';
 import http, { type RefinedResponse } from 'k6/http';
@@ -14,9 +14,9 @@ import {
 } from './judgement.ts';
 import type { Tenant } from './tenants.ts';
 
-/** More would only repeat it. */
+/** More would only repeat the first. */
 const LOGGED_MAX = 1;
-/** Longer than the deadline of the service, which answers with an error then. */
+/** Longer than the deadline of the service, which then responds with an error. */
 const TIMEOUT = '20s';
 const INTERRUPTED = 'context canceled';
 
@@ -42,7 +42,7 @@ interface Request {
   readonly expected: readonly number[];
 }
 
-/** What came back, or why nothing did. */
+/** The response, or why there is none. */
 function exchange(tenant: Tenant, { method, url, body }: Request, tags: Tags): Response | Error {
   const headers = { Authorization: `Bearer ${tenant.key}`, 'Content-Type': 'application/json' };
   const params = { headers, tags, timeout: TIMEOUT, responseType: 'text' as const };
@@ -53,10 +53,10 @@ function exchange(tenant: Tenant, { method, url, body }: Request, tags: Tags): R
   }
 }
 
-/** A response with one of the expected statuses; undefined where there is none. */
+/** A response with one of the expected statuses; undefined if there is none. */
 function send(tenant: Tenant, request: Request, tags: Tags): Response | undefined {
   const { operation, expected } = request;
-  // Its name stands for the address in what is measured: a listing has an address of its own for each subject.
+  // In the measurements, the name replaces the URL: a listing has another URL for each subject.
   const allTags = { ...tags, operation, name: operation };
   const response = exchange(tenant, request, allTags);
   if (!(response instanceof Error) && expected.includes(response.status)) {
@@ -64,14 +64,14 @@ function send(tenant: Tenant, request: Request, tags: Tags): Response | undefine
     return response;
   }
   const failure = response instanceof Error ? response.message : describe(response);
-  // The run was ended while it was in flight: that says nothing of the service.
+  // The run ended while it was in flight: that says nothing about the service.
   if (failure.includes(INTERRUPTED)) return undefined;
   failedRequests.add(true, allTags);
   log(`${operation} of ${tenant.tenant_id} failed: ${failure}`);
   return undefined;
 }
 
-/** The fields of an answer; none where it is no JSON. */
+/** The fields of a response; none if it is not JSON. */
 function parse(response: Response): Record<string, unknown> {
   try {
     return Object(JSON.parse(response.body));
@@ -83,15 +83,15 @@ function parse(response: Response): Record<string, unknown> {
 export interface Caller {
   readonly baseUrl: string;
   readonly tenant: Tenant;
-  /** Laid on every request. */
+  /** Added to every request. */
   readonly tags?: Tags;
 }
 
-/** Anything but that very answer is wrong, `undefined` too. */
+/** Any other answer is wrong, and so is `undefined`. */
 function judge(asked: Question, authorized: unknown, response: Response, tags: Tags): void {
   const right = authorized === asked.authorized;
   (asked.authorized ? rightPositives : rightNegatives).add(right, tags);
-  if (!right) log(`A wrong answer: ${JSON.stringify(asked)} was answered with ${describe(response)}`);
+  if (!right) log(`A wrong answer to ${JSON.stringify(asked)}: ${describe(response)}`);
 }
 
 export function askCheck({ baseUrl, tenant, tags = {} }: Caller, asked: Question): void {
@@ -121,7 +121,7 @@ export function askListing({ baseUrl, tenant, tags = {} }: Caller, { subject, re
   if (!right) log(`A wrong listing of ${subject}: ${describe(response)}`);
 }
 
-/** Whether the grant is there afterwards; undefined where that is not known. */
+/** Whether the grant exists afterwards; undefined if that is unknown. */
 export function changeGrant(
   { baseUrl, tenant, tags = {} }: Caller,
   tuple: Tuple,
@@ -132,7 +132,7 @@ export function changeGrant(
     : ({ operation: 'revoke', method: 'DELETE', expected: [204, 404] } as const);
   const response = send(tenant, { ...request, url: `${baseUrl}/v1/grants`, body: tuple }, tags);
   if (response === undefined) return undefined;
-  // The answer says whether it was a change. Where it is not known what stood there before, either is right.
+  // The response says whether it was a change. If the previous state is unknown, either is right.
   const changed = response.status === (granted ? 201 : 204);
   const right = before === undefined || changed === (before !== granted);
   rightWrites.add(right, tags);
@@ -140,5 +140,5 @@ export function changeGrant(
   return granted;
 }
 
-/** Names this virtual user among all of the run, on however many machines. */
+/** Identifies this virtual user in the whole run, on however many machines. */
 export const writerNumber = (): number => vu.idInTest;

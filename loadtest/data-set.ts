@@ -1,5 +1,5 @@
-// What is granted to the tenants of a load test, and questions whose answers follow from that: any tenant with so many
-// grants has the same ones, so that neither k6 nor the seeding has to remember any. Imports nothing.
+// The grants of the tenants of a load test, and checks with known answers. Both follow from the number of grants alone,
+// so neither k6 nor the seeding must store them. Imports nothing.
 
 export interface Tuple {
   readonly subject: string;
@@ -17,7 +17,7 @@ export const GRANTS_PER_SUBJECT = 10;
 export const RELATION = 'viewer';
 const OTHER_RELATION = 'editor';
 
-/** Of one width, so that the order of the numbers is that of the bytes. */
+/** Of fixed width, so that the numeric order is the order of the bytes. */
 const padded = (number: number): string => String(number).padStart(9, '0');
 const subjectAt = (number: number): string => `user:load-${padded(number)}`;
 const objectAt = (number: number): string => `document:load-${padded(number)}`;
@@ -28,7 +28,7 @@ const tupleAt = (subject: number, index: number, relation = RELATION): Tuple => 
   object: objectAt(subject + index),
 });
 
-/** The grant of that number, from 0. */
+/** The grant with that number, from 0. */
 export function grantAt(number: number): Tuple {
   return tupleAt(Math.floor(number / GRANTS_PER_SUBJECT), number % GRANTS_PER_SUBJECT);
 }
@@ -40,13 +40,13 @@ function pick(count: number, random: () => number): number {
 
 const subjectsOf = (grants: number): number => Math.floor(grants / GRANTS_PER_SUBJECT);
 
-/** About a grant that a tenant with so many grants (10 or more) has. */
+/** About a grant that a tenant with this many grants (10 or more) has. */
 export function positiveQuestion(grants: number, random: () => number): Question {
   const tuple = tupleAt(pick(subjectsOf(grants), random), pick(GRANTS_PER_SUBJECT, random));
   return { tuple, authorized: true };
 }
 
-/** About one it does not have: half of them have the wrong object, the others the wrong relation. */
+/** About a grant that it does not have: half of them have the wrong object, the others the wrong relation. */
 export function negativeQuestion(grants: number, random: () => number): Question {
   const subject = pick(subjectsOf(grants), random);
   const index = pick(GRANTS_PER_SUBJECT, random);
@@ -61,7 +61,7 @@ export function question(grants: number, random: () => number): Question {
 export interface Listing {
   readonly subject: string;
   readonly relation: string;
-  /** In the order of the answer. */
+  /** In the order of the response. */
   readonly objects: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function listing(grants: number, random: () => number): Listing {
   return { subject: subjectAt(subject), relation: RELATION, objects };
 }
 
-/** A tuple that no grant of the set touches: one writer makes and revokes it again and again. */
+/** A tuple that no grant of the set touches: one writer creates and revokes it repeatedly. */
 export function writtenTuple(writer: number): Tuple {
   return {
     subject: `user:load-writer-${padded(writer)}`,

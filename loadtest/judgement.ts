@@ -1,5 +1,5 @@
-// What a run is judged by: the measurements, and the thresholds on them. Positive and negative checks are apart: a
-// service that says yes to everything, or no, has every check of one kind right. A wrong answer ends the run within two
+// The verdict on a run: the measurements, and their thresholds. Positive and negative checks are separate, because a
+// service that always says yes, or always no, has every check of one kind right. A wrong answer ends the run within two
 // seconds.
 
 import { Gauge, Rate } from 'k6/metrics';
@@ -9,13 +9,13 @@ import type { LoadSettings } from './settings.ts';
 export const OPERATIONS = ['check', 'bulk', 'list', 'grant', 'revoke'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** The share of decided answers that are right. A request that failed decides nothing. */
+/** The share of decided answers that are right. A failed request decides nothing. */
 export const rightPositives = new Rate('positive_checks');
 export const rightNegatives = new Rate('negative_checks');
 export const rightListings = new Rate('listings');
-/** A write that is answered like one that changed nothing, or a check that does not see it. */
+/** Wrong: a write whose response says that it changed nothing, or a later check that does not see the write. */
 export const rightWrites = new Rate('writes');
-/** The share of requests without an answer, or with an error. */
+/** The share of requests without a response, or with an error. */
 export const failedRequests = new Rate('failed_requests');
 
 /** Whether the memory of a process could be read. */
@@ -27,17 +27,17 @@ export const memoryMean = new Gauge('memory_mean_mib');
 export type Judged = 'positive_checks' | 'negative_checks' | 'listings' | 'writes';
 type Thresholds = Record<string, Threshold[]>;
 
-/** `kinds`: which answers there have to be, all of them right. */
+/** `kinds`: the kinds of answers that must occur, all of them right. */
 export function answersRight(kinds: readonly Judged[]): Thresholds {
   return Object.fromEntries(kinds.map((kind) => [kind, [{ threshold: 'rate==1', abortOnFail: true }]]));
 }
 
-/** No request may fail, but for the share that the settings allow, and none may begin too late. */
+/** No request may fail, except for the share that the settings allow, and none may start too late. */
 export function nothingLost({ failedMax = 0 }: LoadSettings, tags = ''): Thresholds {
   return { [`failed_requests${tags}`]: [`rate<=${failedMax}`], dropped_iterations: ['count==0'] };
 }
 
-/** `parts`: operations, or other tags of requests like `phase:after`. */
+/** `parts`: operations, or other tags of requests such as `phase:after`. */
 export function fast({ p99Ms }: LoadSettings, parts: readonly string[]): Thresholds {
   return Object.fromEntries(parts.map((part) => [`http_req_duration{${part}}`, [`p(99)<${p99Ms}`]]));
 }

@@ -1,4 +1,4 @@
-// What every scenario begins with: its settings, its tenants, and the options that k6 takes from it.
+// What all scenarios share: their settings, their tenants, and the options for k6.
 
 import { SharedArray } from 'k6/data';
 import http from 'k6/http';
@@ -9,7 +9,7 @@ import { defaultVus, type LoadSettings, readSettings } from './settings.ts';
 import { renderSummary, type SummaryData } from './summary.ts';
 import { parseTenants, type Tenant } from './tenants.ts';
 
-/** Metrics of k6 that tell servers, protocols and pages apart; here there is one of each. */
+/** Tags that k6 uses to distinguish servers, protocols and pages are left out: here there is one of each. */
 const SYSTEM_TAGS = ['status', 'name', 'method', 'scenario', 'error_code', 'expected_response'];
 
 export interface LoadTest {
@@ -20,20 +20,20 @@ export interface LoadTest {
   /** Iterations that can be in flight at once. */
   readonly vus: number;
   readonly tenants: readonly Tenant[];
-  /** Any of the tenants, as likely as the others. */
+  /** A random tenant, all equally likely. */
   pickCaller(tags?: Readonly<Record<string, string>>): Caller;
   callerAt(index: number, tags?: Readonly<Record<string, string>>): Caller;
   /** Runs `exec`, an exported function of the scenario, at the rate of the settings for their duration. */
   steady(exec: string): K6Scenario;
   options(options: Options): Options;
-  /** Throws where a setting is wrong or missing, or the service does not know the tenants. */
+  /** Throws if a setting is invalid or missing, or if the service does not know the tenants. */
   setup(): void;
   handleSummary(data: SummaryData): Record<string, string>;
 }
 
 export function openTest(name: ScenarioName): LoadTest {
   const scenario = SCENARIOS[name];
-  // What is wrong is said in `setup`: before that k6 may only be looking at the options, without any settings.
+  // `setup` reports problems: before that, k6 may only be reading the options, without any settings.
   const { values: settings, problems } = readSettings(name, __ENV);
   const { baseUrl = '', tenantsFile, rate = scenario.rate, durationSeconds = scenario.durationSeconds } = settings;
   const vus = settings.vus ?? defaultVus(name, Math.max(rate, settings.rateMax ?? 0));
@@ -69,13 +69,13 @@ export function openTest(name: ScenarioName): LoadTest {
       ...options,
       systemTags: SYSTEM_TAGS,
       summaryTrendStats: ['count', 'med', 'p(95)', 'p(99)', 'max'],
-      // Without it k6 logs every request without an answer.
+      // Without it, k6 logs every request without a response.
       throw: true,
       userAgent: `grantd-loadtest/${name}`,
     }),
     setup() {
       const lines = problems.map((problem) => `\n  ${problem}`);
-      if (lines.length > 0) throw new Error(`The settings are wrong:${lines.join('')}`);
+      if (lines.length > 0) throw new Error(`These settings are wrong:${lines.join('')}`);
       const { tenant } = callerAt(0);
       const answer = http.get(`${baseUrl}/v1/namespaces`, {
         headers: { Authorization: `Bearer ${tenant.key}` },

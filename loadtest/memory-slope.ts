@@ -1,4 +1,4 @@
-// Whether memory stays level: the straight line that fits the samples of a process best, by least squares. Imports
+// Whether memory stays level: the best straight line through the samples of a process, by least squares. Imports
 // nothing.
 
 export interface Sample {
@@ -9,15 +9,15 @@ export interface Sample {
 export interface Slope {
   readonly meanBytes: number;
   readonly bytesPerHour: number;
-  /** Of the mean. */
+  /** Percent of the mean. */
   readonly percentPerHour: number;
 }
 
-/** Fewer say nothing. */
+/** Fewer samples mean nothing. */
 const SAMPLES_MIN = 3;
 const SECONDS_PER_HOUR = 3600;
 
-/** Undefined where there are too few samples, or all of one moment. */
+/** Undefined if there are too few samples, or all are from one moment. */
 export function fitSlope(samples: readonly Sample[]): Slope | undefined {
   if (samples.length < SAMPLES_MIN) return undefined;
   const mean = (value: (sample: Sample) => number): number =>
@@ -36,11 +36,10 @@ export function fitSlope(samples: readonly Sample[]): Slope | undefined {
 }
 
 /**
- * A metric without labels, or with those that every metric has, from the text of /metrics. Throws where it is not
- * there.
+ * A metric without labels, or with only the labels of every metric, from the text of /metrics. Throws if it is missing.
  */
 export function readMetric(text: string, name: string): number {
   const found = new RegExp(`^${name}(?:\\{[^}\\n]*\\})? (\\S+)$`, 'm').exec(text)?.[1];
-  if (found === undefined) throw new Error(`there is no ${name} in its metrics`);
+  if (found === undefined) throw new Error(`its metrics do not contain ${name}`);
   return Number(found);
 }

@@ -1,4 +1,4 @@
-// Of 100 requests 95 checks, 4 listings and 1 write.
+// Out of 100 requests, 95 checks, 4 listings and 1 write.
 
 import { answersRight, fast, nothingLost } from './judgement.ts';
 import { openTest } from './load-test.ts';

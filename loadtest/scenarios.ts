@@ -1,5 +1,5 @@
-// The load scenarios by name, and what each does unless its settings say otherwise. Read by k6, by the runner and by
-// the test of the README, so it imports nothing.
+// The load scenarios by name, with their default settings. k6, the runner and the test of the README read it, so it
+// imports nothing.
 
 export const SCENARIO_NAMES = [
   'smoke',
@@ -17,14 +17,14 @@ export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 export interface Scenario {
   readonly name: ScenarioName;
   readonly summary: string;
-  /** Iterations begun per second, whatever becomes of those before. Most have one request each. */
+  /** Iterations started per second, whether or not earlier ones have finished. Most have one request each. */
   readonly rate: number;
   readonly durationSeconds: number;
-  /** Of every kind of request, unless one has a bound of its own. */
+  /** For every kind of request, unless one has a bound of its own. */
   readonly p99Ms: number;
-  /** For so long every iteration may take before one cannot begin in time. */
+  /** How long every iteration may take before a new one cannot start in time. */
   readonly waitSeconds: number;
-  /** What the runner makes where there is no file of tenants. */
+  /** What the runner creates if there is no file of tenants. */
   readonly tenants: number;
   readonly grantsPerTenant: number;
 }

@@ -1,12 +1,12 @@
 // The settings of the scenarios: one table, read by k6 from its environment, by the runner for its options, and by the
-// test of the README. It imports nothing of k6 and nothing of Node, because both run it.
+// test of the README. It imports nothing from k6 or Node, because both run it.
 
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from './scenarios.ts';
 
-/** A wrong value, in words that follow the name of the setting. */
+/** An invalid value, in words that follow the name of the setting. */
 class WrongValue extends Error {}
 
-/** Kubernetes sets these in every pod beside a Service whose name starts with `load`; they are not ours. */
+/** Kubernetes sets these in every pod if a Service's name starts with `load`; they are not ours. */
 const SERVICE_LINK = /^LOAD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 const RATE_MAX = 1_000_000;
@@ -62,13 +62,13 @@ export function renderDuration(seconds: number): string {
 export interface LoadSetting<Value> {
   readonly name: string;
   readonly form: string;
-  /** Where it means something; everywhere unless told. */
+  /** The scenarios that use it; by default all. */
   readonly scenarios: readonly ScenarioName[];
-  /** Without it these do not run. */
+  /** Whether these do not run without it. */
   readonly required: boolean;
-  /** The text it has where it is not set. */
+  /** Its text if it is not set. */
   readonly defaultOf: (scenario: ScenarioName) => string | undefined;
-  /** What the default is, in words, where it is not a text. */
+  /** The default in words, if it is not a text. */
   readonly unset?: string;
   readonly parse: (text: string) => Value;
   readonly description: string;
@@ -203,11 +203,11 @@ export const SETTING_ROWS: readonly LoadSetting<unknown>[] = Object.values(SETTI
 
 export interface ReadSettings {
   readonly values: LoadSettings;
-  /** What is wrong, one line each, beginning with the name; nothing may be asked while there is any. */
+  /** One line per problem, beginning with the name; with any problem, no request may be sent. */
   readonly problems: readonly string[];
 }
 
-/** What is wrong with a setting that has this text, or none; undefined where nothing is. */
+/** The problem of a setting with this text or without one; undefined if there is none. */
 function findProblem(row: LoadSetting<unknown>, text: string | undefined): string | undefined {
   if (text === undefined) return row.required ? `${row.name} must be set (${row.form})` : undefined;
   try {
@@ -219,7 +219,7 @@ function findProblem(row: LoadSetting<unknown>, text: string | undefined): strin
   }
 }
 
-/** Never throws. A value that is wrong counts as not set; `problems` says so. */
+/** Never throws. An invalid value counts as not set; `problems` lists it. */
 export function readSettings(
   scenario: ScenarioName,
   environment: Readonly<Record<string, string | undefined>>,
@@ -245,7 +245,7 @@ export function readSettings(
   return { values: values as unknown as LoadSettings, problems };
 }
 
-/** How many iterations can be in flight at once where the settings do not say. */
+/** How many iterations can be in flight at once if the settings do not say. */
 export function defaultVus(scenario: ScenarioName, rate: number): number {
   return Math.min(VUS_MAX, Math.max(VUS_MIN, Math.ceil(rate * SCENARIOS[scenario].waitSeconds)));
 }

@@ -1,6 +1,6 @@
-// What clients notice when a shard is lost: nothing but waiting. It loads and judges; the shard is killed by you, when
-// it says so. The first third of the run is quiet, in the second the loss has to happen and to be over, in the last
-// everything has to be as before.
+// What clients notice when a shard is lost: only waiting. The scenario generates load and judges; you kill the shard
+// when it tells you to. The first third of the run is quiet. In the second, the loss must happen and end. In the last,
+// everything must be as before.
 
 import { scenario } from 'k6/execution';
 import { askCheck } from './calls.ts';
@@ -10,7 +10,7 @@ import { openTest } from './load-test.ts';
 import { writeAndCheck } from './mixture.ts';
 
 const WRITES = 0.05;
-/** The deadline of a request at the service: what the loss may cost one that meets it. */
+/** The deadline of a request at the service: the longest delay that the loss may cause. */
 const WAIT_MS_MAX = 10_000;
 
 const test = openTest('shard-loss');

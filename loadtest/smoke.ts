@@ -1,4 +1,4 @@
-// Every operation, gently: whether the service answers at all, and rightly.
+// Every operation at a low rate: whether the service responds at all, and correctly.
 
 import { askBulk, askCheck, askListing, changeGrant, writerNumber } from './calls.ts';
 import { listing, negativeQuestion, positiveQuestion, question, writtenTuple } from './data-set.ts';

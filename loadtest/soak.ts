@@ -1,6 +1,6 @@
-// The load of `mixed` for a long time. Meanwhile one virtual user samples the resident memory of each process; the line
-// through the samples of the second half has to be level. In the first half caches fill, and what the start has left
-// goes.
+// The load of `mixed` for a long time, while one virtual user samples the resident memory of each process. The line
+// through the samples of the second half must be level. In the first half, caches fill and memory from the start is
+// released.
 
 import { sleep } from 'k6';
 import { scenario } from 'k6/execution';
@@ -11,7 +11,7 @@ import { fitSlope, readMetric, type Sample } from './memory-slope.ts';
 import { askMixture } from './mixture.ts';
 
 const SAMPLES = 120;
-/** The second half of the shortest run has enough of them for a line. */
+/** Short enough that the second half of the shortest run has enough samples for a line. */
 const INTERVAL_SECONDS_MIN = 0.1;
 const WARM_UP_SHARE = 0.5;
 const MIB = 1024 * 1024;
@@ -30,7 +30,7 @@ export const options = test.options({
   scenarios: {
     soak: test.steady('ask'),
     memory: {
-      // One alone, so that it has all samples; it waits between them, and so never drops one.
+      // A single one, so that it has all samples; it waits between them, and so never drops one.
       executor: 'constant-vus',
       vus: 1,
       duration: `${test.durationSeconds}s`,
@@ -46,7 +46,7 @@ export const options = test.options({
     ...Object.fromEntries(
       processes.map((tag) => [`memory_growth_percent_per_hour{${tag}}`, [`value<=${memoryGrowthMax}`]]),
     ),
-    // Nothing is asked of these: k6 reports the measurements of one process only where they have a threshold.
+    // These thresholds require nothing: k6 reports the measurements of a single process only if they have a threshold.
     ...Object.fromEntries(processes.map((tag) => [`memory_slope_mib_per_hour{${tag}}`, ['value>-1e12']])),
     ...Object.fromEntries(processes.map((tag) => [`memory_mean_mib{${tag}}`, ['value>=0']])),
   },
@@ -62,21 +62,21 @@ function readMetrics(url: string): string {
   return answer.body ?? '';
 }
 
-/** Throws where it cannot be read, or the process is another one than before. */
+/** Throws if it cannot be read, or if the process has been restarted. */
 function readMemory(url: string, index: number): number {
   const text = readMetrics(url);
   const started = readMetric(text, 'process_start_time_seconds');
   startTimes[index] ??= started;
-  if (started !== startTimes[index]) throw new Error('it was started again');
+  if (started !== startTimes[index]) throw new Error('it was restarted');
   return readMetric(text, 'process_resident_memory_bytes');
 }
 
-/** Undefined, and said, where it is not known. */
+/** Undefined, with a log line, if it is unknown. */
 function tryReadMemory(url: string, index: number): number | undefined {
   try {
     return readMemory(url, index);
   } catch (error) {
-    console.error(`The memory of ${url} is not known: ${error instanceof Error ? error.message : error}.`);
+    console.error(`The memory of ${url} is unknown: ${error instanceof Error ? error.message : error}.`);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// What a run has found, for people: made of what k6 hands over at its end. Imports nothing of k6.
+// The results of a run for people, from the data that k6 provides at its end. Imports nothing from k6.
 
 import type { ScenarioName } from './scenarios.ts';
 
@@ -8,7 +8,7 @@ interface Metric {
   readonly thresholds?: Readonly<Record<string, { readonly ok: boolean }>>;
 }
 
-/** The parts that are read of what k6 gives to `handleSummary`. */
+/** The fields that are read from the data for `handleSummary`. */
 export interface SummaryData {
   readonly state: { readonly testRunDurationMs: number };
   readonly metrics: Readonly<Record<string, Metric>>;
@@ -19,7 +19,7 @@ export interface RunFacts {
   readonly baseUrl: string;
   readonly tenants: number;
   readonly rate: number;
-  /** The rate at the end, where it rises. */
+  /** The rate at the end, if it rises. */
   readonly rateMax: number | undefined;
   readonly durationSeconds: number;
 }
@@ -52,13 +52,13 @@ function answerLines({ metrics }: SummaryData): string[] {
 }
 
 function requestLines({ metrics, state }: SummaryData): string[] {
-  // Of a rate that counts failures, `passes` are those that were counted.
+  // In a rate that counts failures, `passes` are the counted failures.
   const { passes: failed = 0, fails: answered = 0 } = metrics.failed_requests?.values ?? {};
   const dropped = metrics.dropped_iterations?.values.count ?? 0;
   const total = failed + answered;
   const perSecond = total / (state.testRunDurationMs / 1000);
   const text = `${whole(total)} (${whole(perSecond)} a second), ${whole(failed)} failed`;
-  return [line('requests', text), line('dropped', `${whole(dropped)} that could not begin in time`)];
+  return [line('requests', text), line('dropped', `${whole(dropped)} that could not start in time`)];
 }
 
 function durationLines({ metrics }: SummaryData): string[] {
@@ -90,7 +90,7 @@ function memoryLines({ metrics, state }: SummaryData): string[] {
     });
 }
 
-/** At which rate a rising load had arrived when it ended. */
+/** The rate that a rising load had reached when it ended. */
 function riseLines({ state }: SummaryData, { rate, rateMax, durationSeconds }: RunFacts): string[] {
   if (rateMax === undefined) return [];
   const share = Math.min(1, state.testRunDurationMs / 1000 / durationSeconds);
@@ -107,10 +107,10 @@ function brokenThresholds({ metrics }: SummaryData): string[] {
 
 function verdict(data: SummaryData, { rateMax }: RunFacts, broken: readonly string[]): string {
   const { passes = 0, fails = 0 } = data.metrics.failed_requests?.values ?? {};
-  if (passes + fails === 0) return 'NOT RUN, nothing was asked';
-  // A rise is made to end at something that gives; a wrong answer is another matter.
+  if (passes + fails === 0) return 'NOT RUN, no request was sent';
+  // A rising load is expected to end at some failure, but a wrong answer is another matter.
   const wrong = ANSWERS.some(([name]) => (data.metrics[name]?.values.fails ?? 0) > 0);
-  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'nothing gave' : 'something gave';
+  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'limit not reached' : 'limit reached';
   return broken.length === 0 ? 'passed' : 'NOT PASSED';
 }
 
@@ -129,6 +129,6 @@ export function renderSummary(data: SummaryData, facts: RunFacts): string {
     ...answerLines(data),
     ...durationLines(data),
     ...memoryLines(data),
-    ...(broken.length === 0 ? [] : ['', 'What did not hold:', ...broken]),
+    ...(broken.length === 0 ? [] : ['', 'Failed thresholds:', ...broken]),
   ].join('\n')}\n\n`;
 }

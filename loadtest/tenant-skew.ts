@@ -1,5 +1,5 @@
-// Checks of very many tenants, few of them busy: the busy ones must not slow the others down, nor the many grants that
-// are rarely asked for the busy ones.
+// Checks of very many tenants, few of them busy: the busy ones must not slow the others down, and the many rarely used
+// grants must not slow down the busy ones.
 
 import { askCheck } from './calls.ts';
 import { question } from './data-set.ts';

@@ -1,10 +1,10 @@
-// The tenants of a load test: the file that `seed` writes and k6 reads. It holds keys: readable by its owner only.
-// Imports nothing, because both run it.
+// The tenants of a load test: the file that `seed` writes and k6 reads. It contains keys, so only its owner can read
+// it. Imports nothing, because both run it.
 
 export interface Tenant {
   readonly tenant_id: string;
   readonly key: string;
-  /** How many of the data set it has; 10 or more. */
+  /** How many grants of the data set it has; 10 or more. */
   readonly grants: number;
 }
 
@@ -14,7 +14,7 @@ const isTenant = (value: unknown): value is Tenant => {
   return typeof id === 'string' && typeof key === 'string' && typeof grants === 'number' && grants >= 10;
 };
 
-/** Throws where the text is not such a file, or names no tenant. */
+/** Throws if the text is not such a file, or names no tenant. */
 export function parseTenants(text: string, path: string): readonly Tenant[] {
   let parsed: unknown;
   try {
@@ -24,7 +24,7 @@ export function parseTenants(text: string, path: string): readonly Tenant[] {
   }
   const { tenants }: { tenants?: unknown } = Object(parsed);
   if (!Array.isArray(tenants) || tenants.length === 0 || !tenants.every(isTenant)) {
-    throw new Error(`${path} is no file of tenants. Make one with "npm run loadtest -- seed".`);
+    throw new Error(`${path} is not a file of tenants. Create one with "npm run loadtest -- seed".`);
   }
   return tenants;
 }

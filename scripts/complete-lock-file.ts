@@ -1,7 +1,6 @@
-// Enters into package-lock.json the packages for other platforms that the registry at hand does not hold. npm leaves
-// such optional packages out of the lock file it writes, and `npm ci` then refuses that very file. What a platform
-// needs is read from the name of its package; an entry of npm's own is never touched. Run it after every change of a
-// dependency.
+// Adds packages for other platforms to package-lock.json that the registry in use does not have. npm leaves such
+// optional packages out of the lock file that it writes, and `npm ci` then refuses that very file. The name of a
+// package tells its platform; npm's own entries are never changed. Run it after every change of a dependency.
 
 interface LockEntry {
   readonly version?: string;
@@ -18,7 +17,7 @@ const LIBRARIES: ReadonlyMap<string, string> = new Map([
   ['musleabihf', 'musl'],
 ]);
 
-/** `binding-linux-x64-musl` → linux, x64, musl. Undefined for a name that is not of a platform. */
+/** `binding-linux-x64-musl` → linux, x64, musl. Undefined for a name without a platform. */
 function platformOf(name: string): Record<string, string[]> | undefined {
   const words = name.split(/[/-]/);
   const system = words.find((word) => SYSTEMS.includes(word));
@@ -28,14 +27,14 @@ function platformOf(name: string): Record<string, string[]> | undefined {
   return { os: [system], cpu: [processor], ...(library === undefined ? {} : { libc: [library] }) };
 }
 
-/** The text of a lock file with the entries it lacks, in npm's order. The same text where it lacks none. */
+/** The text of a lock file with its missing entries, in npm's order. Unchanged if none is missing. */
 export function completeLockFile(text: string): string {
   const lock: { packages: Record<string, LockEntry> } = JSON.parse(text);
   const missing: [string, object][] = [];
   for (const entry of Object.values(lock.packages)) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       const platform = platformOf(name);
-      // Only exact versions can be entered without asking the registry.
+      // Without the registry, only exact versions can be added.
       if (`node_modules/${name}` in lock.packages || platform === undefined || !/^\d+\.\d+\.\d+$/.test(version))
         continue;
       missing.push([

@@ -1,15 +1,15 @@
-// `npm run generate -- docs|types|lock`: writes what is made from something else. Tests compare, so a change of the
-// source without this fails. Without a word it makes everything.
+// `npm run generate -- docs|types|lock`: writes generated files. Tests compare them, so a change of the source without
+// this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { completeLockFile } from './complete-lock-file.ts';
-import { renderErrorsPage } from './errors-page.ts';
-import { renderMetricsPage } from './metrics-page.ts';
-import { renderSettingsPage } from './settings-page.ts';
-import { writeChartDocs } from './write-chart-docs.ts';
+import { renderErrorsPage } from './docs/errors-page.ts';
+import { renderMetricsPage } from './docs/metrics-page.ts';
+import { renderSettingsPage } from './docs/settings-page.ts';
+import { writeChartDocs } from './docs/write-chart-docs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const STATUS_USAGE = 2;
@@ -29,8 +29,8 @@ async function generateDocs(): Promise<void> {
 }
 
 /**
- * The types of the messages between fronts and shards, into a directory: from `proto` by the generator of
- * proto-loader.
+ * Writes the types of the messages between fronts and shards into a directory: from `proto`, with proto-loader's
+ * generator.
  */
 export function generateTypes(directory: string): void {
   const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');

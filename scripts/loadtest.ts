@@ -1,5 +1,5 @@
-// `npm run loadtest`: runs a load scenario by k6 against the service that was started. It finds the service, fills
-// tenants where there are none yet, provides k6, and ends with the status of k6.
+// `npm run loadtest`: runs a load scenario with k6 against a running service. It finds the service, creates tenants if
+// there are none, provides k6, and ends with the status of k6.
 
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -9,10 +9,10 @@ import { readSettings, SETTING_ROWS, SETTINGS } from '../loadtest/settings.ts';
 import { reasonOf } from '../src/cli/failures.ts';
 import type { OperatorTarget } from '../src/roles/open/operator-target.ts';
 import { StartError } from '../src/roles/process/start-error.ts';
-import { K6Missing, provideK6, runK6 } from './loadtest-k6.ts';
-import { describeShards, findLost, readServingShards } from './loadtest-members.ts';
-import { removeTenants, seed } from './loadtest-seed.ts';
-import { findTarget, type LoadTarget } from './loadtest-target.ts';
+import { K6Missing, provideK6, runK6 } from './loadtest/k6.ts';
+import { describeShards, findLost, readServingShards } from './loadtest/members.ts';
+import { removeTenants, seed } from './loadtest/seed.ts';
+import { findTarget, type LoadTarget } from './loadtest/target.ts';
 
 const PLAN_DEFAULT = 'unlimited';
 const TENANTS_MAX = 1_000_000;
@@ -26,7 +26,7 @@ const note = (text: string): void => {
   stderr.write(`loadtest: ${text}\n`);
 };
 
-/** Aborted at the first interrupt, after which the process still ends in its own time. */
+/** Aborted at the first interrupt; the process then ends in its own time. */
 function listenForInterrupt(): AbortSignal {
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort(new Error('Interrupted.')));
@@ -49,10 +49,10 @@ async function runSeed(target: LoadTarget, { tenants, grants, plan, file }: Seed
     signal: listenForInterrupt(),
     note,
   });
-  if (changed === 0) note('everything is there already');
+  if (changed === 0) note('nothing was missing');
 }
 
-/** The settings of the scenario as they are given, and those that follow from the service that was started. */
+/** The given settings of the scenario, and those that follow from the service. */
 async function completeSettings(
   target: LoadTarget,
   name: ScenarioName,
@@ -65,10 +65,10 @@ async function completeSettings(
     settings[baseUrl.name] ??= devFile.base_url;
     if (opsUrls.scenarios.includes(name)) settings[opsUrls.name] ??= devFile.ops_url;
   }
-  // Seeding is of no use where something else is wrong.
+  // Seeding is useless if another setting is invalid.
   const { problems } = readSettings(name, { [tenantsFile.name]: 'to be filled', ...settings });
   const named = settings[tenantsFile.name];
-  // k6 looks for a relative path beside its scripts.
+  // k6 resolves a relative path from its scripts.
   if (named !== undefined) return { ...settings, [tenantsFile.name]: resolve(named) };
   if (problems.length > 0) return settings;
   const file = resolve(target.tenantsPath(name));
@@ -78,12 +78,12 @@ async function completeSettings(
   return { ...settings, [tenantsFile.name]: file };
 }
 
-/** What is wrong with them, printed; true where nothing is. */
+/** Prints what is wrong with them; true if nothing is. */
 function areUsable(name: ScenarioName, settings: Readonly<Record<string, string>>): boolean {
   const { problems } = readSettings(name, settings);
   for (const problem of problems) note(problem);
   if (problems.some((problem) => problem.startsWith(SETTINGS.baseUrl.name))) {
-    note('No service was found: start one with "npm start", set GRANTD_DATA_DIR, or set what is named above.');
+    note('No service was found. Start one with "npm start", set GRANTD_DATA_DIR, or set the settings named above.');
   }
   return problems.length === 0;
 }
@@ -97,11 +97,11 @@ function findOperator(target: LoadTarget): OperatorTarget | undefined {
   }
 }
 
-/** Runs `run`, and says which shards were lost meanwhile. A loss that did not happen was not survived. */
+/** Runs `run`, and reports which shards were lost during it. Without a loss, the test has shown nothing. */
 async function withLoss(target: LoadTarget, run: () => Promise<number>): Promise<number> {
   const operator = findOperator(target);
   if (operator === undefined) {
-    note('which shards are lost is not looked at: no operator’s API is named');
+    note('lost shards are not reported, because no operator’s API is named');
     return run();
   }
   const before = await readServingShards(operator);
@@ -126,7 +126,7 @@ async function runScenario(name: ScenarioName, flags: Readonly<Record<string, st
   process.exitCode = name === 'shard-loss' ? await withLoss(target, run) : await run();
 }
 
-/** `LOAD_P99_MS` is `--p99-ms` too. */
+/** `LOAD_P99_MS` is also `--p99-ms`. */
 const flagOf = (name: string): string => name.slice('LOAD_'.length).toLowerCase().replaceAll('_', '-');
 
 function countParser(max: number, step = 1): (text: string) => number {
@@ -149,7 +149,7 @@ function addScenario(program: Command, name: ScenarioName): void {
     options.set(setting, option);
     command.addOption(option);
   }
-  command.argument('[k6...]', 'after "--": given to k6 as they are').action(async (further: readonly string[]) => {
+  command.argument('[k6...]', 'after "--": passed to k6 unchanged').action(async (further: readonly string[]) => {
     const flags: Record<string, string> = {};
     for (const [setting, option] of options) {
       const text: unknown = command.getOptionValue(option.attributeName());
@@ -161,15 +161,16 @@ function addScenario(program: Command, name: ScenarioName): void {
 
 const program = new Command('loadtest')
   .usage('<scenario> [options] [-- <arguments of k6>]')
-  .description('Loads the service that was started, by k6, and judges its answers. Ends with the status of k6.')
+  .description('Runs k6 against a running service and checks every response. Ends with the status of k6.')
   .showHelpAfterError('(add --help for the options)')
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .addHelpText(
     'after',
     `
-The service is the one that "npm start" runs in this directory: its dev.json says where. For another one set
-GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN (to seed) and LOAD_BASE_URL. Every setting has a variable and an option;
-"<scenario> --help" lists them. Status: 0 all held, 99 a threshold did not, 1 not run, 2 wrong usage, others as k6 has them.
+The service is the one that "npm start" runs in this directory, found by its dev.json. For another one, set
+GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN (to seed) and LOAD_BASE_URL. Every setting is a variable and an option;
+"<scenario> --help" lists them. Exit status: 0 passed, 99 a threshold failed, 1 k6 did not run, 2 wrong usage; others
+are those of k6.
 
 Examples:
   npm run loadtest -- smoke
@@ -182,23 +183,23 @@ for (const name of SCENARIO_NAMES) addScenario(program, name);
 const { tenants: tenantsDefault, grantsPerTenant: grantsDefault } = SCENARIOS.check;
 program
   .command('seed')
-  .description('fill tenants through the import of the operator, and write their keys to a file')
-  .option('--tenants <number>', 'how many', countParser(TENANTS_MAX), tenantsDefault)
-  .option('--grants <number>', 'of each', countParser(GRANTS_MAX, GRANTS_PER_SUBJECT), grantsDefault)
-  .option('--plan <name>', 'of each: its rate limit', PLAN_DEFAULT)
-  .option('--file <path>', 'where the keys are written (default: loadtest.json in the data directory)')
+  .description('create tenants with grants through the operator API, and write their keys to a file')
+  .option('--tenants <number>', 'number of tenants', countParser(TENANTS_MAX), tenantsDefault)
+  .option('--grants <number>', 'for each tenant', countParser(GRANTS_MAX, GRANTS_PER_SUBJECT), grantsDefault)
+  .option('--plan <name>', 'the plan of each tenant, with its rate limit', PLAN_DEFAULT)
+  .option('--file <path>', 'the file for the keys (default: loadtest.json in the data directory)')
   .action((flags: SeedFlags) => runSeed(findTarget(env), flags));
 program
   .command('remove')
-  .description('delete the tenants of such a file, and the file')
-  .argument('[file]', 'loadtest.json in the data directory unless given')
+  .description('delete the tenants of a file, and the file itself')
+  .argument('[file]', 'by default loadtest.json in the data directory')
   .action(async (file: string | undefined) => {
     const target = findTarget(env);
     await removeTenants(target.operator(), file ?? target.tenantsPath('check'), note);
   });
 program
   .command('install')
-  .description('provide k6 and do nothing else')
+  .description('install k6 and do nothing else')
   .action(() => note(`k6 is ${provideK6(note)}`));
 
 try {

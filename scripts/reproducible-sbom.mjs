@@ -1,7 +1,7 @@
-// Makes the list of packages in the image (SPDX, as `npm sbom` prints it) the same for the same packages: npm puts the
-// time of its run and a random number into each. Reads it from standard input and prints it. SOURCE_DATE_EPOCH, in
-// seconds since 1970, is the time it gets (https://reproducible-builds.org/specs/source-date-epoch/). Runs in the build
-// of the image, where there is no other file of the project yet.
+// Makes the list of packages in the image (SPDX, from `npm sbom`) identical for identical packages: npm puts the time
+// of its run and a random number into each. Reads standard input, prints to standard output. Its time is
+// SOURCE_DATE_EPOCH, in seconds since 1970 (https://reproducible-builds.org/specs/source-date-epoch/). It runs in the
+// build of the image, where no other file of the project exists yet.
 
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
@@ -13,7 +13,7 @@ if (!Number.isSafeInteger(epochSeconds) || epochSeconds < 0)
 const document = JSON.parse(await text(process.stdin));
 document.creationInfo.created = new Date(epochSeconds * 1000).toISOString();
 const place = document.documentNamespace.replace(/[^/]*$/, '');
-// SPDX wants another address for another list, and no more: the hash of what it holds is one.
+// SPDX only requires that different lists have different namespaces: a hash of the content does that.
 document.documentNamespace = '';
 const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
 document.documentNamespace = `${place}${document.name.replace('@', '-')}-${hash}`;

@@ -1,5 +1,5 @@
-// Takes the pictures of docs/images/ again: the console's pages over a cluster that is made up here, on a clock that
-// stands still and randomness from a seed, so that a picture changes only where a page does. Needs Debian's Chromium.
+// Takes the pictures of docs/images/ again: the console's pages over a simulated cluster, on a virtual clock and seeded
+// randomness, so that a picture changes only if its page does. Needs Debian's Chromium.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ const START = Date.UTC(2026, 10, 21, 9, 30);
 const MINUTE_MS = 60_000;
 const SHARDS = ['grantd-shard-0', 'grantd-shard-1', 'grantd-shard-2'];
 const SLOTS = 256;
-/** Of the hour that the console has sampled, one every five seconds. */
+/** Samples in the hour that the console shows, one every five seconds. */
 const LOOKS = 720;
 const LOOK_MS = 5000;
-/** A shard is lost and comes back; a few slots move later on. */
+/** A shard is lost and comes back; later a few slots move. */
 const LOST_AT = 430;
 const BACK_AT = 442;
 const MOVED_AT = 640;
@@ -85,7 +85,7 @@ function showCluster(look: number): void {
   });
 }
 
-/** A tenant with keys, grants and an hour of use; gives its id. */
+/** A tenant with keys, grants and an hour of usage; returns its id. */
 async function fill(): Promise<string> {
   const names = ['Acme', 'Globex', 'Initech', 'Northwind Traders', 'Umbrella Logistics', 'Wayne Health'];
   const plans = [...BUILT_IN_PLANS.keys()];
@@ -117,7 +117,7 @@ async function fill(): Promise<string> {
   return tenantId;
 }
 
-/** Loads go up and down; nobody has a page open. */
+/** Loads go up and down; no page is open. */
 async function passAnHour(): Promise<void> {
   const before = [...owners];
   for (let look = 0; look < LOOKS; look += 1) {

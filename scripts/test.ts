@@ -1,5 +1,5 @@
-// `npm test`: the linter, the types and every suite, or what the words ask for. Ends with status 1 where anything
-// failed, with 2 where it was asked for something that there is not.
+// `npm test`: the linter, the types and every suite, or what the arguments name. Ends with status 1 if anything failed,
+// and with 2 if an argument names nothing.
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,7 @@ const rows = (each: readonly { readonly name: string; readonly what: string }[])
 
 const HELP = `npm test -- [what…] [--changed] [--part 1/4] [--list]
 
-Runs everything that a change has to pass, or what is named: steps, suites, folders, files.
+Runs everything that a change must pass, or only what you name: steps, suites, folders, files.
 
 Steps:
 ${rows(STEPS)}
@@ -31,13 +31,13 @@ ${rows(STEPS)}
 Suites (folders of test/):
 ${rows(SUITES.filter(({ runs }) => runs !== 'asked'))}
 
-Suites that run only when they are named; "slow" is both of its kind:
+Suites that run only when you name them; "slow" names both slow ones:
 ${rows(SUITES.filter(({ runs }) => runs === 'asked'))}
 
-  --changed        what the changes since the branch left main touch, by imports; suites that start the whole
-                   program are chosen only where their own files changed
-  --part 2/4       the second of four parts that together are everything, each about as long
-  --list           names the files and runs nothing
+  --changed        the tests that import what you changed since the branch left main; suites that start the whole
+                   program are included only if their own files changed
+  --part 2/4       the second of four parts that together run everything, each about equally long
+  --list           lists the files and runs nothing
 `;
 
 const OPTIONS = {
@@ -79,7 +79,7 @@ async function runAll({ steps, files }: Selection): Promise<boolean> {
   return report.end(performance.now() - startedMs);
 }
 
-// Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a
+// With cached compiled code, processes start in half the time; each test file is a process, and so is each service of a
 // test.
 process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
 

@@ -1,13 +1,16 @@
-// What the load program (the folder load) is asked and what it answers, as it reads and writes them: one JSON document
-// each. Its own job.go has the meaning of every field.
+// The jobs for the load program (the folder load) and its results, in their JSON form: one document each. Its own
+// job.go explains every field.
 
 export type Protocol = 'http' | 'grpc';
 export type Product = 'grantd' | 'echo' | 'openfga' | 'spicedb';
 export type Operation = 'load' | 'check' | 'batch' | 'list' | 'write';
-/** `wide`: subjects with ten objects, a hundred subjects on each object. `deep`: with a thousand, and two. */
+/**
+ * `wide`: subjects with ten objects, and a hundred subjects on each object. `deep`: a thousand objects, and two
+ * subjects.
+ */
 export type Shape = 'wide' | 'deep';
 
-/** Where a system is reached and what requests to it have to carry. */
+/** Where a system is reached, and what requests to it must carry. */
 export interface Access {
   readonly address: string;
   readonly key?: string;

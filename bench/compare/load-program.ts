@@ -1,17 +1,17 @@
-// Runs the load program, a process for each job. A wrong answer ends the comparison: figures of wrong answers are worth
-// nothing. That a system does not answer is its own matter: it is told, and the others go on.
+// Runs the load program, a process for each job. A wrong answer ends the comparison, because figures of wrong answers
+// are worthless. If a system does not answer, that is reported, and the others continue.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { LoadJob, LoadResult } from './load-job.ts';
 
-/** Beyond the time that a job says of itself; the program waits 20 s for late answers. */
+/** In addition to the duration of a job; the program waits 20 s for late answers. */
 const REST_SECONDS = 60;
 
-/** A system that answered a question wrongly. */
+/** A system gave a wrong answer. */
 export class WrongAnswer extends Error {}
-/** A system that did not answer, or not in time. */
+/** A system did not answer, or not in time. */
 export class NoAnswer extends Error {}
 
 export class LoadProgram {

@@ -1,6 +1,6 @@
-// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts them all, gives each the
-// same grants, drives the same load on each in turn, and prints what came out. It ends what it started and leaves
-// nothing behind but the programs that it built.
+// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts all of them, writes the
+// same grants to each, runs the same load on each in turn, and prints the results. It ends every process that it
+// started, and leaves only the built programs behind.
 
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,10 +33,10 @@ const PACE_QUICK: Pace = {
 };
 const GRANTS = [100_000, 1_000_000];
 const GRANTS_QUICK = [100_000];
-/** A store that takes longer for the grants is not measured with so many. */
+/** A store that takes longer to load the grants is not measured with that many. */
 const BULK_SECONDS_MAX = 900;
 const BULK_SECONDS_MAX_QUICK = 150;
-/** The others take minutes before anything can be measured. */
+/** The others need minutes before anything can be measured. */
 const QUICK_SYSTEMS: readonly SystemName[] = [
   'grantd',
   'echo',
@@ -58,7 +58,10 @@ interface Options {
 
 const startMs = performance.now();
 let isInterrupted = false;
-/** Called before every step: an interrupted run takes none, and prints nothing of systems that are being ended. */
+/**
+ * Called before every step: an interrupted run starts no further step, and reports nothing about systems that are
+ * shutting down.
+ */
 function progress(text: string): void {
   if (isInterrupted) throw new Error('Interrupted: there are no results.');
   process.stderr.write(`${((performance.now() - startMs) / 1000).toFixed(0).padStart(5)} s  ${text}\n`);
@@ -111,7 +114,7 @@ class Comparison {
       progress(`${name}: starting`);
       const system = await starters[name]();
       if (system === undefined) {
-        progress(`${name} is left out: what it needs cannot be had here`);
+        progress(`${name} is skipped: this machine lacks something that it needs`);
         continue;
       }
       this.#running.push(system);
@@ -137,12 +140,12 @@ class Comparison {
       if (only !== undefined && !only.includes(name)) continue;
       results[name] = await new Measurement(context, task, this.#running).run();
     }
-    progress('ending what was started');
+    progress('ending the started processes');
     await this.#stop(...this.#running);
     return { grants, loaded, results };
   }
 
-  /** The grants by the system's own bulk write, within its bound. */
+  /** Loads the grants with the system's own bulk write, within its time limit. */
   async #fill(system: System, grants: number): Promise<Loaded> {
     const { bulk, processes, product, grantsMax = grants } = system;
     if (bulk === undefined) return { system };
@@ -172,7 +175,7 @@ class Comparison {
     for (const system of systems) await system.stop();
   }
 
-  /** Once, however often it is called. */
+  /** Runs once, however often it is called. */
   end(): Promise<void> {
     this.#ended ??= this.#stop(...this.#running).then(() => {
       for (const directory of this.#directories) removeDirectory(directory);
@@ -187,7 +190,7 @@ async function run(options: Options): Promise<void> {
   const comparison = new Comparison(new LoadProgram(path), options);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      process.stderr.write(`${signal}: ending what was started\n`);
+      process.stderr.write(`${signal}: ending the started processes\n`);
       isInterrupted = true;
       void comparison.end();
     });
@@ -218,14 +221,14 @@ function messageOf(error: unknown): string {
 const names = Object.keys(TASKS) as readonly TaskName[];
 const program = new Command('compare')
   .description(
-    'grantd beside OpenFGA and SpiceDB on this machine: the same grants, the same load, in turn, in one run.',
+    'Compares grantd with OpenFGA and SpiceDB on this machine: the same grants and the same load, in turns, in one run.',
   )
-  .option('--quick', 'fewer grants, shorter rounds: figures that are hints', false)
+  .option('--quick', 'fewer grants, shorter rounds: rough figures', false)
   .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(names))
-  .addOption(new Option('--systems <system...>', 'whom to measure').choices(SYSTEM_NAMES))
-  .option('--grants <number>', `may be given again (default: ${GRANTS.join(' and ')})`, parseGrants)
-  .option('--rounds <number>', `of each measurement (default: ${PACE.rounds})`, parseRounds)
-  .option('--json <file>', 'where every round is written (default: a new file in the folder for temporary ones)')
+  .addOption(new Option('--systems <system...>', 'the systems to measure').choices(SYSTEM_NAMES))
+  .option('--grants <number>', `may be repeated (default: ${GRANTS.join(' and ')})`, parseGrants)
+  .option('--rounds <number>', `rounds of each measurement (default: ${PACE.rounds})`, parseRounds)
+  .option('--json <file>', 'the file for every round (default: a new temporary file)')
   .action(run);
 
 try {

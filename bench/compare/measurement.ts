@@ -1,5 +1,4 @@
-// What is measured of every system in turn, several rounds of all of them: what else the machine does falls on all
-// alike.
+// The measurements of every system: in turns, in several rounds, so that other load on the machine affects all alike.
 
 import { median } from '../statistics.ts';
 import type { LoadJob, LoadResult, Operation, Shape } from './load-job.ts';
@@ -11,11 +10,11 @@ export interface Task {
   readonly shape?: Shape;
   /** Requests in flight at a time. */
   readonly workers: number;
-  /** No question is asked twice: no answer is in a cache. */
+  /** No question is asked twice, so no cache has the answer. */
   readonly everNew?: boolean;
 }
 
-/** Enough to keep every system here busy; where it takes more to do one, fewer. */
+/** Enough to keep every system here busy; fewer for tasks whose requests cost more. */
 export const TASKS = {
   wide: { operation: 'check', shape: 'wide', workers: 64 },
   deep: { operation: 'check', shape: 'deep', workers: 64 },
@@ -31,15 +30,15 @@ export interface Pace {
   readonly rounds: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
-  /** For every question once, before anything is measured. */
+  /** For sending every question once before the measurement. */
   readonly firstSeconds: number;
-  /** Of load before the first round: until code is compiled as it stays. */
+  /** Load before the first round, until code is fully compiled. */
   readonly heatSeconds: number;
   /** Larger batches take seconds each: too long for short rounds. */
   readonly batchMax: number;
 }
 
-/** One round: a measurement, per check (of a batch too), listing or write. */
+/** One round: a measurement per check (also within a batch), listing or write. */
 export interface Round {
   readonly perSecond: number;
   readonly cpuMicros: number;
@@ -52,11 +51,11 @@ export interface Round {
 export interface Series {
   readonly system: System;
   readonly channel: Channel;
-  /** Checks in one call, where the task has batches. */
+  /** Checks in one call, if the task has batches. */
   readonly batch?: number;
   readonly saturated: Round[];
   readonly half: Round[];
-  /** Why it is not measured to the end. */
+  /** Why its measurement ended early. */
   dropped?: string;
 }
 
@@ -64,16 +63,19 @@ export interface MeasureContext {
   readonly load: LoadProgram;
   readonly grants: number;
   readonly pace: Pace;
-  /** The number of a grant that nobody was given yet; the next ones up to a million too. */
+  /** The number of an unused grant; the next million are unused too. */
   takeNewGrants(): number;
   progress(text: string): void;
 }
 
-/** Of the machine at saturation; the load at which latency is told. */
+/** The load for latencies, as a share of the rate at saturation. */
 const HALF = 0.5;
-/** What every other task asks is among these first ones. */
+/** Every other task asks some of these first questions. */
 const QUESTIONS_KEPT = 10_000;
-/** What takes more than this of the best in the first round, by either measure, cannot be the better one. */
+/**
+ * A store or protocol that takes more than this in the first round, relative to the best, by either measure, cannot be
+ * the better one.
+ */
 const HOPELESS = 1.5;
 
 function canDo(system: System, { operation }: Task): boolean {
@@ -108,7 +110,7 @@ export class Measurement {
   readonly #context: MeasureContext;
   readonly #task: Task;
   readonly #series: Series[];
-  /** Where every question is new: the next one of each system. */
+  /** For tasks with new questions only: the next one of each system. */
   readonly #next = new Map<System, number>();
 
   constructor(context: MeasureContext, task: Task, systems: readonly System[]) {
@@ -149,7 +151,9 @@ export class Measurement {
     return this.#series;
   }
 
-  /** In turn, all that are still in; one that does not answer is out, and its system by other channels with it. */
+  /**
+   * In turn, for all that are still in. One that does not answer is out, and so are the other channels of its system.
+   */
   async #each(what: string, act: (series: Series) => Promise<void>): Promise<void> {
     for (const series of this.#series) {
       if (series.dropped !== undefined) continue;
@@ -189,7 +193,7 @@ export class Measurement {
     };
   }
 
-  /** There are as many questions as grants. grantd and the echo keep no answers: they may be asked again. */
+  /** There are as many questions as grants. grantd and the echo cache no answers, so questions may repeat. */
   #countAsked(system: System, asked: number): void {
     if (this.#task.everNew !== true || system.product === 'grantd' || system.product === 'echo') return;
     const next = (this.#next.get(system) ?? QUESTIONS_KEPT) + asked;
@@ -197,7 +201,7 @@ export class Measurement {
     if (next > this.#context.grants) throw new NoAnswer('Every question was asked: it takes more grants.');
   }
 
-  /** So that caches are warm, and every answer of this channel is known to be right. */
+  /** Warms the caches and verifies every answer of this channel. */
   async #askOnce(series: Series): Promise<void> {
     const { load, pace } = this.#context;
     await load.run({ ...this.#job(series), mode: 'once', seconds: pace.firstSeconds });
@@ -210,7 +214,7 @@ export class Measurement {
     return toRound(result, series.batch ?? 1);
   }
 
-  /** Of each peer and protocol only the stores stay that may be the better one, by processor time or by speed. */
+  /** For each peer and protocol, keeps only the stores that may be the better one, by processor time or by speed. */
   #dropHopeless(): void {
     for (const series of this.#series) {
       const { channel } = series;

@@ -1,4 +1,4 @@
-// The tables of the comparison for people, and the whole of it for programs.
+// The results of the comparison: tables for people, everything for programs.
 
 import Table from 'cli-table3';
 import { type Machine, renderFigures } from '../report.ts';
@@ -8,13 +8,13 @@ import { compareWithPeers, type Results } from './targets.ts';
 
 export interface Loaded {
   readonly system: System;
-  /** Of the bulk write, or why the system is out. */
+  /** Of the bulk write; without it, why the system is out. */
   readonly seconds?: number;
   readonly out?: string;
   readonly memoryBytes?: number;
 }
 
-/** What was found with one number of grants. */
+/** The results with one number of grants. */
 export interface SizeReport {
   readonly grants: number;
   readonly loaded: readonly Loaded[];
@@ -25,7 +25,7 @@ const TITLES: Readonly<Record<TaskName, string>> = {
   wide: 'Single checks: many subjects with 10 objects each, 100 subjects on each object. Half hits, half misses',
   deep: 'Single checks: few subjects with 1,000 objects each, 2 subjects on each object. Half hits, half misses',
   new: 'Single checks that were never asked before: many subjects. Half hits, half misses',
-  batch: 'Checks in batches, of many subjects; every figure is per check but the latencies, which are of a batch',
+  batch: 'Checks in batches, of many subjects; every figure is per check, except the latencies, which are per batch',
   filter: 'Checks in batches, each about one subject; figures as before',
   list: 'Listing the 1,000 objects of a subject',
   write: 'Durable writes of one new grant each',

@@ -1,4 +1,4 @@
-// Which systems there are, and how each is started, with the programs it needs. The order is that of the tables.
+// The systems, how each is started, and the programs it needs. The order is that of the tables.
 
 import { startEchoSystem } from './systems/echo.ts';
 import { startGrantdCluster } from './systems/grantd-cluster.ts';
@@ -20,7 +20,7 @@ export const SYSTEM_NAMES = [
 ] as const;
 export type SystemName = (typeof SYSTEM_NAMES)[number];
 
-/** Undefined where this machine cannot have it. */
+/** Undefined if it is not available on this machine. */
 type Starter = () => Promise<System | undefined>;
 
 export function createStarters(context: SystemContext): Readonly<Record<SystemName, Starter>> {

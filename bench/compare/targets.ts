@@ -1,15 +1,15 @@
-// What grantd is to reach beside its peers: how many times less or more than they, by the medians of one run. Of every
-// peer the better of its stores and protocols counts, for each figure apart.
+// grantd's targets relative to its peers: how many times less or more, by the medians of one run. For each figure
+// separately, the better store and protocol of each peer counts.
 
 import type { Figure } from '../figure.ts';
 import type { Product, Protocol } from './load-job.ts';
 import { medianOf, type Round, type Series, type TaskName } from './measurement.ts';
 
-/** What was measured with one number of grants. */
+/** The measurements with one number of grants. */
 export type Results = Partial<Readonly<Record<TaskName, readonly Series[]>>>;
 
 const PEERS = ['openfga', 'spicedb'] as const satisfies readonly Product[];
-/** Of grantd's own systems the first is held against the peers. */
+/** The first of grantd's own systems is compared with the peers. */
 const OWN: Product = 'grantd';
 
 type Reading = (round: Round) => number;
@@ -23,7 +23,7 @@ interface Wanted {
   readonly rounds: 'saturated' | 'half';
   readonly of: Reading;
   readonly better: 'less' | 'more';
-  /** How many times better at least. Undefined: no target. */
+  /** The factor to reach. Undefined: no target. */
   readonly times?: number;
   readonly against: readonly { readonly product: Product; readonly protocol?: Protocol; readonly times?: number }[];
 }
@@ -94,7 +94,7 @@ const WANTED: readonly Wanted[] = [
   },
 ];
 
-/** The bare echo is no peer: grantd does more, and is to cost not much more. */
+/** The bare echo is no peer: grantd does more, but must not cost much more. */
 const ECHO_TIMES_MAX = 1.5;
 
 interface Candidate {
@@ -151,7 +151,7 @@ function figuresOf(wanted: Wanted, series: readonly Series[]): readonly Figure[]
   });
 }
 
-/** In the order of the table above; what was not measured is left out. */
+/** In the order of the table above, without figures that were not measured. */
 export function compareWithPeers(results: Results): readonly Figure[] {
   return WANTED.flatMap((wanted) => figuresOf(wanted, results[wanted.task] ?? []));
 }

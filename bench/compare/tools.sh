@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What the comparison needs that npm does not have: the peers, built from their Go modules in fixed versions, the load, built
-# from the folder beside this script, and Postgres from Debian. What is there already is kept.
+# Provides what the comparison needs and npm does not have: the peers, built from their Go modules in fixed versions; the
+# load, built from the folder next to this script; and Postgres from Debian. Existing programs are kept.
 #
 #   tools.sh install <tool>…   out of: openfga spicedb load postgres
 #   tools.sh path <tool>       prints where it is
 #
-# Ends with status 3 where something cannot be had: no Go, no sources, not Debian, not root. Standard error says what it is
-# doing and how long it took. Environment:
-#   GRANTD_TOOLS   where programs are kept; ~/.cache/grantd-tools unless given
+# Ends with status 3 if something is not available: no Go, no sources, not Debian, not root. Progress and durations go to
+# standard error. Environment:
+#   GRANTD_TOOLS   the folder of the programs, by default ~/.cache/grantd-tools
 set -euo pipefail
 
 OPENFGA=v1.22.1
@@ -20,7 +20,7 @@ MISSING=3
 say() { echo "compare tools: $*" >&2; }
 missing() { say "$*"; exit $MISSING; }
 
-# The peers do not tell their version when they are built from a module, so it is in the name of the file.
+# A peer built from a module does not report its version, so the version is part of the file name.
 path_of() {
   case $1 in
     openfga) echo "$BIN/openfga-$OPENFGA" ;;
@@ -57,7 +57,7 @@ install_postgres() {
   {
     apt-get update -qq &&
       apt_install postgresql-common &&
-      # No server of the machine's own is wanted, which the package would make and start.
+      # Keeps the package from creating and starting a server of the machine's own.
       sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf &&
       apt_install postgresql
   } > "$log" 2>&1 || { tail -5 "$log" >&2; missing "Postgres cannot be installed"; }
@@ -74,19 +74,19 @@ install_tool() {
     [ -n "$(path_of postgres)" ] || missing "Postgres is not where Debian puts it"
     return
   fi
-  # The load is small, and its sources change: Go itself knows whether there is anything to do.
+  # The load is small, and its sources change: Go itself knows whether it must build.
   [ "$1" = load ] || [ ! -x "$(path_of "$1")" ] || return 0
-  type -P go > /dev/null || missing "Go is missing: $1 is built by it"
+  type -P go > /dev/null || missing "Go is missing, and $1 is built with it"
   [ "$1" = load ] || say "building $1 from its Go module (5 to 10 minutes, once)"
   directory=$(mktemp -d "$TOOLS/build-XXXXXX")
   BUILT=$directory
   trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
   "build_$1" "$directory" || missing "$1 cannot be built"
   mv "$directory/$1" "$(path_of "$1")"
-  [ "$1" = load ] || say "$1 is there, after $((SECONDS - start)) s"
+  [ "$1" = load ] || say "$1 is ready, after $((SECONDS - start)) s"
 }
 
-# Two at once would write the same file: the second waits, and finds it done.
+# Two concurrent runs would write the same file: the second waits, and finds it done.
 locked() { # tool
   (
     exec 9> "$TOOLS/locks/compare-$1"

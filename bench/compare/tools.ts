@@ -1,4 +1,4 @@
-// The programs of the comparison that npm does not have: built or installed at the first use, and where they are.
+// Provides the programs of the comparison that npm does not have: builds or installs them at first use.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ const SCRIPT = join(import.meta.dirname, 'tools.sh');
 const STATUS_MISSING = 3;
 
 /**
- * Undefined where it cannot be had on this machine; the script has said why. For Postgres, the folder of its programs.
+ * Undefined if it is not available on this machine; the script has reported why. For Postgres, the folder of its
+ * programs.
  */
 export function installTool(tool: Tool): string | undefined {
   const { status } = spawnSync('bash', [SCRIPT, 'install', tool], { stdio: ['ignore', 'inherit', 'inherit'] });

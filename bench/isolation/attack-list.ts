@@ -1,25 +1,26 @@
-// The attacks, each with what it needs and what must go on meanwhile. Each is a program of its own in `attacks/`.
+// The attacks, with their requirements and what must keep working during each. Each is a program of its own in
+// `attacks/`.
 
 import { SMALL_PLAN, SMALL_PLAN_NAME } from './small-plan.ts';
 
-/** What is asked once a second meanwhile, on a new connection; it has to be served each time. */
+/** What is requested once a second during the attack, on a new connection; it must succeed each time. */
 export type Probe = 'readiness' | 'revoke-key' | 'operator';
 
 export interface Attack {
-  /** Of its file, without the ending. */
+  /** The name of its file, without the extension. */
   readonly name: string;
   readonly summary: string;
-  /** Of the attacker. */
+  /** The plan of the attacker. */
   readonly plan: string;
-  /** Whose grants the attacker has: names that are long, subjects that are large, or a tenant of no grants. */
+  /** The grants of the attacker's tenant: long names, large subjects, or none. */
   readonly tenant: 'long' | 'large' | 'new';
-  /** Nothing of the store may be in memory. */
+  /** Nothing from the store may be cached. */
   readonly isCold?: boolean;
-  /** Every request of the victim comes on a new connection. */
+  /** The victim uses a new connection for every request. */
   readonly victimReconnects?: boolean;
   readonly probe?: Probe;
   readonly settings?: Readonly<Record<string, string>>;
-  /** It is about the operator's side or a single process, and shows no more in a cluster. */
+  /** It concerns the operator's side or a single process, and shows nothing more in a cluster. */
   readonly isEmbeddedOnly?: boolean;
 }
 
@@ -56,7 +57,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'cold-bulk',
-    summary: 'a bulk of 100 checks about 100 subjects of 10,000 grants that are not in memory',
+    summary: 'a bulk of 100 checks about 100 uncached subjects of 10,000 grants',
     plan: 'free',
     tenant: 'large',
     isCold: true,
@@ -78,21 +79,21 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'cold-import',
     summary: 'an import of 400 grants of 400 such subjects in one call',
-    // Else the plan's bound of grants would refuse the lines unread.
+    // Otherwise the plan's limit on grants would refuse the lines unread.
     plan: 'unlimited',
     tenant: 'large',
     isCold: true,
   },
   {
     name: 'idle-ops',
-    summary: '110, then 1,000 idle connections on the ops port; the probes are answered',
+    summary: '110, then 1,000 idle connections on the ops port; the probes still succeed',
     plan: 'free',
     tenant: 'long',
     probe: 'readiness',
   },
   {
     name: 'refused-connections',
-    summary: '10,000 connections of one address, a 401 now and then on each; the victim opens new ones',
+    summary: '10,000 connections from one address, each with an occasional 401; the victim opens new ones',
     plan: 'free',
     tenant: 'long',
     victimReconnects: true,
@@ -114,7 +115,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'grants-beyond-plan',
-    summary: 'grants of the longest names beyond what the plan allows: 403 grant-limit-reached',
+    summary: 'grants with the longest names beyond the plan: 403 grant-limit-reached',
     plan: SMALL_PLAN_NAME,
     tenant: 'new',
     settings: { GRANTD_PLANS: SMALL_PLAN },

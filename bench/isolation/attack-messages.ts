@@ -1,37 +1,36 @@
-// What an attack is told and what it reports, as messages between processes.
+// The messages to and from the process of an attack.
 
-/** For what an attack needs before its time begins to count, and for the responses to what it asks once. */
+/** The time limit for preparations before the attack counts, and for responses to one-time requests. */
 export const PREPARATION_MS_MAX = 30_000;
 
 /**
- * All that an attacker can have: addresses, and keys of a tenant of its own; the operator's token for a careless
- * import.
+ * All that an attacker can have: addresses, and keys of its own tenant; for a careless import, the operator's token.
  */
 export interface AttackTarget {
   readonly baseUrl: string;
   readonly consoleUrl: string;
-  /** Of every process that is under attack. */
+  /** The ops ports of all processes under attack. */
   readonly opsUrls: readonly string[];
   readonly tenantId: string;
-  /** Scopes check:read and grant:write. */
+  /** With the scopes check:read and grant:write. */
   readonly key: string;
   readonly operatorToken: string;
-  /** How many subjects of many grants the store holds. */
+  /** How many subjects with many grants the store has. */
   readonly largeSubjects: number;
-  /** So long an attack goes on that would not end by itself. */
+  /** The duration of an attack that does not end by itself. */
   readonly durationMs: number;
 }
 
 export interface AttackReport {
-  /** How often each status was received, and what else happened to a request: `reset`. */
+  /** How often each status was received, and each other outcome, such as `reset`. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** What the attacker must not have seen: a wrong response, a bound that does not hold. */
+  /** What must not happen: a wrong response, or a bound that does not hold. */
   readonly unexpected: number;
   readonly firstUnexpected: string | undefined;
   /**
-   * Of an attack that floods the service with connections: from the first of them until the service had answered the
-   * first request of each, or ended it. The system hands connections over in the order in which they came, so that a
-   * new one of anybody waits as long, at most.
+   * For an attack that floods the service with connections: from the first connection until the service has responded
+   * to the first request of each, or closed it. The operating system hands connections over in order of arrival, so a
+   * new connection of any other client waits at most this long.
    */
   readonly floodMs: number | undefined;
 }

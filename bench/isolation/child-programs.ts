@@ -1,4 +1,4 @@
-// The victim and the attacks as processes of their own, so that what they take of a processor is not the other's.
+// Runs the victim and the attacks as separate processes, so that their processor times do not mix.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type EchoProcess, startEcho } from '../server/echo-process.ts';
 import { type AttackReport, type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from './attack-messages.ts';
 import type { FromVictim, ToVictim, VictimJob, VictimResult } from './victim-job.ts';
 
-/** An attack that does not end by itself in that time after its own. */
+/** How long an attack may overrun its own duration. */
 const LATE_MS_MAX = 15_000;
 
 export class VictimProgram {
@@ -47,7 +47,7 @@ export class VictimProgram {
 
   async stop(): Promise<VictimResult> {
     const answer = await this.#tell({ kind: 'stop' });
-    if (answer.kind !== 'done') throw new Error('The victim tells no result.');
+    if (answer.kind !== 'done') throw new Error('The victim sent no result.');
     return answer.result;
   }
 
@@ -57,7 +57,10 @@ export class VictimProgram {
   }
 }
 
-/** An attack. Its connections stand until it is ended, so that their end can be told from the attack. */
+/**
+ * An attack. Its connections stay open until it is ended, so that the attack and the end of its connections are
+ * measured separately.
+ */
 export class AttackProgram {
   readonly #name: string;
   readonly #child: ChildProcess;
@@ -68,29 +71,29 @@ export class AttackProgram {
     this.#child = fork(join(import.meta.dirname, 'attacks', `${name}.ts`), { serialization: 'advanced' });
     this.#ended = new Promise((resolve) => {
       this.#child.once('exit', () => resolve());
-      // It could not even be started.
+      // The process could not even start.
       this.#child.once('error', () => resolve());
     });
   }
 
-  /** Resolves when the attack has done all it can, or its time is over. */
+  /** Resolves when the attack is done, or its time is over. */
   async run(target: AttackTarget): Promise<AttackReport> {
     const late = setTimeout(() => this.#child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);
-    const told = new Promise<FromAttack>((resolve) => this.#child.once('message', resolve));
+    const reported = new Promise<FromAttack>((resolve) => this.#child.once('message', resolve));
     this.#child.send(target);
     const unreported: Promise<FromAttack> = this.#ended.then(() => ({
       kind: 'failed',
       message: 'its process ended without a report',
     }));
-    const last = await Promise.race([told, unreported]);
+    const last = await Promise.race([reported, unreported]);
     clearTimeout(late);
     if (last.kind === 'done') return last.report;
     throw new Error(`The attack ${this.#name} failed: ${last.message}`);
   }
 
-  /** Resolves when its process and all its connections are gone. */
+  /** Resolves when its process and all its connections have ended. */
   async end(): Promise<void> {
-    // Where it has ended this does nothing.
+    // No effect if it has already ended.
     this.#child.kill('SIGKILL');
     await this.#ended;
   }

@@ -1,4 +1,4 @@
-// The grants that attacks need in the store before they begin, as far as names go: filling and asking agree by them.
+// The names of the grants that attacks need in the store in advance: filling and asking use the same.
 
 import type { Tuple } from '../../src/core/tuples.ts';
 
@@ -8,7 +8,7 @@ export const LONG_GRANTS_PER_SUBJECT = 9990;
 export const WIDE_GRANTS = 1000;
 
 const RELATION = 'viewer';
-/** Code points that an external id may have. */
+/** The maximum number of code points in an external id. */
 const EXTERNAL_ID_MAX = 256;
 const NUMBER_DIGITS = 6;
 /** Two UTF-16 units and four bytes. */
@@ -18,14 +18,14 @@ const padded = (number: number): string => String(number).padStart(NUMBER_DIGITS
 const LONG_PREFIX = 'p'.repeat(EXTERNAL_ID_MAX - NUMBER_DIGITS);
 const WIDE_PREFIX = WIDEST.repeat(EXTERNAL_ID_MAX - NUMBER_DIGITS);
 
-/** One of many subjects with as many grants as a page holds, of the names that take the most bytes: 10 MB each. */
+/** One of many subjects with as many grants as a page holds, with the names that take the most bytes: 10 MB each. */
 export const largeTuple = (subject: number, number: number): Tuple => ({
   subject: `user:large-${padded(subject)}`,
   relation: RELATION,
   object: `document:${WIDE_PREFIX}${padded(number)}`,
 });
 
-/** Nearly as many grants as a subject may have in a page, whose objects differ in their last letters only. */
+/** Nearly as many grants as fit a page, whose objects differ only in their last letters. */
 export const longTuple = (subject: number, number: number): Tuple => ({
   subject: `user:long-${padded(subject)}`,
   relation: RELATION,

@@ -1,5 +1,4 @@
-// One HTTP request over Node's own client: with the connection it is told to use, from the address it is told, and
-// never without an end.
+// One HTTP request through Node's own client: with a given connection and source address, and always with a time limit.
 
 import { type Agent, request } from 'node:http';
 
@@ -15,7 +14,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
-  /** Of loopback, where the call is to come from another one than 127.0.0.1. */
+  /** A loopback address, if the call must not come from 127.0.0.1. */
   readonly localAddress?: string;
   readonly timeoutMs?: number;
 }
@@ -25,7 +24,7 @@ export interface CallResponse {
   readonly body: string;
 }
 
-/** Rejects where no whole response comes in time. */
+/** Rejects if no complete response comes in time. */
 export function callOnce(call: Call): Promise<CallResponse> {
   const { url, method = 'GET', key, body, contentType = 'application/json', agent = false, localAddress } = call;
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// One attack: the victim alone, then the victim beside it, and what became of the service.
+// One attack: the victim alone, then the victim during the attack, and the effects on the service.
 
 import type { Attack } from './attack-list.ts';
 import type { AttackReport } from './attack-messages.ts';
@@ -11,17 +11,17 @@ import type { VictimJob, VictimResult } from './victim-job.ts';
 
 const RATIO_MAX = 2;
 const IDLE_ATTEMPTS = 3;
-/** How long the victim is asked on once the attacker is gone. */
+/** How long the victim continues after the attacker has ended. */
 const ENDING_MS = 500;
 
 export interface Durations {
-  /** Of the victim, before it is measured: until the code that answers a check is compiled. */
+  /** Requests of the victim before the measurement, until the code for checks is compiled. */
   readonly warmUpRequests: number;
   readonly idleMs: number;
   readonly attackMs: number;
-  /** The victim asks for so long even where the attack is over sooner. */
+  /** The victim continues for this long even if the attack ends sooner. */
   readonly duringMs: number;
-  /** What a p99 may be on a machine whose processors are free, whatever it is when idle. */
+  /** A p99 that is always acceptable on a machine with free processors, whatever it is when idle. */
   readonly p99FloorMs: number;
   /** Whether a p99 may also be as long as the service took for all connections of a flood. */
   readonly mayLastAsFlood: boolean;
@@ -39,7 +39,7 @@ export interface AttackMeasurement {
   readonly parts: readonly PartUse[];
   readonly probes: ProbeResult;
   readonly report: AttackReport;
-  /** Undefined where it cannot be told, since a process has ended. */
+  /** Undefined if it is unknown because a process has ended. */
   readonly lostLeases: number | undefined;
 }
 
@@ -52,9 +52,9 @@ function attackerOf(
   return tenant === 'new' ? createAttacker(addresses, plan) : tenants[tenant];
 }
 
-async function measureVictim(victim: VictimProgram, job: VictimJob, meanwhile: () => Promise<void>) {
+async function measureVictim(victim: VictimProgram, job: VictimJob, during: () => Promise<void>) {
   await victim.start(job);
-  const failure = await meanwhile().then(
+  const failure = await during().then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
@@ -65,7 +65,7 @@ async function measureVictim(victim: VictimProgram, job: VictimJob, meanwhile: (
 
 const strainOf = (uses: readonly PartUse[]): number => Math.max(1, ...uses.map((use) => use.strain));
 
-/** A service that has just started, or a neighbour on the machine, may spoil a measurement: the best one counts. */
+/** The recent start of the service, or other load on the machine, may spoil a measurement: the best one counts. */
 async function measureIdle(
   { parts }: ServiceUnderAttack,
   victim: VictimProgram,
@@ -129,7 +129,7 @@ export async function measureAttack(
   });
   const probed = await probes.stop();
   const uses = observed.stop();
-  if (report === undefined) throw new Error(`The attack ${attack.name} has told nothing.`);
+  if (report === undefined) throw new Error(`The attack ${attack.name} has reported nothing.`);
   const lostAfter = await readLostLeases(parts).catch(() => undefined);
   const strain = strainOf(uses);
   return {

@@ -1,5 +1,5 @@
-// The processes under attack as the kernel and their metrics tell of them, observed until they end: memory, the
-// time that others had the processor in their place, and leases.
+// Observes the processes under attack through the kernel and their metrics, until they end: memory, the time in which
+// other processes had the processor, and leases.
 
 import { readMetric } from '../server/metrics-text.ts';
 import {
@@ -22,8 +22,8 @@ export interface PartUse {
   readonly peakBytes: number;
   readonly memoryBytesMax: number;
   /**
-   * By what factor the event loop's work took longer than it ran, since others had the processors: 1 on a machine with
-   * processors to spare.
+   * By what factor the event loop's work was slowed down because other processes had the processors: 1 on a machine
+   * with free processors.
    */
   readonly strain: number;
   readonly hasEnded: boolean;
@@ -55,11 +55,11 @@ class ObservedPart {
   sample(): void {
     try {
       const peakBytes = readPeakResidentBytes(this.#part.pid);
-      // A process that has ended and is not collected yet has no memory.
+      // A process that has ended and is not yet reaped has no memory.
       if (peakBytes > 0) this.#peakBytes = peakBytes;
       this.#last = readProcessorTime(this.#part.pid);
     } catch {
-      // It is gone, which `hasEnded` tells.
+      // It has ended; `hasEnded` reports that.
     }
   }
 
@@ -78,7 +78,7 @@ class ObservedPart {
   }
 }
 
-/** Looks at them until it is stopped, or left. */
+/** Samples them until it is stopped or disposed. */
 export class PartsObservation {
   readonly #observed: readonly ObservedPart[];
   readonly #timer: NodeJS.Timeout;
@@ -92,7 +92,7 @@ export class PartsObservation {
     for (const part of this.#observed) part.sample();
   }
 
-  /** What was seen since the beginning. */
+  /** Everything observed since the start. */
   stop(): readonly PartUse[] {
     clearInterval(this.#timer);
     this.#sample();

@@ -1,4 +1,4 @@
-// What has to be served while an attack lasts, asked once a second on a new connection each time.
+// What must succeed during an attack, requested once a second on a new connection each time.
 
 import type { Addresses } from '../server/grantd-process.ts';
 import type { Probe } from './attack-list.ts';
@@ -9,7 +9,7 @@ import { type Attacker, callOperator } from './tenants.ts';
 import { VICTIM_ADDRESS } from './victim-job.ts';
 
 const INTERVAL_MS = 1000;
-/** As long as the kubelet waits for a probe in the chart. */
+/** The kubelet's timeout for a probe in the chart. */
 const PROBE_MS_MAX = 5000;
 
 interface ExpectedCall extends Call {

@@ -1,5 +1,5 @@
-// What is attacked: `grantd dev` or the parts of a cluster, each with the heap that Node gives it in a container of the
-// stated size. Resident memory beyond that size counts as its death, since the kernel would end it there.
+// The target of the attacks: `grantd dev` or the parts of a cluster, each with the heap that Node uses in a container
+// of the stated size. Resident memory beyond that size counts as its death, because the kernel would kill it there.
 
 import { openStore as openCassandraStore } from '../../test/kit/store/cassandra-keyspace.ts';
 import { openStore as openSqliteStore } from '../../test/kit/store/store-directory.ts';
@@ -8,21 +8,21 @@ import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { type Addresses, GrantdProcess } from '../server/grantd-process.ts';
 import { createTenants, fillStore, type Tenants } from './tenants.ts';
 
-/** The kernel ends it with this process, however that ends. */
+/** The kernel ends it together with this process, however that ends. */
 const WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL', '--'];
 const KEYSPACE = 'isolation';
-/** Few, so that a new owner has them all soon. */
+/** Few, so that a new owner soon has all of them. */
 const CLUSTER_SLOTS = 16;
 
 export interface Container {
   readonly memoryMib: number;
-  /** Of V8, as Node chooses it for a container of that size. */
+  /** The heap that Node chooses for a container of that size. */
   readonly heapMib: number;
 }
 
-/** As the chart has a front. */
+/** A front in the chart. */
 export const CONTAINER_512: Container = { memoryMib: 512, heapMib: 268 };
-/** As the chart has a shard. */
+/** A shard in the chart. */
 export const CONTAINER_1024: Container = { memoryMib: 1024, heapMib: 536 };
 
 const limitHeap = ({ heapMib }: Container): Readonly<Record<string, string>> => ({
@@ -42,7 +42,7 @@ export interface ServiceUnderAttack {
   readonly tenants: Tenants;
   readonly addresses: Addresses;
   readonly parts: readonly Part[];
-  /** New processes, of which those that hold grants have none in memory where `isCold` says so. */
+  /** Starts new processes; if `isCold`, those with a page cache start without any cached grants. */
   restart(options: { readonly isCold: boolean; readonly settings: Readonly<Record<string, string>> }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -155,7 +155,7 @@ export class ClusterService implements ServiceUnderAttack {
     return [...partsOf(fronts, CONTAINER_512), ...partsOf(shards, CONTAINER_1024)];
   }
 
-  /** A shard that was not attacked in its memory goes on, with what it has in it. */
+  /** A shard whose memory was not attacked continues, with its cache. */
   async restart({ isCold }: { readonly isCold: boolean }): Promise<void> {
     const { shards } = this.#cluster;
     if (isCold || shards.some(({ program }) => program.hasEnded)) await this.#cluster.restartShards();

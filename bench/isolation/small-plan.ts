@@ -1,4 +1,4 @@
-// A plan that bounds the grants of a tenant so tightly that a run reaches the bound.
+// A plan with so low a limit on grants that a run reaches it.
 
 export const GRANTS_MAX = 200;
 export const SMALL_PLAN_NAME = 'small';

@@ -1,5 +1,5 @@
-// The tenants of a run: the victim and the attackers, made by the operator, and the grants that attacks need, written
-// to the store through its adapter, which takes seconds where an import would take minutes.
+// The tenants of a run: the victim and the attackers, created by the operator, and the grants that attacks need. These
+// are written through the store's adapter, which takes seconds where an import would take minutes.
 
 import { IdFactory, parseTenantId, type TenantId } from '../../src/core/ids.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
@@ -29,7 +29,7 @@ const WRITES_IN_FLIGHT = 4;
 const WRITE_MS_MAX = 60_000;
 
 export interface Attacker extends TenantAccess {
-  /** Of all scopes: its owner's, who is no attacker. */
+  /** With all scopes: the key of the owner, who is no attacker. */
   readonly adminKey: string;
 }
 
@@ -86,7 +86,7 @@ export async function createTenants(addresses: Addresses, largeSubjects: number)
   return { victim, questions, long, large, largeSubjects };
 }
 
-/** Every grant with what belongs to it, by subject. */
+/** Every grant and the rows that belong to it, by subject. */
 function* tuplesOf({ long, large, largeSubjects }: Tenants): Generator<readonly [string, Tuple]> {
   for (let subject = 0; subject < LONG_SUBJECTS; subject += 1) {
     for (let number = 0; number < LONG_GRANTS_PER_SUBJECT; number += 1) {
@@ -110,7 +110,7 @@ function tenantIdOf(text: string): TenantId {
 function* batchesOf(tenants: Tenants): Generator<readonly StateWrite[]> {
   const ids = new IdFactory(systemClock, systemRandom);
   const createdAtMs = systemClock.wallMs();
-  // No newer than what is written later.
+  // No newer than later writes.
   const stamp = createdAtMs * 1000;
   let batch: StateWrite[] = [];
   let subject = '';
@@ -128,7 +128,7 @@ function* batchesOf(tenants: Tenants): Generator<readonly StateWrite[]> {
   yield batch;
 }
 
-/** Into the tables behind the service, which must have nothing of these subjects in memory. */
+/** Writes to the tables behind the service, which must not have any of these subjects in memory. */
 export async function fillStore(store: Store, tenants: Tenants): Promise<void> {
   await forEachAtATime(batchesOf(tenants), WRITES_IN_FLIGHT, (batch) =>
     store.writeState(batch, systemClock.monotonicMs() + WRITE_MS_MAX),

@@ -1,4 +1,4 @@
-// What an attack has done, as figures with their targets, and in words.
+// The effects of an attack, as figures with their targets, and in words.
 
 import { type Figure, isReached } from '../figure.ts';
 import type { Attack } from './attack-list.ts';
@@ -34,7 +34,7 @@ export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
   ];
 }
 
-/** Where the service cannot even be started for it, or the attack itself fails. */
+/** If the service cannot even be started for it, or the attack itself fails. */
 export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack): Figure => ({
   row: `${mode}: ${name}`,
   name: 'not measured',
@@ -43,7 +43,7 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
   target: { kind: 'at most', value: 0 },
 });
 
-/** What the attacker saw, so that an attack that did nothing shows, and what the service needed. */
+/** What the attacker saw, so that an ineffective attack is noticed, and what the service needed. */
 export function describeOutcomes({ report, parts, during, ending, strain }: AttackMeasurement): string {
   const seen = Object.entries(report.outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
   const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);

@@ -1,25 +1,25 @@
-// What the victim's process is asked and what it answers, as messages between processes.
+// The messages to and from the victim's process.
 
 import type { PreparedRequest } from '../load/load-job.ts';
 
-/** Where it comes from, of loopback: no attacker does. */
+/** Its source address, a loopback address that no attacker uses. */
 export const VICTIM_ADDRESS = '127.0.0.2';
 
 export interface VictimJob {
   readonly url: string;
-  /** Of a server that does nothing but answer: asked as often, in between. */
+  /** A server that only responds: it gets as many requests, in between. */
   readonly echoUrl: string;
   readonly key: string;
   readonly requests: readonly PreparedRequest[];
-  /** Every request on a new connection. Else all on one. */
+  /** Whether every request uses a new connection. Otherwise all use one. */
   readonly reconnects: boolean;
 }
 
 export type ToVictim =
-  /** Requests one after another, as many, before anything is measured. */
+  /** This many requests one after another, before the measurement. */
   | { readonly kind: 'warm-up'; readonly job: VictimJob; readonly requests: number }
   | { readonly kind: 'start'; readonly job: VictimJob }
-  /** Nothing more is sent; what is in flight is waited for. */
+  /** Sends nothing more, and waits for what is in flight. */
   | { readonly kind: 'stop' };
 
 export interface VictimResult {
@@ -27,9 +27,9 @@ export interface VictimResult {
   /** Requests without the right response. */
   readonly failed: number;
   readonly firstFailure: string | undefined;
-  /** From the moment a request was due to its response, right or not. */
+  /** From the moment a request was due to its response, right or wrong. */
   readonly latencyMs: { readonly p50: number; readonly p99: number };
-  /** What the machine adds to any response just then. */
+  /** What the machine alone added to any response at that time. */
   readonly echoP99Ms: number;
 }
 

@@ -1,6 +1,6 @@
-// Another tenant's client: one check every 20 ms, whatever happens to those before it. On its one connection a request
-// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In
-// between it asks a server that does nothing but answer.
+// Another tenant's client: one check every 20 ms, whatever happens to the earlier ones. It has one connection, so a
+// request waits for the previous response, and that wait counts. If this process itself wakes late, that does not
+// count. In between, it sends requests to a server that only responds.
 
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';
@@ -18,7 +18,7 @@ const measure = async (ask: () => Promise<void>, latenciesMs: number[]): Promise
 
 class Victim {
   readonly #job: VictimJob;
-  /** One connection: what is asked meanwhile waits for it in order. */
+  /** One connection: further requests wait for it in order. */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #echoAgent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #latenciesMs: number[] = [];
@@ -46,7 +46,7 @@ class Victim {
     const startMs = performance.now();
     let due = 0;
     const next = (): void => {
-      // Several at once where this process woke late: none is left out.
+      // Several at once if this process woke late: none is left out.
       for (; startMs + (due * INTERVAL_MS) / 2 <= performance.now(); due += 1) {
         const asked =
           due % 2 === 0
@@ -129,7 +129,7 @@ async function obey(message: ToVictim): Promise<FromVictim> {
       victim.start();
       return { kind: 'ready' };
     case 'stop': {
-      if (victim === undefined) throw new Error('The victim does not run.');
+      if (victim === undefined) throw new Error('The victim is not running.');
       return { kind: 'done', result: await victim.stop() };
     }
   }

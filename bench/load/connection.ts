@@ -1,25 +1,25 @@
-// One keep-alive connection with at most one request in flight, as cheap as can be: the client shares the machine with
-// what it measures. It reads nothing of HTTP but the status, the length and whether the server ends the connection with
-// that answer, after which it opens another one; it takes anything unexpected for an error.
+// One keep-alive connection with at most one request in flight, as cheap as possible: the client shares the machine
+// with what it measures. Of HTTP it reads only the status, the length, and whether the server closes the connection
+// after this response; then it opens another one. It treats anything unexpected as an error.
 
 import { connect, type Socket } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 const LENGTH_HEADER = '\r\ncontent-length:';
 const CLOSE_HEADER = '\r\nconnection: close\r\n';
-/** No body, and no length. */
+/** A status without body and length. */
 const NO_CONTENT = 'http/1.1 204 ';
 
-/** The body's length in bytes, of a head in lower case; the whole text is ASCII here. */
+/** The body's length in bytes, from a header in lower case; the whole text is ASCII here. */
 function contentLength(head: string): number {
   const start = head.indexOf(LENGTH_HEADER);
   if (head.startsWith(NO_CONTENT)) return 0;
-  if (start < 0) throw new Error(`An answer without a length: ${head}`);
+  if (start < 0) throw new Error(`A response without a length: ${head}`);
   return Number.parseInt(head.slice(start + LENGTH_HEADER.length), 10);
 }
 
 interface Handlers {
-  /** Once, when it can be used. */
+  /** Called once, when it can be used. */
   readonly onOpen: (connection: Connection) => void;
   readonly onAnswer: (connection: Connection, status: number, body: string) => void;
   readonly onError: (error: Error) => void;
@@ -30,14 +30,16 @@ export class Connection {
   readonly #handlers: Handlers;
   #socket: Socket;
   #received = '';
-  /** Of the whole answer; −1 while its head is not there yet. */
+  /** Of the whole response; −1 before its header has arrived. */
   #length = -1;
   #bodyStart = 0;
-  /** With this answer the server ends the connection. */
+  /** The server closes the connection after this response. */
   #isLast = false;
   #sentBytes = 0;
   #receivedBytes = 0;
-  /** Where it leads to; number of the request in flight, and when it was due: the client's own. */
+  /**
+   * The index of the URL; then the number of the request in flight, and when it was due: these belong to the client.
+   */
   place = 0;
   request = 0;
   dueMs = 0;
@@ -65,7 +67,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** What is sent before it is open goes out then. */
+  /** Bytes written before it is open are sent then. */
   #open(): Socket {
     const { onError } = this.#handlers;
     const socket = connect({ ...this.#address, noDelay: true });

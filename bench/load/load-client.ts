@@ -1,5 +1,4 @@
-// The benchmark's side of the load process. A job with a wrong answer fails: a figure of wrong answers is worth
-// nothing.
+// The benchmark's side of the load process. A job with a wrong answer fails: figures of wrong answers are worthless.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,16 +1,16 @@
-// What a load process is asked and what it answers, as messages between processes.
+// The jobs for a load process and its results, as messages between processes.
 
 export interface PreparedRequest {
   readonly body: string;
-  /** What the body of a right answer begins with. */
+  /** How the body of a right response begins. */
   readonly expectedStart: string;
-  /** The API key, where it is not that of the job. */
+  /** The API key, if it differs from that of the job. */
   readonly key?: string;
 }
 
 export interface LoadJob {
   readonly url: string;
-  /** Where else the same is served: connections go to all in turn. */
+  /** Further URLs of the same service: connections use all of them in turn. */
   readonly furtherUrls?: readonly string[];
   /** The API key, unless a request has its own. */
   readonly key: string;
@@ -19,10 +19,10 @@ export interface LoadJob {
   readonly connections: number;
   readonly requests: readonly PreparedRequest[];
   /**
-   * `each-once`: every request once, as fast as the answers come. `saturate`: round and round for that long, as fast as
-   * the answers come. `rate`: round and round for that long, that many a second, whatever the answers do; the load
-   * looks at the clock without end, or with `restMs` sleeps for so long between two looks, which leaves the processors
-   * to what is measured and may add as much to a latency.
+   * `each-once`: every request once, as fast as the responses come. `saturate`: repeatedly for that long, as fast as
+   * the responses come. `rate`: repeatedly for that long, that many a second, independently of the responses. The load
+   * then polls the clock continuously, or with `restMs` sleeps for that long between two looks, which leaves the
+   * processors to the measured service and may add as much to a latency.
    */
   readonly mode:
     | { readonly kind: 'each-once' }
@@ -35,25 +35,23 @@ export interface LoadJob {
       };
 }
 
-/**
- * To be rested at a fixed rate: often enough for some thousand requests a second, and cheap beside what answers them.
- */
+/** The pause at a fixed rate: short enough for some thousand requests a second, and cheap compared with the service. */
 export const REST_MS = 0.25;
 
 export interface LoadResult {
-  /** Right answers. Every answer is looked at. */
+  /** Right responses. Every response is checked. */
   readonly answered: number;
-  /** Answers that were wrong, and the first of them. */
+  /** Wrong responses, and the first of them. */
   readonly wrong: number;
   readonly firstWrong: string | undefined;
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   readonly seconds: number;
   /**
-   * From the moment a request was sent, or at a fixed rate from the moment it was due, to the answer: what waits for a
-   * free connection is not left out.
+   * From the moment a request was sent, or at a fixed rate from the moment it was due, to the response: it includes
+   * waiting for a free connection.
    */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Of all requests and of all answers, headers and all. */
+  /** Of all requests and all responses, including headers. */
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 

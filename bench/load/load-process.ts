@@ -1,10 +1,11 @@
-// The process that makes the load, apart from what it measures and from the benchmark itself. One job at a time.
+// The process that generates the load, separate from the measured service and from the benchmark itself. One job at a
+// time.
 
 import { percentile } from '../statistics.ts';
 import { Connection } from './connection.ts';
 import type { FromLoadProcess, LoadJob, LoadResult, PreparedRequest } from './load-job.ts';
 
-/** How long the answers still in flight at the end are waited for. */
+/** How long to wait for responses still in flight at the end. */
 const REST_MS_MAX = 15_000;
 
 function requestText(job: LoadJob, host: string, { body, key = job.key }: PreparedRequest): string {
@@ -23,9 +24,9 @@ class Load {
   readonly #job: LoadJob;
   readonly #texts: readonly string[];
   readonly #connections: Connection[] = [];
-  /** By place, so that all places get as much. */
+  /** By URL, so that all get the same load. */
   readonly #idle: Connection[][] = [];
-  /** Of requests due while no connection was free; taken from `#backlogStart` on. */
+  /** When requests were due while no connection was free; consumed from `#backlogStart` on. */
   readonly #backlog: number[] = [];
   #backlogStart = 0;
   readonly #latenciesMs: number[] = [];
@@ -85,7 +86,7 @@ class Load {
     for (const connection of this.#connections) this.#sendNext(connection);
   }
 
-  /** Polls instead of sleeping: timers of a millisecond would send in bursts and add to every latency. */
+  /** Polls instead of sleeping: millisecond timers would send in bursts and add to every latency. */
   #pace(intervalMs: number, restMs: number): void {
     const nowMs = performance.now();
     for (;;) {

@@ -1,4 +1,4 @@
-// Bulk checks of 100: CPU of the service per check in them.
+// Bulk checks of 100: CPU time of the service per check.
 
 import type { LoadJob } from '../load/load-job.ts';
 import { CONNECTIONS, type Scenario } from '../scenario.ts';

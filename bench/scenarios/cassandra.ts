@@ -1,6 +1,6 @@
-// For the capacity guide: what Cassandra does for a new grant and for a subject that is read cold, on one node and on
-// three with three copies; what it does without either is measured first and taken off. A grant counts until it is in
-// the state tables, too. There are one shard and one front.
+// For the capacity guide: Cassandra's work for a new grant and for an uncached subject, on one node, and on three with
+// three copies. Its idle work is measured first and subtracted. The work for a grant includes writing it to the state
+// tables. There are one shard and one front.
 
 import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import type { DataSet } from '../data-set.ts';
@@ -25,7 +25,7 @@ interface StoreSubject {
   readonly use: CassandraUse;
   readonly data: DataSet;
   readonly key: string;
-  /** About every subject of the tenant once. */
+  /** One question about every subject of the tenant. */
   readonly questions: readonly PreparedRequest[];
 }
 
@@ -41,10 +41,10 @@ const GRANTS_ALONE_QUICK = 100;
 const GRANTS_TOGETHER_QUICK = 5000;
 
 interface StoreRound extends ClusterRound {
-  /** For each of what was asked. */
+  /** Per request. */
   readonly work: Work;
   readonly operationsPerAppend: number;
-  /** Of the state tables, for each grant. */
+  /** Rows of the state tables per grant. */
   readonly rows: number;
 }
 

@@ -1,5 +1,5 @@
-// A single check held against a bare echo: CPU per request and p99, both as ratios. The two are measured in turns, so
-// that what else the machine does falls on both.
+// A single check compared with a bare echo: CPU per request and p99, both as ratios. The two are measured in turns, so
+// that other load on the machine affects both.
 
 import type { Figure } from '../figure.ts';
 import type { PreparedRequest } from '../load/load-job.ts';
@@ -11,11 +11,11 @@ import { measureInTurns, type Round, type Side } from './turns.ts';
 
 const CPU_RATIO_MAX = 1.5;
 const P99_RATIO_MAX = 2.5;
-/** Different questions; more than a client can ask of one subject in a row. */
+/** Different questions; more than a client can ask about one subject in a row. */
 const QUESTIONS = 50_000;
-/** Of the slower one's throughput: a load that leaves both some room. */
+/** Of the slower one's throughput: a load that leaves both some capacity. */
 const FIXED_RATE_SHARE = 0.5;
-/** Until the code of both is compiled as it stays. */
+/** Until the code of both is fully compiled. */
 const WARM_UP_MS = 4000;
 
 function compare(rounds: readonly (readonly [Round, Round])[], mode: string): readonly Figure[] {
@@ -61,7 +61,7 @@ function withTarget(figures: readonly Figure[], start: string, value: number): r
 
 export const checkScenario: Scenario = {
   name: 'check',
-  summary: `a single check against a bare echo: CPU ≤ ${CPU_RATIO_MAX} ×, p99 ≤ ${P99_RATIO_MAX} ×`,
+  summary: `a single check compared with a bare echo: CPU ≤ ${CPU_RATIO_MAX} ×, p99 ≤ ${P99_RATIO_MAX} ×`,
   async run(context) {
     const { service, access, data, url } = await startLoadedService(context);
     const echo = await startEcho();
@@ -94,7 +94,7 @@ export const checkScenario: Scenario = {
           'p99',
           P99_RATIO_MAX,
         ),
-        // Without a target: with few processors it tells more of the scheduler than of the service.
+        // Without a target: with few processors, it says more about the scheduler than about the service.
         ...compare(paced, `at ${perSecond}/s`),
       ];
     } finally {

@@ -1,5 +1,5 @@
-// For the capacity guide: what a check takes of a front and of a shard, each by itself, and what one tenant, which is
-// on one shard, can reach.
+// For the capacity guide: the cost of a check at a front and at a shard, separately, and what one tenant, which is on
+// one shard, can reach.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob, PreparedRequest } from '../load/load-job.ts';
@@ -44,7 +44,7 @@ const cpuFigures = (rounds: readonly ClusterRound[], what: string): readonly Fig
   figureOf(`CPU per check, shard, ${what}`, 'µs', rounds, ({ shardMicros }) => shardMicros),
 ];
 
-/** Of one shard and one front, by single checks of many tenants. */
+/** One shard and one front, with single checks of many tenants. */
 export async function measureSingles(context: BenchContext, { cluster, job }: Side): Promise<readonly Figure[]> {
   const { durationMs } = context;
   const [stream = ''] = cluster.shards.map(({ address }) => address);
@@ -74,7 +74,7 @@ export async function measureSingles(context: BenchContext, { cluster, job }: Si
   ];
 }
 
-/** Of the same, by checks in bulks of different subjects of one tenant. */
+/** The same, with checks in bulks about different subjects of one tenant. */
 export async function measureBulks(
   context: BenchContext,
   cluster: GrantdCluster,
@@ -104,7 +104,7 @@ export async function measureBulks(
   ];
 }
 
-/** One tenant, so one slot and one shard, through as many fronts as the cluster has. */
+/** One tenant, so one slot and one shard, through all fronts of the cluster. */
 export async function measureTenant(
   context: BenchContext,
   cluster: GrantdCluster,

@@ -1,5 +1,5 @@
-// What the scenarios of clusters share: Cassandra; tenants, as many on each shard; checks of all of them in turn; and
-// the processor time that each kind of process takes for an answer.
+// What the cluster scenarios share: Cassandra; equally many tenants on each shard; checks of all tenants in turn; and
+// the processor time per response of each kind of process.
 
 import { availableParallelism } from 'node:os';
 import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
@@ -15,10 +15,10 @@ import { cpuSecondsBetween, readCpuOfAll, readCpuSeconds } from '../server/resou
 import { median } from '../statistics.ts';
 
 const GRANTS_PER_TENANT = 1000;
-/** Asked about each tenant: every subject of it once. */
+/** Each tenant gets one question about each of its subjects. */
 const QUESTIONS_PER_TENANT = 100;
 const TENANTS_UNDER_WAY = 8;
-/** Until code is compiled as it stays. */
+/** Until code is fully compiled. */
 const WARM_UP_MS = 4000;
 const WARM_UP_MS_QUICK = 1000;
 
@@ -32,7 +32,7 @@ export interface Paced {
 export interface ClusterRound extends LoadResult {
   readonly frontMicros: number;
   readonly shardMicros: number;
-  /** Of the processors of the machine, with the load and all else that runs: 0 to 1. */
+  /** Busy processors of the machine, including the load and everything else: 0 to 1. */
   readonly busy: number;
 }
 
@@ -43,7 +43,7 @@ export async function startCassandraFor(context: BenchContext, nodes: number): P
   return startCassandra({ nodes });
 }
 
-/** New tenants until each shard owns that many; those beyond are left aside. */
+/** Creates tenants until each shard owns that many; surplus ones are not used. */
 async function createTenantsEvenly(cluster: GrantdCluster, tenantsPerShard: number): Promise<readonly TenantAccess[]> {
   const names = cluster.shards.map(({ name }) => name);
   const byShard = new Map<string, TenantAccess[]>(names.map((name) => [name, []]));
@@ -80,7 +80,7 @@ export function checkJob(cluster: GrantdCluster, requests: readonly PreparedRequ
   };
 }
 
-/** Checks of all tenants in turn, as many of each. */
+/** Checks of all tenants in turn, equally many of each. */
 export async function fillEvenly(
   context: BenchContext,
   cluster: GrantdCluster,
@@ -101,7 +101,7 @@ export async function fillEvenly(
   return checkJob(cluster, inTurn.flat());
 }
 
-/** One tenant with grants of its own, and checks of it over all its subjects. */
+/** One tenant with its own grants, and checks of all its subjects. */
 export async function fillOne(
   context: BenchContext,
   cluster: GrantdCluster,
@@ -118,7 +118,7 @@ export async function fillOne(
 const sumCpuSeconds = (members: readonly Member[]): number =>
   members.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0);
 
-/** `answers`: in each response, for what is asked in bulk. */
+/** `answers`: per response, for bulk requests. */
 export async function measureCluster(
   context: BenchContext,
   cluster: GrantdCluster,
@@ -146,7 +146,7 @@ export async function measureCluster(
   };
 }
 
-/** What is not counted. */
+/** Load that does not count. */
 export async function warmUp(context: BenchContext, cluster: GrantdCluster, job: CheckJob): Promise<void> {
   const durationMs = context.quick ? WARM_UP_MS_QUICK : WARM_UP_MS;
   await measureCluster(context, cluster, job, { kind: 'saturate', durationMs });

@@ -1,7 +1,7 @@
-// What it costs to be many: processor time of a check with four shards and two fronts, held against one of each, each
-// shard under the same load. The two clusters are asked in turns, so that what else the machine does falls on both; and
-// while the smaller one is measured, the larger one gets what makes the machine as busy as in its own turn, since a
-// check takes a multiple on a machine that sleeps between two requests.
+// The cost of many processes: processor time of a check with four shards and two fronts, compared with one of each,
+// with the same load per shard. The two clusters are measured in turns, so that other load on the machine affects both.
+// While the smaller one is measured, the larger one gets enough load to keep the machine as busy as in its own turn,
+// because a check costs several times as much on a machine that sleeps between requests.
 
 import type { Figure } from '../figure.ts';
 import { LoadClient } from '../load/load-client.ts';
@@ -21,13 +21,14 @@ import {
 
 export const CPU_RATIO_MAX = 1.15;
 /**
- * Of the processors of the machine that the larger cluster may keep busy, the load included: nothing waits for them.
+ * The share of the machine's processors that the larger cluster may keep busy, including the load: nothing waits for a
+ * processor.
  */
 const BUSY_AIM = 0.5;
 const BUSY_MIN = 0.4;
 const BUSY_MAX = 0.6;
 const LOOKS_MAX = 4;
-/** Of what the larger cluster answers at most: where the first look is taken from which the rate follows. */
+/** The first rate, as a share of what the larger cluster can handle; the search starts there. */
 const FIRST_SHARE = 0.3;
 const MEBIBYTE = 1024 ** 2;
 
@@ -44,22 +45,22 @@ interface Pair {
 const saturate = (context: BenchContext, { cluster, job }: Side): Promise<ClusterRound> =>
   measureCluster(context, cluster, job, { kind: 'saturate', durationMs: context.durationMs });
 
-/** Checks a second for each shard. */
+/** Checks a second per shard. */
 async function findRate(context: BenchContext, side: Side): Promise<number> {
   const { durationMs } = context;
   const { cluster, job } = side;
-  context.progress('looking for the rate');
+  context.progress('searching for the rate');
   let perSecond = FIRST_SHARE * perSecondOf(await saturate(context, side));
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
     const { busy } = await measureCluster(context, cluster, job, paced({ perSecond, durationMs }));
     if (busy > BUSY_MIN && busy < BUSY_MAX) break;
-    // The less there is, the more each check takes: the rate has to change by more than what it is to change.
+    // With a lower rate, each check costs more: so the rate must change by more than the wanted change of the load.
     perSecond *= (BUSY_AIM / busy) ** 1.5;
   }
   return Math.floor(perSecond / cluster.shards.length);
 }
 
-/** Lookups in memory of each shard so far: one for each check. */
+/** Lookups in the memory of each shard so far: one per check. */
 const readAnswered = (cluster: GrantdCluster): Promise<readonly number[]> =>
   cluster.readShardMetrics('grantd_page_lookups_total');
 
@@ -69,10 +70,12 @@ async function measureInTurns(
   many: Side,
   perShard: number,
 ): Promise<readonly Pair[]> {
-  // Processor time is told in hundredths of a second: twice as long as other rounds.
+  // Processor time is reported in hundredths of a second, so this takes twice as long as other rounds.
   const durationMs = 2 * context.durationMs;
   const beside = new LoadClient();
-  /** What one shard is to get goes to that side; what the three others are to get always goes to the larger cluster. */
+  /**
+   * One shard's share of the load goes to that side; the share of the three others always goes to the larger cluster.
+   */
   const measure = async ({ cluster, job }: Side): Promise<ClusterRound> => {
     const others = paced({ perSecond: perShard * (many.cluster.shards.length - 1), durationMs });
     const [round, rest] = await Promise.all([
@@ -147,7 +150,7 @@ export async function measureSpread(context: BenchContext, one: Side, many: Side
     ...both('busy processors of the machine', '', equal, (round) => round.busy),
     { name: 'smallest share of a shard, 4 + 2', value: Math.min(...answered) / all, unit: '' },
     { name: 'largest share of a shard, 4 + 2', value: Math.max(...answered) / all, unit: '' },
-    // Without a target: the machine bounds both, and each of four shards has a quarter of the load that the one has.
+    // Without a target: the machine limits both, and each of four shards has a quarter of the single one's load.
     ratio('CPU per check, 4 shards + 2 fronts ÷ 1 + 1, both saturated', saturated),
     ...both('CPU per check, saturated', 'µs', saturated, total),
     ...both('checks, saturated', '/s', saturated, perSecondOf),

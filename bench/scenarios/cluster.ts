@@ -1,5 +1,5 @@
-// grantd as a cluster of processes on one node of Cassandra: what it costs to be many, and what the
-// capacity guide says of fronts and shards.
+// grantd as a cluster of processes on one node of Cassandra: the cost of many processes, and the figures of the
+// capacity guide for fronts and shards.
 
 import type { Figure } from '../figure.ts';
 import { type BenchContext, GRANTS, type Scenario } from '../scenario.ts';
@@ -27,7 +27,7 @@ async function run(context: BenchContext): Promise<readonly Figure[]> {
   const oneSide = { cluster: one, job: await fillEvenly(context, one, tenants) };
   const manySide = { cluster: many, job: await fillEvenly(context, many, tenants) };
   const spread = await measureSpread(context, oneSide, manySide);
-  // What follows is about one shard, and nothing else is to run meanwhile.
+  // The next measurements concern one shard, and nothing else should run.
   await many.stop();
 
   const singles = await measureSingles(context, oneSide);

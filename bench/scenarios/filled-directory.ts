@@ -1,5 +1,5 @@
-// Data directories with many tenants, all of the same grants. Filling one takes minutes, so it is said before for how
-// long, and a directory that is kept is used again: its tenants and their keys are in a file beside the data.
+// Data directories with many tenants, all with the same grants. Filling one takes minutes, so the run announces how
+// long. A kept directory is used again: its tenants and their keys are in a file next to the data.
 
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { BenchContext } from '../scenario.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS } from '../server/grantd-process.ts';
 import { fillTenants, type TenantAccess, writeAfterRest } from '../server/operator.ts';
 
-/** About what two processors do, for the announcement. */
+/** About what two processors reach, for the announcement. */
 const GRANTS_PER_MINUTE = 1_500_000;
 const PROGRESS_MS = 10_000;
 const BYTES_PER_BLOCK = 512;
@@ -19,12 +19,12 @@ export interface Filling {
 }
 
 export interface FilledDirectory {
-  /** Of the service. */
+  /** The service's data directory. */
   readonly directory: string;
   readonly access: readonly TenantAccess[];
-  /** Of each tenant. */
+  /** The grants of each tenant. */
   readonly data: DataSet;
-  /** Undefined where the directory was there already. */
+  /** Undefined if the directory already existed. */
   readonly fillSeconds: number | undefined;
 }
 
@@ -38,7 +38,7 @@ async function fill(
   const { tenants, grantsPerTenant } = filling;
   const minutes = Math.max(1, Math.round((tenants * grantsPerTenant) / GRANTS_PER_MINUTE));
   const all = `${grouped(tenants * grantsPerTenant)} grants into ${grouped(tenants)} tenants`;
-  context.progress(`importing ${all}, for some ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`);
+  context.progress(`importing ${all}, which takes about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`);
   const service = await GrantdProcess.start({ directory, searchPath: context.searchPath });
   try {
     const startMs = performance.now();
@@ -50,7 +50,7 @@ async function fill(
     });
     await service.waitForCheckpoint();
     const fillSeconds = (performance.now() - startMs) / 1000;
-    context.progress('letting the log come to rest');
+    context.progress('waiting until the log is idle');
     await delay(LOG_TAIL_MS);
     await writeAfterRest(service.addresses, access);
     await service.waitForCheckpoint();
@@ -60,7 +60,7 @@ async function fill(
   }
 }
 
-/** `name`: of the directory, where it is kept. */
+/** `name`: of the directory, if it is kept. */
 export async function fillDirectory(context: BenchContext, name: string, filling: Filling): Promise<FilledDirectory> {
   const folder = context.keepDirectory(name);
   const directory = join(folder, 'data');
@@ -71,7 +71,7 @@ export async function fillDirectory(context: BenchContext, name: string, filling
     context.progress(`${grouped(access.length)} tenants are in ${directory}`);
     return { directory, access, data, fillSeconds: undefined };
   }
-  if (existsSync(directory)) throw new Error(`${directory} was not filled to its end. Remove it.`);
+  if (existsSync(directory)) throw new Error(`${directory} was only partly filled. Remove it.`);
   mkdirSync(directory, { mode: 0o700 });
   const { access, fillSeconds } = await fill(context, directory, filling);
   // The keys in it are real.
@@ -79,7 +79,7 @@ export async function fillDirectory(context: BenchContext, name: string, filling
   return { directory, access, data, fillSeconds };
 }
 
-/** What the files of a folder take of the disk. */
+/** The disk space that the files of a folder take. */
 export function readDiskBytes(directory: string): number {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => lstatSync(join(directory, path)))

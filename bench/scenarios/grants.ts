@@ -1,7 +1,7 @@
-// New grants, each acknowledged when it is durable: CPU of the service per grant, its write-behind included, and how
-// many grants share one fsync. The fsyncs are counted where they happen, at the system call, in a run of its own that
-// is not measured otherwise; without strace the commits of the store that wait for the disk cannot be told from
-// outside, and only the appends to the log are counted.
+// New grants, each acknowledged when it is durable: CPU time of the service per grant, including its write-behind, and
+// how many grants share one fsync. A separate run counts the fsyncs at the system call and measures nothing else.
+// Without strace, the store's synchronous commits are not visible from outside, so only the appends to the log are
+// counted.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const GRANTS_PER_FSYNC_MIN = 20;
 const GRANTS_PER_ROUND = 20_000;
 const GRANTS_PER_ROUND_QUICK = 5_000;
 
-/** The grants of a round are not those of any other. */
+/** Each round creates different grants. */
 function grantsJob({ data, access, url }: LoadedService, round: number, grants: number): LoadJob {
   return {
     url,
@@ -61,13 +61,13 @@ async function measure(context: BenchContext, loaded: LoadedService, job: LoadJo
 
 const hasStrace = (): boolean => spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
-/** Lines of the trace that begin a call: one that another thread interrupts is resumed on a line of its own. */
+/** Trace lines that begin a call: if another thread interrupts a call, it is resumed on a line of its own. */
 const countFsyncs = (path: string): number =>
   existsSync(path) ? [...readFileSync(path, 'latin1').matchAll(/\bf(?:data)?sync\(/g)].length : 0;
 
 async function measureFsyncs(context: BenchContext, grants: number): Promise<readonly Figure[]> {
   if (!hasStrace()) {
-    context.progress('strace is not there: fsyncs are not counted');
+    context.progress('strace is missing: fsyncs are not counted');
     return [];
   }
   const trace = join(context.createDirectory(), 'fsyncs');

@@ -1,4 +1,4 @@
-// Whatever one client does, another tenant is served: each attack beside a victim that asks for a check every 20 ms,
+// Whatever one client does, another tenant is served: each attack next to a victim that sends a check every 20 ms,
 // first on the service as one process, then on a front and a shard over Cassandra.
 
 import type { Figure } from '../figure.ts';
@@ -27,14 +27,14 @@ const DURATIONS_QUICK: Durations = {
   p99FloorMs: P99_FLOOR_MS,
   mayLastAsFlood: false,
 };
-/** Of 10,000 grants and 10 MB each: four times what the heap holds. */
+/** With 10,000 grants and 10 MB each: four times what fits the heap. */
 const LARGE_SUBJECTS = 200;
-/** More than the heap holds. */
+/** More than fits the heap. */
 const LARGE_SUBJECTS_QUICK = 60;
-/** Filling Cassandra would otherwise be most of the run. */
+/** Otherwise filling Cassandra would take most of the run. */
 const LARGE_SUBJECTS_CLUSTER = 80;
 const LARGE_SUBJECTS_CLUSTER_QUICK = 20;
-/** In a cluster, where time is short: those that reach the shard, and the one that fills a front. */
+/** For a short run in a cluster: the attacks that reach the shard, and the one that fills a front. */
 const CLUSTER_QUICK: ReadonlySet<string> = new Set([
   'sorted-listings',
   'unread-listings',
@@ -87,13 +87,13 @@ async function attackCluster(context: BenchContext, attacks: readonly Attack[]):
   context.progress(`cluster: filling ${largeSubjects} subjects of 10,000 grants`);
   const service = await ClusterService.fill(cassandra, { directory: context.createDirectory(), largeSubjects });
   parts.defer(() => service.stop());
-  // Awaited: what it needs is stopped after it.
+  // Awaited here, because what it needs is stopped afterwards.
   return await attackAll(context, service, attacks);
 }
 
 export const isolationScenario: Scenario = {
   name: 'isolation',
-  summary: `attacks beside another tenant's checks: p99 ≤ 2 × idle or ${P99_FLOOR_MS} ms, none failed, memory in bounds`,
+  summary: `attacks next to another tenant's checks: p99 ≤ 2 × idle or ${P99_FLOOR_MS} ms, none failed, memory in bounds`,
   parts: ATTACKS,
   failsOnMiss: true,
   async run(context) {
@@ -108,7 +108,7 @@ export const isolationScenario: Scenario = {
       return [...embedded, ...(await attackCluster(context, inCluster))];
     } catch (error) {
       if (!(error instanceof MissingEngine)) throw error;
-      context.progress('the cluster is left out, since this machine lacks Cassandra');
+      context.progress('the cluster is skipped, because this machine lacks Cassandra');
       return embedded;
     }
   },

@@ -1,5 +1,5 @@
-// What sharing the rate limits costs a check: p99 with a Redis that answers after 50 ms, held against p99 without one,
-// at the same fixed rate. The two are measured in turns, so that what else the machine does falls on both.
+// The cost of shared rate limits for a check: p99 with a Redis that responds after 50 ms, compared with p99 without
+// one, at the same fixed rate. The two are measured in turns, so that other load on the machine affects both.
 
 import { startSlowProxy } from '../../test/cluster/support/slow-proxy.ts';
 import { RedisServer } from '../../tools/engines/redis.ts';
@@ -14,13 +14,13 @@ import { type LoadedService, startLoadedService } from './loaded-service.ts';
 const P99_RATIO_MAX = 1.1;
 const REDIS_MS = 50;
 const QUESTIONS = 10_000;
-/** Well below what two cores serve: the latency is that of the service and not that of a queue before it. */
+/** Well below what two cores can handle, so that the latency is that of the service and not of a queue. */
 const PER_SECOND = 1000;
-/** The limit of the plan `scale`: its windows begin again every second. */
+/** The limit of the plan `scale`: its windows start again every second. */
 const PLANS = { GRANTD_PLANS: JSON.stringify({ [PLAN_NAME]: { requests: 10_000, window_seconds: 1 } }) };
 /** Longer than a window. */
 const LEAD_IN_MS = 1500;
-/** Until the code of both is compiled as it stays, and the blocks have their size. */
+/** Until the code of both is fully compiled, and the blocks have their final size. */
 const WARM_UP_MS = 3000;
 
 async function readWaited({ service }: LoadedService): Promise<number> {
@@ -39,10 +39,10 @@ async function measure(context: BenchContext, loaded: LoadedService, durationMs:
     ({ tuple, authorized }) => ({ body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` }),
   );
   const job = { url, key: access.key, path: '/v1/check', expectedStatus: 200, connections: CONNECTIONS, requests };
-  // Redis and the long way to it, elsewhere in earnest, get some of the load's processor.
+  // Redis and the proxy in front of it, which run elsewhere in production, share the load's processor.
   const runFor = (ms: number): Promise<LoadResult> =>
     context.client.run({ ...job, mode: { kind: 'rate', durationMs: ms, perSecond: PER_SECOND, restMs: REST_MS } });
-  // The first requests after a pause wait for an answer: the promise is about those that follow.
+  // The first requests after a pause wait for Redis: the promise concerns those that follow.
   await runFor(LEAD_IN_MS);
   const waitedBefore = await readWaited(loaded);
   const result = await runFor(durationMs);
@@ -51,7 +51,7 @@ async function measure(context: BenchContext, loaded: LoadedService, durationMs:
 
 export const limitsScenario: Scenario = {
   name: 'limits',
-  summary: `rate limits shared through a Redis that is ${REDIS_MS} ms away, against none: p99 ≤ ${P99_RATIO_MAX} ×`,
+  summary: `rate limits shared through a Redis that is ${REDIS_MS} ms away, compared with none: p99 ≤ ${P99_RATIO_MAX} ×`,
   async run(context) {
     await using parts = new AsyncDisposableStack();
     const redis = await RedisServer.start();

@@ -1,4 +1,4 @@
-// A running service with a tenant of 100,000 grants, as the scenarios of requests need it.
+// A running service with a tenant of 100,000 grants, for the scenarios that send requests.
 
 import { DataSet } from '../data-set.ts';
 import { type BenchContext, GRANTS } from '../scenario.ts';

@@ -1,4 +1,4 @@
-// Resident memory with a million grants cached, and that the page cache keeps its bound when they do not fit.
+// Resident memory with a million cached grants, and whether the page cache stays within its bound when they do not fit.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob } from '../load/load-job.ts';
@@ -16,7 +16,7 @@ const QUICK_CACHE_BYTES = 16 * MEBIBYTE;
 const QUESTIONS_PER_CALL = 100;
 const SAMPLE_INTERVAL_MS = 100;
 
-/** Every subject once. */
+/** One check of every subject. */
 function touchJob(large: LargeDirectory, url: string): LoadJob {
   const { data, key } = large;
   const requests = Array.from({ length: data.subjects / QUESTIONS_PER_CALL }, (_, callNumber) => {
@@ -39,7 +39,7 @@ function touchJob(large: LargeDirectory, url: string): LoadJob {
   };
 }
 
-/** Of a service without grants: after a start with many, garbage of reading the log back would make it look larger. */
+/** Memory of a service without grants: after a start with many, garbage from reading the log would add to it. */
 async function emptyBytes(context: BenchContext): Promise<number> {
   const service = await GrantdProcess.start({ directory: context.createDirectory(), searchPath: context.searchPath });
   return readSettledResidentBytes(service.pid).finally(() => service.stop());
@@ -55,9 +55,9 @@ async function measureCached(context: BenchContext, large: LargeDirectory): Prom
   try {
     const fresh = await readSettledResidentBytes(service.pid);
     const job = touchJob(large, service.addresses.base_url);
-    context.progress('touching every page');
+    context.progress('reading every page');
     const { seconds } = await context.client.run(job);
-    // Served from memory, as in the days of a service: what the loads left behind is collected on the way.
+    // Served from memory, as over days: the garbage of loading is collected in between.
     await context.client.run({ ...job, mode: { kind: 'saturate', durationMs: context.durationMs } });
     const cached = await readSettledResidentBytes(service.pid);
     const metrics = await service.readMetrics();
@@ -117,14 +117,14 @@ async function measureBound(context: BenchContext, large: LargeDirectory): Promi
       }
     };
     const watching = watch();
-    context.progress('touching more pages than fit');
+    context.progress('reading more pages than fit');
     await context.client.run(job);
     await context.client.run(job).finally(() => {
       touching = false;
     });
     await watching;
     const metrics = await service.readMetrics();
-    if (metrics('grantd_page_cache_evictions_total') === 0) throw new Error('The pages all fit: nothing was shown.');
+    if (metrics('grantd_page_cache_evictions_total') === 0) throw new Error('All pages fit: the run proves nothing.');
     return [
       {
         name: 'page cache at most, of its bound',
@@ -142,7 +142,7 @@ async function measureBound(context: BenchContext, large: LargeDirectory): Promi
 
 export const memoryScenario: Scenario = {
   name: 'memory',
-  summary: `a million grants: ≤ ${BYTES_PER_GRANT_MAX} bytes resident per cached grant; the page cache keeps its bound`,
+  summary: `a million grants: ≤ ${BYTES_PER_GRANT_MAX} bytes resident per cached grant; the page cache stays within its bound`,
   async run(context) {
     const large = await context.readLargeDirectory();
     const cached = await measureCached(context, large);

@@ -1,6 +1,6 @@
-// What a process has in memory after a restart, where much was written just before: the operation ids that a repeat
-// needs, and nothing that grows with what was written. The process has the heap of a pod of 1 GiB, and is killed at the
-// end of an import into one tenant after another, so that each slot has its last seconds to read back.
+// The memory of a process after a restart that follows many writes: it contains the operation ids for repeats, and
+// nothing that grows with what was written. The process has the heap of a pod of 1 GiB. It is killed at the end of
+// imports into one tenant after another, so that each slot must read back its last seconds.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ const MEBIBYTE = 1024 ** 2;
 const TENANTS = 10;
 const GRANTS = 2_000_000;
 const GRANTS_QUICK = 100_000;
-/** The page cache as it is by default, and what a process may take besides. */
+/** The default page cache, and what a process may take in addition. */
 const CACHE_MIB = 256;
 const BESIDES_MIB = 150;
-/** Writes wait until operation ids are read back, and are told so at the deadline; they are repeated for so long. */
+/** Writes wait until operation ids are read back, and get a 503 at the deadline; they are repeated for this long. */
 const WRITE_MS_MAX = 120_000;
-/** Of a pod of 1 GiB. */
+/** In a pod of 1 GiB. */
 const HEAP_MIB = 536;
 const REPORTER = join(import.meta.dirname, '..', 'server', 'heap-reporter.ts');
 const REPORT_MS_MAX = 30_000;

@@ -1,6 +1,6 @@
-// How long a restart takes, from the start of the process until it is ready, with a million grants against none. In
-// turns; after a clean stop, and after a kill, when the log has to be read back. And what it has in memory then,
-// however much was written before (restart-memory.ts).
+// How long a restart takes, from the start of the process until it is ready, with a million grants and with none, in
+// turns: after a clean stop, and after a kill, when the log must be read back. And its memory afterwards, however much
+// was written before (restart-memory.ts).
 
 import type { Figure } from '../figure.ts';
 import type { BenchContext, LargeDirectory, Scenario } from '../scenario.ts';
@@ -44,7 +44,7 @@ async function compare(
   const after = signal === 'SIGKILL' ? 'after a kill' : 'after a clean stop';
   const verify = (service: GrantdProcess): Promise<void> => verifyAnswers(service, large);
   const times: (readonly [number, number])[] = [];
-  // The first of each stops as all before it were stopped, and warms the caches of the operating system.
+  // The first start of each kind follows another kind of stop, and warms the caches of the operating system.
   for (let round = 0; round <= context.rounds; round += 1) {
     context.progress(`${after}, round ${round} of ${context.rounds}`);
     const withGrants = await measure(context, large.directory, signal, verify);

@@ -1,7 +1,6 @@
-// CPU of a single check with very many grants in very many tenants against few in few, while the same number of
-// subjects is asked about and in memory: what else there is must cost a check nothing. Measured twice: with nothing
-// else in memory, as after a start; and in a page cache that is full, as it is after days. Each tenant has a key of its
-// own.
+// CPU time of a single check with very many grants in very many tenants, compared with few in few, while the same
+// number of subjects is checked and cached: other data must not make a check more expensive. Measured twice: with
+// nothing else in memory, as after a start; and with a full page cache, as after days. Each tenant has its own key.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob, PreparedRequest } from '../load/load-job.ts';
@@ -17,31 +16,31 @@ const MEBIBYTE = 1024 ** 2;
 const FEW: Filling = { tenants: 10, grantsPerTenant: 10_000 };
 const MANY: Filling = { tenants: 10_000, grantsPerTenant: 1000 };
 const MANY_QUICK: Filling = { tenants: 1000, grantsPerTenant: 1000 };
-/** All that the few tenants have. */
+/** All subjects of the few tenants. */
 const HOT_SUBJECTS = 10_000;
 const QUESTIONS_PER_SUBJECT = 5;
-/** Coprime to the number of hot subjects: what follows one another is about tenants and subjects far apart. */
+/** Coprime to the number of hot subjects: consecutive questions are about distant tenants and subjects. */
 const STRIDE = 7919;
 const CHECKS_PER_CALL = 100;
-/** Tenants whose subjects are all touched between two looks at the cache. */
+/** Tenants whose subjects are all read between two looks at the cache. */
 const TENANTS_PER_FILLING = 250;
-/** Until the code of both is compiled as it stays, and the first uses of all keys are written. */
+/** Until the code of both is fully compiled, and the first uses of all keys are written. */
 const WARM_UP_MS = 10_000;
 
 interface Loaded extends FilledDirectory {
   readonly name: string;
   readonly service: GrantdProcess;
-  /** Of single checks of the hot subjects. */
+  /** Single checks of the hot subjects. */
   readonly job: Omit<LoadJob, 'mode'>;
 }
 
-/** The hot subjects are spread evenly over all tenants, and each tenant is asked with its own key. */
+/** The hot subjects are spread evenly over all tenants, and each tenant's requests use its own key. */
 function hotRequests({ access, data }: FilledDirectory): readonly PreparedRequest[] {
   return Array.from({ length: HOT_SUBJECTS * QUESTIONS_PER_SUBJECT }, (_, number) => {
     const hot = (number * STRIDE) % HOT_SUBJECTS;
     const tenant = hot % access.length;
     const subject = (Math.floor(hot / access.length) + tenant) % data.subjects;
-    // Each time round a subject is asked about another of its grants, or of those it does not have.
+    // Each round asks about another of a subject's grants, or of those that it does not have.
     const { tuple, authorized } = data.questionOn(subject, number + Math.floor(number / HOT_SUBJECTS));
     return {
       body: JSON.stringify(tuple),
@@ -78,7 +77,7 @@ async function fillPageCache({ client }: BenchContext, { access, data, job, serv
   }
 }
 
-/** Nothing that was measured may have been read from the store. */
+/** No measured request may have read from the store. */
 async function assertHitsOnly(sides: readonly Loaded[], run: () => Promise<void>): Promise<void> {
   const readMisses = (): Promise<readonly number[]> =>
     Promise.all(
@@ -130,7 +129,7 @@ async function sizeFigures(sides: readonly Loaded[]): Promise<readonly Figure[]>
   for (const { name, service, access, data, directory } of sides) {
     const resident = await readSettledResidentBytes(service.pid);
     const cached = (await service.readMetrics())('grantd_page_cache_bytes');
-    // What was written last is in the file of the write-ahead log until the service ends.
+    // The last writes are in the file of the write-ahead log until the service ends.
     await service.stop();
     const disk = readDiskBytes(directory);
     figures.push(
@@ -145,7 +144,7 @@ async function sizeFigures(sides: readonly Loaded[]): Promise<readonly Figure[]>
 
 export const tenantsScenario: Scenario = {
   name: 'tenants',
-  summary: `10,000,000 grants in 10,000 tenants against 100,000 in 10, hot set in memory: CPU per check ≤ ${RATIO_MAX} ×`,
+  summary: `10,000,000 grants in 10,000 tenants compared with 100,000 in 10, hot set in memory: CPU per check ≤ ${RATIO_MAX} ×`,
   async run(context) {
     const filling = context.quick ? MANY_QUICK : MANY;
     const fewFilled = await fillDirectory(context, 'few-tenants', FEW);

@@ -1,4 +1,4 @@
-// Two services measured in turns, so that what else the machine does falls on both: a round is one of each.
+// Measures two services in turns, so that other load on the machine affects both: a round is one of each.
 
 import type { LoadJob, LoadResult } from '../load/load-job.ts';
 import type { BenchContext } from '../scenario.ts';

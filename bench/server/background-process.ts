@@ -1,11 +1,11 @@
-// A program that runs beside the benchmark: its output goes to a file, and the kernel ends it when this process ends,
+// A program that runs next to the benchmark: its output goes to a file, and the kernel ends it when this process ends,
 // however that ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { delay } from './grantd-process.ts';
 
-/** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
+/** From util-linux: sets the signal that the kernel sends when the parent has ended, and becomes the program. */
 const WITH_PARENT = 'setpriv';
 const STOP_MS_MAX = 20_000;
 const PROBE_MS_MAX = 2000;
@@ -17,9 +17,9 @@ export interface BackgroundOptions {
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Another user of the machine, for what refuses to run as root. */
+  /** Another user of the machine, for programs that refuse to run as root. */
   readonly user?: string;
-  /** What asks it to stop quickly but in order. */
+  /** The signal for a quick but orderly stop. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
@@ -57,7 +57,7 @@ export class BackgroundProcess {
     return this.#hasEnded;
   }
 
-  /** Rejects with the end of its output where it ends first, or the time is over. */
+  /** Rejects with the end of its output if it ends first, or the time is over. */
   async waitUntil(isReady: () => boolean | Promise<boolean>, boundSeconds: number): Promise<void> {
     const endMs = performance.now() + boundSeconds * 1000;
     while (!(await isReady())) {
@@ -67,7 +67,7 @@ export class BackgroundProcess {
     }
   }
 
-  /** For a program that does its work and ends. */
+  /** For a program that finishes by itself. */
   async waitForEnd(): Promise<void> {
     await this.#ended;
     if (this.#child.exitCode !== 0) throw new Error(`${this.#options.name} failed:\n${this.#logTail()}`);
@@ -86,7 +86,7 @@ export class BackgroundProcess {
   }
 }
 
-/** Whether that address answers 200 now. */
+/** Whether the address returns 200 now. */
 export async function answersOk(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS_MAX) });

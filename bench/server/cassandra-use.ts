@@ -1,5 +1,5 @@
 // What a Cassandra that this process has started has done so far: processor time, bytes written, and requests of
-// grantd, counted by Cassandra itself for each connection.
+// grantd, as Cassandra itself counts them for each connection.
 
 import { Client, policies, types } from 'cassandra-driver';
 import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
@@ -8,7 +8,7 @@ import { findDescendants, readCpuSeconds, readWrittenBytes } from './resource-us
 const { AllowListPolicy, RoundRobinPolicy } = policies.loadBalancing;
 const PORT = 9042;
 const QUERY = 'SELECT client_options, request_count FROM system_views.clients';
-/** As shards name themselves to Cassandra. */
+/** The name of shards in Cassandra. */
 const APPLICATION = 'grantd';
 
 const NO_WORK: Work = { cpuSeconds: 0, requests: 0, writtenBytes: 0 };
@@ -20,7 +20,7 @@ export interface Work {
   readonly writtenBytes: number;
 }
 
-/** All that was done until then. */
+/** Everything done until then. */
 export interface Reading extends Work {
   readonly atMs: number;
 }
@@ -29,7 +29,7 @@ export class CassandraUse {
   readonly #pids = findDescendants('CassandraDaemon');
   readonly #nodes: readonly Client[];
 
-  /** A connection to each node: what a node counted, only it tells. */
+  /** Connects to each node: only the node itself reports its counts. */
   constructor({ contactPoints, localDatacenter }: CassandraCluster) {
     this.#nodes = contactPoints.map(
       (host) =>
@@ -65,7 +65,7 @@ export class CassandraUse {
   }
 }
 
-/** What was done between two readings, for each of so many; without what would have been done anyway, a second. */
+/** The work between two readings, per item, less the idle work of that time. */
 export function workBetween(before: Reading, after: Reading, count: number, idleSecond: Work = NO_WORK): Work {
   const seconds = (after.atMs - before.atMs) / 1000;
   const each = (of: (work: Work) => number): number => (of(after) - of(before) - seconds * of(idleSecond)) / count;

@@ -1,4 +1,4 @@
-// The echo as a process of its own, ended when the benchmark ends.
+// The echo as a process of its own, which ends with the benchmark.
 
 import { fork } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What the service is held against: `node:http` and JSON, nothing else. It reads the same request whole, parses it and
-// answers with the same headers and a body of the same size; everything that could be constant is.
+// The server to compare with: `node:http` and JSON, nothing else. It reads the whole of the same request, parses it and
+// responds with the same headers and a body of the same size; everything that can be constant is.
 
 import { createServer } from 'node:http';
 
@@ -37,7 +37,7 @@ const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) =>
 
 server.listen({ host: '127.0.0.1', port: 0 }, () => {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The echo listens on no TCP address.');
+  if (address === null || typeof address === 'string') throw new Error('The echo does not listen on a TCP address.');
   process.send?.({ url: `http://127.0.0.1:${address.port}` });
 });
 process.on('disconnect', () => process.exit());

@@ -1,5 +1,5 @@
-// grantd as a cluster is run: shards, fronts and a console as processes of their own, over a Cassandra that is given.
-// Several clusters may stand on one Cassandra, each in a keyspace of its own. What it started it also ends.
+// grantd as a cluster: shards, fronts and a console as separate processes, over a given Cassandra. Several clusters may
+// share one Cassandra, each in a keyspace of its own. It ends every process that it started.
 
 import { join } from 'node:path';
 import { rankShards } from '../../src/core/slots.ts';
@@ -24,14 +24,14 @@ export interface ClusterOptions {
   readonly directory: string;
   /** Default: that of the program. */
   readonly slots?: number;
-  /** Laid over what each of that role is started with. */
+  /** Added to the environment of each process of that role. */
   readonly environment?: Readonly<Partial<Record<'shard' | 'front', Readonly<Record<string, string>>>>>;
 }
 
 export interface Member {
   readonly name: string;
   readonly pid: number;
-  /** Of its HTTP at a front, of its gRPC at a shard, of the operator's API at a console. */
+  /** Of HTTP at a front, of gRPC at a shard, of the operator's API at a console. */
   readonly address: string;
   readonly opsAddress: string;
   readonly program: { readonly hasEnded: boolean };
@@ -44,7 +44,7 @@ interface Started extends Member {
 export class GrantdCluster {
   readonly #options: ClusterOptions;
   readonly #store: Readonly<Record<string, string>>;
-  /** Addresses of the gRPC of each shard, which stay over its restarts. */
+  /** The gRPC addresses of the shards, which stay the same over restarts. */
   readonly #shardAddresses: readonly string[];
   #shards: readonly Started[] = [];
   readonly #fronts: Started[] = [];
@@ -90,7 +90,7 @@ export class GrantdCluster {
     return this.#console;
   }
 
-  /** The first front's, for what needs only one. */
+  /** Those of the first front, for code that needs only one. */
   get addresses(): Addresses {
     const [front] = this.#fronts;
     return {
@@ -118,14 +118,14 @@ export class GrantdCluster {
     await this.#waitForSlots();
   }
 
-  /** All stop in order and start again, on the same addresses: nothing is in their memory. */
+  /** Stops all in order and starts them again on the same addresses, with empty memory. */
   async restartShards(): Promise<void> {
     await Promise.all(this.#shards.map(({ program }) => program.stop()));
     await this.#startShards();
     await this.#waitForSlots();
   }
 
-  /** All stop in order; as many start again, on other addresses. */
+  /** Stops all in order, and starts as many again on other addresses. */
   async restartFronts(): Promise<void> {
     const stopped = this.#fronts.splice(0);
     await Promise.all(stopped.map(({ program }) => program.stop()));
@@ -152,7 +152,7 @@ export class GrantdCluster {
     return (await this.readShardMetrics(name)).reduce((sum, value) => sum + value, 0);
   }
 
-  /** Resolves once everything that was acknowledged is in the state tables too. */
+  /** Resolves once every acknowledged write is also in the state tables. */
   async waitForCheckpoint(): Promise<void> {
     const endMs = performance.now() + LAG_SECONDS_MAX * 1000;
     while ((await this.readShardMetric('grantd_checkpoint_lag_entries')) > 0) {
@@ -164,7 +164,7 @@ export class GrantdCluster {
   async stop(): Promise<void> {
     const serving = [...this.#fronts, ...(this.#console === undefined ? [] : [this.#console])];
     await Promise.all(serving.map(({ program }) => program.stop()));
-    // Several at once would hand their slots to each other until none is left.
+    // All at once; otherwise they would hand their slots to each other until none is left.
     await Promise.all(this.#shards.map(({ program }) => program.stop('SIGKILL')));
   }
 
@@ -176,7 +176,7 @@ export class GrantdCluster {
     );
   }
 
-  /** Of those that look for shards. */
+  /** For the processes that must find shards. */
   #settingsOfSeekers(): Readonly<Record<string, string>> {
     return {
       GRANTD_DISCOVERY: `static:${this.#shardAddresses.join(',')}`,
@@ -222,7 +222,7 @@ export class GrantdCluster {
     });
   }
 
-  /** Resolves once every slot is served where it belongs: shards that join take their share from the others. */
+  /** Resolves once every slot is served by its wanted owner: joining shards take their share from the others. */
   async #waitForSlots(): Promise<void> {
     const names = this.#shards.map(({ name }) => name);
     const endMs = performance.now() + START_SECONDS_MAX * 1000;
@@ -236,7 +236,7 @@ export class GrantdCluster {
           state === 'serving' && shard === rankShards(names, slot)[0];
         if (slots.length > 0 && slots.every(isHome)) return;
       }
-      if (performance.now() > endMs) throw new Error('The slots do not come to rest.');
+      if (performance.now() > endMs) throw new Error('The slots keep moving.');
       await delay(POLL_MS);
     }
   }

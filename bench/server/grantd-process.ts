@@ -1,5 +1,5 @@
-// The service as its own process, as `grantd dev` starts it: on the embedded store, at the log level it has by default,
-// on free ports of the loopback interface. What it started it also ends.
+// The service as its own process, as `grantd dev` starts it: on the embedded store, at the default log level, on free
+// loopback ports. It ends every process that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -14,11 +14,11 @@ const READY_POLL_MS = 2;
 const LAG_POLL_MS = 200;
 const LAG_MS_MAX = 120_000;
 /**
- * Twice the deadline of a request: for so long a restart reads the last writes back, to answer their repeats. After it
- * what is measured is the size of the data and not how recent an import was.
+ * Twice the deadline of a request: a restart reads back the writes of this last time, for their repeats. A later start
+ * measures the size of the data and not how recent an import was.
  */
 export const LOG_TAIL_MS = 21_000;
-/** A limit that is counted on every request and never reached. */
+/** A limit that every request counts against and none reaches. */
 export const PLAN_NAME = 'bench';
 export const PLANS = JSON.stringify({ [PLAN_NAME]: { requests: 10_000_000, window_seconds: 1 } });
 
@@ -35,7 +35,7 @@ export interface GrantdOptions {
   readonly directory: string;
   readonly searchPath: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** A command and its arguments that the service is started under. */
+  /** A command with arguments that runs the service. */
   readonly under?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class GrantdProcess {
   readonly directory: string;
   readonly opsUrl: string;
   readonly #startedAtMs = performance.now();
-  /** From the start of the process until `/readyz` answers 200. */
+  /** From the start of the process until `/readyz` returns 200. */
   readySeconds = 0;
 
   static async start(options: GrantdOptions): Promise<GrantdProcess> {
@@ -83,7 +83,7 @@ export class GrantdProcess {
     });
   }
 
-  /** Of the service itself, not of what it was started under. */
+  /** Of the service itself, not of the command that runs it. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -92,7 +92,7 @@ export class GrantdProcess {
     return this.#hasEnded;
   }
 
-  /** The end of what it has logged. */
+  /** The end of its log. */
   get logTail(): string {
     return this.#log;
   }
@@ -119,7 +119,7 @@ export class GrantdProcess {
     return (name) => readMetric(text, name);
   }
 
-  /** Resolves once everything that was acknowledged is in the state tables too. */
+  /** Resolves once every acknowledged write is also in the state tables. */
   async waitForCheckpoint(): Promise<void> {
     const endMs = performance.now() + LAG_MS_MAX;
     while ((await this.readMetrics())('grantd_checkpoint_lag_entries') > 0) {

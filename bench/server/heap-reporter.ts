@@ -1,4 +1,4 @@
-// Loaded into a process that is measured (`--import`): at SIGUSR2 it collects all garbage and writes down what is left.
+// Loaded into a measured process (`--import`): at SIGUSR2 it collects all garbage and writes down the live bytes.
 
 import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -13,7 +13,7 @@ if (isMainThread && file !== undefined) {
   process.on('SIGUSR2', () => {
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
-    // Typed arrays lie outside of the heap, and are memory all the same.
+    // Typed arrays are outside the heap, but are memory too.
     writeFileSync(file, String(heapUsed + external));
   });
 }

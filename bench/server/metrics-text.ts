@@ -1,6 +1,6 @@
-// Numbers out of the text of /metrics.
+// Reads numbers from the text of /metrics.
 
-/** The sum of a metric over its labels; 0 where it has no sample yet. */
+/** The sum of a metric over its labels; 0 if it has no sample yet. */
 export function readMetric(text: string, name: string): number {
   let total = 0;
   for (const line of text.split('\n')) {

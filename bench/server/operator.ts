@@ -1,4 +1,4 @@
-// What the operator does before the measuring: a tenant, its key, its grants.
+// The operator's preparations before a measurement: a tenant, its key, its grants.
 
 import { forEachAtATime } from '../at-a-time.ts';
 import type { DataSet } from '../data-set.ts';
@@ -6,8 +6,8 @@ import { type Addresses, PLAN_NAME } from './grantd-process.ts';
 
 const LINES_PER_CALL = 1000;
 const CALLS_UNDER_WAY = 4;
-/** Making a tenant waits for the log three times and does little else: more at a time share a commit. */
-const TENANTS_UNDER_WAY = 16;
+/** Creating a tenant waits for the log three times and does little else, so concurrent creations share commits. */
+const TENANTS_IN_FLIGHT = 16;
 
 export interface TenantAccess {
   readonly tenantId: string;
@@ -54,7 +54,7 @@ async function importBatch(addresses: Addresses, tenantId: string, lines: readon
   }
 }
 
-/** Through the log like any other write, a few calls at a time. Resolves with the seconds it took. */
+/** Through the log like any other write, a few calls at a time. Resolves to the seconds it took. */
 export async function importGrants(addresses: Addresses, { tenantId }: TenantAccess, data: DataSet): Promise<number> {
   const startMs = performance.now();
   await forEachAtATime(batchesOf(data), CALLS_UNDER_WAY, (lines) => importBatch(addresses, tenantId, lines));
@@ -62,24 +62,25 @@ export async function importGrants(addresses: Addresses, { tenantId }: TenantAcc
 }
 
 /**
- * One more grant for each tenant, after the log has been at rest. A start reads back what was written in the seconds
- * before the last write, for repeats of it, since clocks say nothing certain about how long a service was down.
+ * One more grant for each tenant, after the log has been idle. A start reads back what was written in the seconds
+ * before the last write, for its repeats, because clocks cannot tell how long a service was down.
  */
 export async function writeAfterRest(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
   const line = JSON.stringify({ subject: 'bench:rest', relation: 'viewer', object: 'bench:rest' });
-  await forEachAtATime(tenants, TENANTS_UNDER_WAY, ({ tenantId }) => importBatch(addresses, tenantId, [line]));
+  await forEachAtATime(tenants, TENANTS_IN_FLIGHT, ({ tenantId }) => importBatch(addresses, tenantId, [line]));
 }
 
-/** One grant for each tenant, whether it stands already or not. */
+/** One grant for each tenant, whether or not it already exists. */
 export async function writeToEach(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
   const line = JSON.stringify({ subject: 'bench:again', relation: 'viewer', object: 'bench:again' });
-  await forEachAtATime(tenants, TENANTS_UNDER_WAY, async ({ tenantId }) => {
+  await forEachAtATime(tenants, TENANTS_IN_FLIGHT, async ({ tenantId }) => {
     await call(addresses, `/tenants/${tenantId}/import`, line, 'application/x-ndjson');
   });
 }
 
 /**
- * As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are.
+ * Creates as many tenants as requested, each with these grants, several at a time. Calls `onFilled` after each with the
+ * number of tenants so far.
  */
 export async function fillTenants(
   addresses: Addresses,
@@ -88,7 +89,7 @@ export async function fillTenants(
 ): Promise<readonly TenantAccess[]> {
   const batches = [...batchesOf(data)];
   const filled: TenantAccess[] = [];
-  await forEachAtATime(Array(tenants).keys(), TENANTS_UNDER_WAY, async () => {
+  await forEachAtATime(Array(tenants).keys(), TENANTS_IN_FLIGHT, async () => {
     const access = await createTenant(addresses);
     for (const lines of batches) await importBatch(addresses, access.tenantId, lines);
     filled.push(access);

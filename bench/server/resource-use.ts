@@ -1,5 +1,5 @@
-// CPU time and resident memory of another process with all its threads: from /proc, elsewhere from `ps`. What else
-// Linux tells of processes and of the machine.
+// CPU time and resident memory of another process with all its threads: from /proc, on other systems from `ps`. On
+// Linux also further facts about processes and the machine.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export function readCpuSeconds(pid: number): number {
     return text.split(/[:-]/).reduce((seconds, part) => seconds * 60 + Number(part), 0);
   }
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The second field, the name, may hold blanks; what follows its closing bracket is field 3.
+  // The second field, the name, may contain spaces; the part after its closing bracket starts with field 3.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[14 - 3]) + Number(fields[15 - 3])) / readTicksPerSecond();
 }
@@ -34,7 +34,7 @@ export function readResidentBytes(pid: number): number {
   return Number(match?.groups?.kib) * 1024;
 }
 
-/** The most that was resident since the process started. On Linux only. */
+/** The peak of resident memory since the process started. On Linux only. */
 export function readPeakResidentBytes(pid: number): number {
   const match = /^VmHWM:\s+(?<kib>\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(match?.groups?.kib) * 1024;
@@ -42,17 +42,17 @@ export function readPeakResidentBytes(pid: number): number {
 
 export interface ProcessorTime {
   readonly ranMs: number;
-  /** For how long it could have run and another had the processor. */
+  /** How long it could have run while another process had the processor. */
   readonly waitedMs: number;
 }
 
-/** Of the process's first thread, which is the one of Node's event loop. On Linux only. */
+/** Of the process's first thread, which runs Node's event loop. On Linux only. */
 export function readProcessorTime(pid: number): ProcessorTime {
   const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number);
   return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }
 
-/** The median of a second: what is collected in passing does not count. */
+/** The median over a second, so that short-lived garbage does not count. */
 export async function readSettledResidentBytes(pid: number): Promise<number> {
   const samples: number[] = [];
   for (let sample = 0; sample < SAMPLES; sample += 1) {
@@ -79,28 +79,29 @@ const listPids = (): readonly number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Processes below this one whose command line has that word: what a script has started. On Linux only. */
+/** Processes below this one whose command line contains that word: the children of a script. On Linux only. */
 export function findDescendants(word: string): readonly number[] {
   return listPids().filter((pid) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word) && isDescendant(pid);
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
       return false;
     }
   });
 }
 
 /**
- * What the process has made dirty in files so far, in whole pages of memory, whether it has reached the disk or not.
+ * The bytes that the process has written to files so far, in whole memory pages, whether or not they have reached the
+ * disk.
  */
 export function readWrittenBytes(pid: number): number {
   return Number(/^write_bytes: (?<bytes>\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.groups?.bytes);
 }
 
 /**
- * Processor time so far of each process on the machine. What the kernel tells of busy and idle processors is sampled at
- * its ticks, and far off where processes run for some microseconds at a time. On Linux only.
+ * Processor time so far of each process on the machine. The kernel samples its own figures for busy and idle processors
+ * at its ticks, so they are far off if processes run for some microseconds at a time. On Linux only.
  */
 export function readCpuOfAll(): ReadonlyMap<number, number> {
   const seconds = new Map<number, number>();
@@ -108,13 +109,13 @@ export function readCpuOfAll(): ReadonlyMap<number, number> {
     try {
       seconds.set(pid, readCpuSeconds(pid));
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
     }
   }
   return seconds;
 }
 
-/** Of the processes that are in both; those that began in between count whole. */
+/** For processes in both readings; those that started in between count in full. */
 export function cpuSecondsBetween(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   return [...after].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0);
 }

@@ -1,11 +1,11 @@
-// Bytes that have gone through the connections to a local port, as the kernel counts them for each; with the tool `ss`.
+// Bytes transferred over the connections to a local port, as the kernel counts them per connection; read with `ss`.
 
 import { spawnSync } from 'node:child_process';
 
-/** Of iproute2. */
+/** From iproute2. */
 const SOCKET_STATISTICS = 'ss';
 
-/** Both ways, of the connections that stand now. Undefined where there is no `ss`. */
+/** In both directions, over the currently open connections. Undefined if there is no `ss`. */
 export function readStreamBytes(address: string): number | undefined {
   const port = address.slice(address.lastIndexOf(':') + 1);
   const { status, stdout } = spawnSync(SOCKET_STATISTICS, ['-tinH', `sport = :${port}`], { encoding: 'utf8' });

@@ -1,12 +1,12 @@
-// The tests that a change touches: those that import a changed file, however far away. Suites that start the whole
-// program do not import it, so a change of the program chooses none of them.
+// Chooses the tests that a change touches: those that import a changed file, directly or indirectly. Suites that start
+// the whole program do not import it, so a change of the program chooses none of them.
 
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { ROOT, type SuiteFile } from './suites.ts';
 
-/** What has no imports, and the suite that reads it. */
+/** Files without imports, and the suites that read them. */
 const READERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(charts|k8s)\//, ['chart', 'tidy']],
   [/^(Dockerfile|\.dockerignore)$/, ['image', 'tidy']],
@@ -15,10 +15,10 @@ const READERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^proto\//, ['unit', 'tidy']],
 ];
 const IMPORTS = /(?:\bfrom|\bimport\s*\(?|\bimport\.meta\.resolve\(|\bnew URL\()\s*'(\.{1,2}\/[^']+\.(?:m?[jt]s))'/g;
-/** Every suite that starts the program names it; to follow that would choose all of them for every change. */
+/** Every suite that starts the program names it; following that would choose all of them for every change. */
 const PROGRAM = 'src/main.ts';
 
-/** File to those that import it. */
+/** Maps each file to those that import it. */
 export function importersOf(texts: ReadonlyMap<string, string>): Map<string, Set<string>> {
   const importers = new Map<string, Set<string>>();
   for (const [path, text] of texts) {
@@ -32,7 +32,7 @@ export function importersOf(texts: ReadonlyMap<string, string>): Map<string, Set
   return importers;
 }
 
-/** The files, of all, that a change of these paths touches. The text of the whole project is always read. */
+/** The test files that a change of these paths touches. Tests that read the text of the whole project always run. */
 export function touchedBy(
   changed: readonly string[],
   all: readonly SuiteFile[],
@@ -56,7 +56,7 @@ function git(...args: readonly string[]): string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Since the branch left `main`, with what is not committed yet. */
+/** Since the branch left `main`, including uncommitted changes. */
 export function changedPaths(): string[] {
   const [base = 'HEAD'] = git('merge-base', 'main', 'HEAD');
   return [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];

@@ -1,14 +1,14 @@
-// What a run of tests says: a line for each file, each failure as it happens and again by name at the end, what was
-// skipped and why, and the time of each suite. It keeps: nothing that failed is told as passed.
+// The output of a test run: a line per file, each failure as it happens and again by name at the end, what was skipped
+// and why, and the time of each suite. Invariant: no failure is reported as passed.
 
 import { inspect } from 'node:util';
 import type { Durations } from './durations.ts';
 import type { SuiteFile } from './suites.ts';
 
 const SECOND_MS = 1000;
-/** Of the slowest files, at the end. */
+/** How many of the slowest files are listed at the end. */
 const SLOWEST_MAX = 5;
-/** Written by node:test itself, once for all files. */
+/** Lines that node:test itself writes, once for all files. */
 const COUNTER = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
 export interface TestEvent {
@@ -49,7 +49,7 @@ export class Report {
   readonly #failures: string[] = [];
   readonly #skipped = new Map<string, number>();
   readonly #ended: { readonly path: string; readonly ms: number }[] = [];
-  /** By file: the tests around the one that is told next. */
+  /** By file: the suites around the next reported test. */
   readonly #around = new Map<string, string[]>();
 
   constructor(root: string, files: readonly SuiteFile[], write: (text: string) => void) {
@@ -58,7 +58,7 @@ export class Report {
     this.#write = write;
   }
 
-  /** A file, a step or a whole run that did not go well. */
+  /** A file, a step or a whole run that failed. */
   failed(what: string): void {
     this.#failures.push(what);
     this.#write(`✖ ${what}\n`);
@@ -90,7 +90,7 @@ export class Report {
 
   testFailed(event: TestEvent): void {
     const { error, type } = event.details;
-    // A suite that fails by its tests: they are told themselves.
+    // A suite that fails because of its tests: they are reported themselves.
     if (type === 'suite' && error?.failureType === 'subtestsFailed') return;
     const path = this.#pathOf(event.file);
     const what = `${path}${event.line === undefined ? '' : `:${event.line}`} ${this.#title(event)}`;
@@ -125,7 +125,7 @@ export class Report {
     return new Map(this.#ended.map(({ path, ms }) => [path, ms]));
   }
 
-  /** The end of it all. Whether everything went well. */
+  /** Ends the report. Returns whether everything passed. */
   end(ms: number): boolean {
     const lines = [...this.#sums].map(([name, { files, tests, failures, ms: each }]) => {
       const what = files === 0 ? '' : `${tests} tests in ${files} files`;
@@ -133,7 +133,7 @@ export class Report {
     });
     const slowest = this.#ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_MAX);
     const parts = [
-      ['', 'Time of each (files run side by side, so the sum is more than the time that passed):', ...lines],
+      ['', 'Time of each suite (files run in parallel, so the sum exceeds the elapsed time):', ...lines],
       slowest.length > 1
         ? ['Slowest:', ...slowest.map((each) => `  ${seconds(each.ms).padStart(9)}  ${each.path}`)]
         : [],

@@ -1,4 +1,4 @@
-// Runs test files, each in a process of its own, and tells a report what becomes of them.
+// Runs test files, each in a process of its own, and passes their results to a report.
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Durations, longestFirst } from './durations.ts';
 import type { Report } from './report.ts';
 import { ROOT, type SuiteFile } from './suites.ts';
 
-/** More than processors: most tests wait for a process or a socket now and then. */
+/** More than there are processors: most tests sometimes wait for a process or a socket. */
 const BESIDE = availableParallelism() + 1;
 
 /** Files that may run at the same time, and how many of them do. */
@@ -16,7 +16,7 @@ interface Group {
   readonly concurrency: number;
 }
 
-/** What runs beside others as one group, first; then each suite that wants the machine alone. */
+/** First one group with all files that can run at the same time; then each suite that needs the machine to itself. */
 export function groupsOf(files: readonly SuiteFile[], durations: Durations = new Map()): Group[] {
   const beside = files.filter(({ suite }) => suite.runs === 'beside');
   const alone = Map.groupBy(
@@ -30,7 +30,7 @@ export function groupsOf(files: readonly SuiteFile[], durations: Durations = new
   return groups.filter((group) => group.files.length > 0);
 }
 
-/** Resolves when all have ended; the report says how. */
+/** Resolves when all have ended; the report has the results. */
 export async function runFiles(
   files: readonly SuiteFile[],
   durations: Durations,

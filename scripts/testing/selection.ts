@@ -1,4 +1,4 @@
-// Which tests a command line means: words (steps, suites, folders, files), what a change touches, and one part of
+// Resolves a command line to tests: arguments (steps, suites, folders, files), what a change touches, and one part of
 // several.
 
 import { STEPS, type Step } from './steps.ts';
@@ -14,21 +14,21 @@ export interface Part {
   readonly of: number;
 }
 
-/** A word that names nothing, or a part that is none. */
+/** An argument that names nothing, or an invalid part. */
 export class SelectionError extends Error {}
 
 const trimmed = (word: string): string => word.replace(/^\.\//, '').replace(/\/+$/, '');
 
-/** Whether the word names the file: by itself, by its suite, or by a folder of it. */
+/** Whether the argument names the file: by its path, its suite, or one of its folders. */
 function names(word: string, { suite, path }: SuiteFile): boolean {
   if (path === word || suite.name === word || suite.name.endsWith(`/${word}`)) return true;
   const folder = word.startsWith('test/') ? word : `test/${word}`;
   if (!path.startsWith(`${folder}/`)) return false;
-  // A folder above a suite that only runs when it is asked for does not ask for it.
+  // A suite that only runs on request is not selected by a folder above it.
   return suite.runs !== 'asked' || `${folder}/`.startsWith(`test/${suite.name}/`);
 }
 
-/** Without words: everything but what only runs when it is asked for. */
+/** Without arguments: everything except what only runs on request. */
 export function select(words: readonly string[], all: readonly SuiteFile[]): Selection {
   if (words.length === 0) return { steps: STEPS, files: all.filter(({ suite }) => suite.runs !== 'asked') };
   const files = new Set<SuiteFile>();
@@ -53,8 +53,8 @@ export function parsePart(text: string): Part {
 }
 
 /**
- * One of several parts that together hold each step and each file once. Files are dealt suite by suite, so that each
- * part has its share of every suite; the steps that need no tests come with the first.
+ * One of several parts that together contain each step and each file once. Files are distributed suite by suite, so
+ * that each part has its share of every suite. Steps that no tests need belong to the first part.
  */
 export function partOf({ steps, files }: Selection, { index, of }: Part): Selection {
   const mine = files.filter((_file, at) => at % of === index - 1);

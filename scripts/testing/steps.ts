@@ -1,5 +1,5 @@
-// What runs before the tests, each a program of its own: the linter, the compiler's check of types, and what some
-// suites need that npm does not have.
+// The steps before the tests, each a program of its own: the linter, the type checker, and the tools of some suites
+// that npm does not provide.
 
 import { spawn } from 'node:child_process';
 import { ROOT } from './suites.ts';
@@ -7,14 +7,14 @@ import { ROOT } from './suites.ts';
 export interface Step {
   readonly name: string;
   readonly what: string;
-  /** One after the other, until one fails. */
+  /** Run one after another, until one fails. */
   readonly commands: readonly (readonly [program: string, ...args: string[]])[];
-  /** The suites that it is for; undefined: it is a check itself. */
+  /** The suites that need it; undefined: it is itself a check. */
   readonly neededBy?: readonly string[];
 }
 
 /**
- * The status of an installer whose program cannot be had here: the tests that need it say so, and fail where CI is
+ * The status of an installer whose program is not available here: the tests that need it report that, and fail if CI is
  * set.
  */
 const STATUS_MISSING = 3;
@@ -25,7 +25,7 @@ export const STEPS: readonly Step[] = [
   { name: 'types', what: 'the types (tsc)', commands: [[`${BINARIES}/tsc`]] },
   {
     name: 'tools',
-    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once in some minutes',
+    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once, in a few minutes',
     commands: [
       [
         'bash',
@@ -46,7 +46,7 @@ function statusOf([program, ...args]: readonly [string, ...string[]]): Promise<n
   });
 }
 
-/** Whether it went well. */
+/** Resolves to whether it succeeded. */
 export async function runStep({ commands, neededBy }: Step): Promise<boolean> {
   for (const command of commands) {
     const status = await statusOf(command);

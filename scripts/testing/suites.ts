@@ -1,5 +1,5 @@
-// The suites of tests, by folder alone: a file belongs to the suite with the longest folder that it stands in, and to
-// no other. A file in no suite is an error, so that none is forgotten.
+// The test suites, by folder alone: a file belongs to the suite with the longest matching folder, and to no other. A
+// file outside every suite is an error, so that no test is forgotten.
 
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ export interface Suite {
   readonly name: string;
   readonly what: string;
   /**
-   * `beside`: next to others. `alone`: one file at a time and nothing else. `asked`: alone, and only when it is named.
+   * `beside`: in parallel with others. `alone`: one file at a time and nothing else. `asked`: alone, and only when
+   * named.
    */
   readonly runs: 'beside' | 'alone' | 'asked';
   readonly timeoutMs: number;
@@ -25,18 +26,18 @@ const row = (name: string, runs: Suite['runs'], minutes: number, what: string): 
   timeoutMs: minutes * MINUTE_MS,
 });
 
-/** In the order in which they run where nothing is known yet: of those that run beside others, the longest first. */
+/** In the order in which they run without known durations; among those that run in parallel, the longest first. */
 export const SUITES: readonly Suite[] = [
   row('cluster/smoke', 'beside', 5, 'whole processes: start, stop, kill, refusals'),
-  row('contract', 'beside', 5, 'each port, on every adapter of it'),
+  row('contract', 'beside', 5, 'each port, on each of its adapters'),
   row('cli', 'beside', 5, 'the command line as a process'),
   row('loadtest', 'beside', 5, 'the load scenarios of k6'),
   row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
-  row('model', 'beside', 5, 'a shard beside a plain map, and the checker of histories'),
+  row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
   row('tidy', 'beside', 5, 'the code and the docs read as text'),
-  row('unit', 'beside', 5, 'one part of the code each, in the folders of src'),
-  row('image', 'beside', 5, 'the Dockerfile beside what the program loads'),
+  row('unit', 'beside', 5, 'single parts of the code, in the folders of src'),
+  row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
   row('simulation', 'alone', 5, 'the cluster on virtual time: seeds and mutations'),
   row('browser', 'alone', 5, 'the console in a real browser'),
   row('alone', 'alone', 5, 'Redis under load'),
@@ -52,13 +53,13 @@ export interface SuiteFile {
   readonly path: string;
 }
 
-/** Undefined for a path in no suite. */
+/** Undefined for a path outside every suite. */
 export function suiteOf(path: string): Suite | undefined {
   const homes = SUITES.filter(({ name }) => path.startsWith(`test/${name}/`));
   return homes.toSorted((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** Every test file, suite by suite. Throws where one is in no suite. */
+/** Every test file, suite by suite. Throws if a file is in no suite. */
 export function listTestFiles(paths: readonly string[] = globSync('test/**/*.test.ts', { cwd: ROOT })): SuiteFile[] {
   const files = paths.toSorted().map((path): SuiteFile => {
     const suite = suiteOf(path);

@@ -1,5 +1,5 @@
-// What every command is given, and the frame it runs in: failures go to standard error in a few lines and become the
-// exit code; a reader that went away (`grantd … | head`) is no failure.
+// What every command gets, and the frame in which it runs: failures go to standard error in a few lines and become the
+// exit code. A reader that closes the pipe (`grantd … | head`) is no failure.
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
@@ -9,27 +9,29 @@ import type { JsonRecord } from './output/json-view.ts';
 import { type Column, renderTable } from './output/render.ts';
 
 export interface CliDependencies {
-  /** Where the operator's API is and with which token. Asked only once a command runs. */
+  /** Where the operator's API is, and with which token. Called only once a command runs. */
   resolveTarget(): OperatorTarget | Promise<OperatorTarget>;
-  /** The tenant of commands that are called without `--tenant`. Throws a CliFailure where it is set wrong. */
+  /** The tenant of commands without `--tenant`. Throws a CliFailure if it is set wrong. */
   readonly defaultTenant?: () => string | undefined;
   /**
-   * Whether errors go to standard error as JSON. It is told beforehand: errors of usage come before options are known.
+   * Whether errors go to standard error as JSON. Known in advance, because usage errors come before options are parsed.
    */
   readonly json?: boolean;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
-  /** Without it: the time of this machine. */
+  /** By default the time of this machine. */
   readonly nowMs?: () => number;
   readonly fetch?: typeof fetch;
-  /** Takes the exit code of a command that is done. Without it: that of this process. */
+  /** Takes the exit code of a finished command. By default it sets that of this process. */
   readonly setExitCode?: (code: number) => void;
-  /** Ends the process at once, after a usage error or help. Without it: this process. */
+  /** Ends the process at once, after a usage error or help. By default it ends this process. */
   readonly exit?: (code: number) => never;
-  /** Calls back at an interruption (SIGINT) until the returned function is called. Without it: of this process. */
+  /**
+   * Calls `listener` at an interruption (SIGINT), until the returned function is called. By default of this process.
+   */
   readonly onInterrupt?: (listener: () => void) => () => void;
-  /** Resolves after the time to true, or to false once the signal is aborted. Without it: by this process's clock. */
+  /** Resolves to true after the time, or to false once the signal aborts. By default it uses this process's clock. */
   readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -43,15 +45,15 @@ export interface CliContext {
   note(text: string): void;
   /** To standard error, for people or as JSON. */
   reportFailure(failure: CliFailure): void;
-  /** A table: whole where a program reads it, cut to the width of a terminal where a person does. */
+  /** A table: in full for programs, cut to the width of the terminal for people. */
   tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
   nowMs(): number;
   connect(): Promise<OperatorClient>;
   onInterrupt(listener: () => void): () => void;
   pause(delayMs: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * The action of a command. `run` resolves to its exit code (undefined: 0) or throws a CliFailure; what else it throws
-   * is a defect and goes on to whoever parses the command line.
+   * The action of a command. `run` resolves to its exit code (undefined: 0) or throws a CliFailure. Any other error is
+   * a defect and passes on to the caller that parses the command line.
    */
   action<Parameters extends readonly unknown[]>(
     run: (...parameters: Parameters) => Promise<number | undefined>,

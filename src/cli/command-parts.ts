@@ -1,4 +1,4 @@
-// What many commands have: their options, their examples, and how a listing is read and shown.
+// What many commands share: options, examples, and how a listing is read and printed.
 
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
@@ -14,7 +14,7 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Of commands that take TENANT_OPTION; `registerCliCommands` refuses to run one that has none. */
+/** For commands with TENANT_OPTION; `registerCliCommands` refuses to run one without a tenant. */
 export interface TenantOption extends JsonOption {
   readonly tenant: string;
 }
@@ -43,7 +43,9 @@ export function printRecord(context: CliContext, record: JsonRecord, options: Js
   context.print(options.json ? renderJson(record) : renderRecord(record));
 }
 
-/** Prints a listing, and on standard error how to go on. Items that are no objects get the name of the first column. */
+/**
+ * Prints a listing, and on standard error how to continue. An item that is no object gets the name of the first column.
+ */
 export async function printListing(
   context: CliContext,
   listing: {

@@ -1,4 +1,4 @@
-// The operator's commands, mounted on the program's command line. They speak to the operator's API and to nothing else.
+// The operator's commands, mounted on the program's command line. They talk only to the operator's API.
 
 import type { Command, CommanderError } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
@@ -15,11 +15,11 @@ import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
 import { CliFailure, EXIT, renderFailure } from './failures.ts';
 
-/** Of the whole program. Help asked for ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
+/** For the whole program. Requested help ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
 function exitOnUsage(command: Command, dependencies: CliDependencies): void {
   const { stderr, json = false } = dependencies;
   const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
-  // Programs get one line in place of the message and the help.
+  // Programs get one line instead of the message and the help.
   if (json) command.configureOutput({ writeErr: () => {} });
   command.exitOverride(({ exitCode, code, message }: CommanderError) => {
     if (exitCode === 0) exit(EXIT.ok);
@@ -32,7 +32,7 @@ function exitOnUsage(command: Command, dependencies: CliDependencies): void {
   for (const child of command.commands) exitOnUsage(child, dependencies);
 }
 
-/** A command that takes a tenant and was given none gets that of the settings, or is refused before it runs. */
+/** Gives a command without `--tenant` the tenant of the settings, or refuses it before it runs. */
 function fillTenant(program: Command, defaultTenant: () => string | undefined): void {
   program.hook('preAction', (_program, command) => {
     const takesTenant = command.options.some((option) => option.attributeName() === 'tenant');

@@ -1,5 +1,5 @@
-// Asking before what cannot be undone. Nothing but the answer that was asked for counts as a yes; where nobody can be
-// asked, `--yes` has to say it.
+// Asks for confirmation before an irreversible action. Only the exact requested answer counts as a yes. Without a
+// terminal, `--yes` must confirm it.
 
 import { createInterface } from 'node:readline/promises';
 import type { CliContext } from './cli-context.ts';
@@ -10,9 +10,9 @@ export async function confirm(
   question: {
     /** What would happen, as a sentence. */
     readonly what: string;
-    /** What has to be typed. */
+    /** What the person must type. */
     readonly answer: string;
-    /** What became of it otherwise. */
+    /** The message if the person declines. */
     readonly declined: string;
   },
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function confirm(
     throw new CliFailure(`${what} This needs confirmation. Without a terminal, pass --yes.`, EXIT.usage);
   }
   const prompt = createInterface({ input: context.stdin, output: context.stderr });
-  // Ctrl-C and the end of the input are a no.
+  // Ctrl-C and the end of the input mean no.
   const ended = new Promise<string>((resolve) => {
     prompt.once('close', () => resolve(''));
     prompt.once('SIGINT', () => prompt.close());

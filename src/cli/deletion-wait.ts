@@ -1,5 +1,5 @@
-// `grantd tenants delete --wait`: shows how far the removal of a tenant's data is, until nothing of it is left. The
-// removal is the service's own and goes on without anybody who waits.
+// `grantd tenants delete --wait`: shows the progress of the removal of a tenant's data until it is complete. The
+// service removes the data by itself, whether or not anyone waits.
 
 import type { CliContext } from './cli-context.ts';
 import { EXIT, ProblemFailure } from './failures.ts';
@@ -9,7 +9,7 @@ import { formatCount, renderJson, renderRecord } from './output/render.ts';
 import { createPatientReader } from './retrying-reader.ts';
 
 const LOOK_MS = 500;
-/** Between two lines where there is no terminal. */
+/** Between two lines if there is no terminal. */
 const LINE_INTERVAL_MS = 5000;
 
 interface Progress {
@@ -43,7 +43,7 @@ function createProgress({ stderr, note }: CliContext): Progress {
   };
 }
 
-/** `deleted`: the tenant as the deletion answered it. */
+/** `deleted`: the tenant from the response to the deletion. */
 export async function waitForDeletion(
   context: CliContext,
   client: OperatorClient,

@@ -1,20 +1,20 @@
-// How a command fails: with what the operator's API said, with what kept it from saying anything, or with what is wrong
-// on this side. Each knows how to say so in a few lines, and its exit code.
+// How a command fails: with an error of the operator's API, with a failed connection to it, or with an error on this
+// side. Each failure can describe itself in a few lines and has an exit code.
 
 /** The exit codes of every command; docs/operating/cli.md lists them. */
 export const EXIT = Object.freeze({
   ok: 0,
   failed: 1,
   usage: 2,
-  /** `check`: answered, and the answer is no. */
+  /** `check`: the answer is no. */
   denied: 3,
-  /** `import`: done, but lines were refused. */
+  /** `import`: completed, but lines were refused. */
   linesRefused: 4,
-  /** 128 + SIGINT, as shells have it. */
+  /** 128 + SIGINT, the convention of shells. */
   interrupted: 130,
 });
 
-/** What to do next, per error code, where the command line can tell. */
+/** What to do next, per error code, if the command line knows. */
 const HINTS: Readonly<Record<string, string>> = Object.freeze({
   unauthorized: 'Does GRANTD_OPERATOR_TOKEN (or dev.json in GRANTD_DATA_DIR) belong to this service?',
   'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
@@ -36,7 +36,7 @@ export const UNREACHABLE_HINT =
 export class CliFailure extends Error {
   readonly exitCode: number;
 
-  /** What `--json` says of it beside the message and the exit code. */
+  /** What `--json` adds to the message and the exit code. */
   get facts(): Readonly<Record<string, unknown>> {
     return {};
   }
@@ -56,7 +56,7 @@ export class ProblemFailure extends CliFailure {
   readonly #requestId: string;
   /** The last part of the problem's type: the code of the error catalogue. */
   readonly code: string;
-  /** As the answer asks for; undefined where it does not. */
+  /** As the response requests; undefined if it does not. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -91,10 +91,10 @@ export class ProblemFailure extends CliFailure {
   }
 }
 
-/** No answer came, or it broke off. Whether the call was carried out is not known. */
+/** No response came, or it broke off. Whether the call took effect is unknown. */
 export class ConnectionFailure extends CliFailure {}
 
-/** As it goes to standard error: for people, or as one line of JSON for programs. */
+/** For standard error: text for people, or one line of JSON for programs. */
 export function renderFailure(failure: CliFailure, json: boolean): string {
   if (!json) return `grantd: ${failure.message}`;
   return JSON.stringify({ error: { message: failure.message, exit_code: failure.exitCode, ...failure.facts } });

@@ -1,5 +1,5 @@
-// `grantd audit-log --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints
-// each change once, in their order, also where the service was away for a while.
+// `grantd audit-log --follow`: prints changes as they happen. It continues from a cursor of the service, so that it
+// prints each change once and in order, even if the service was away for a while.
 
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
@@ -8,23 +8,21 @@ import { type OperatorRequest, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, optionalTextOf, recordsOf } from './output/json-view.ts';
 import { createPatientReader, type PatientReader } from './retrying-reader.ts';
 
-/** A look at one tenant's newest changes costs the service a read of one row or none. */
+/** A request for one tenant's newest changes costs the service a read of at most one row. */
 const LOOK_MS = 1000;
 
 interface FollowOptions {
   readonly tenant: string;
   readonly cursor?: string;
   readonly since?: string;
-  /** What changes have to fit, the time included. */
+  /** The filters for changes, including the time range. */
   readonly filter: Readonly<Record<string, string | undefined>>;
   readonly json?: boolean;
-  /**
-   * How many of those that were there before are shown first, where neither a cursor nor a time says where to begin.
-   */
+  /** How many past changes are shown first, if neither a cursor nor a time says where to begin. */
   readonly before: number;
 }
 
-/** All fields of the change but its action. */
+/** All fields of the change except its action. */
 export function describeEntry(record: JsonRecord): string {
   const { action: _action, ...rest } = asRecord(record.change);
   return Object.entries(rest)
@@ -32,7 +30,7 @@ export function describeEntry(record: JsonRecord): string {
     .join(' ');
 }
 
-/** One line per change. Columns cannot be aligned with what is still to come. */
+/** One line per change. Columns cannot be aligned with changes still to come. */
 function lineOf(record: JsonRecord): string {
   const { action } = asRecord(record.change);
   return [record.at, record.actor, action, describeEntry(record), record.request_id].map(String).join('  ');
@@ -40,12 +38,12 @@ function lineOf(record: JsonRecord): string {
 
 const isDeletion = (record: JsonRecord): boolean => asRecord(record.change).state === 'deleted';
 
-/** Rejects at once where the first request fails; later it waits until the service is back. */
+/** Rejects at once if the first request fails; later it waits until the service is back. */
 export async function followAuditLog(context: CliContext, options: FollowOptions): Promise<number> {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   const stopListening = context.onInterrupt(end);
-  // A reader that goes away is no failure.
+  // A reader that closes the pipe is no failure.
   let readerClosed = false;
   const onClosed = (): void => {
     readerClosed = true;
@@ -65,7 +63,7 @@ export async function followAuditLog(context: CliContext, options: FollowOptions
   }
 }
 
-/** True: the tenant is gone. False: interrupted. */
+/** True: the tenant no longer exists. False: interrupted. */
 async function follow(context: CliContext, reader: PatientReader, options: FollowOptions): Promise<boolean> {
   const { since, json, filter } = options;
   const request = (query: Record<string, string | undefined>): OperatorRequest => ({
@@ -73,7 +71,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
     path: path`/tenants/${options.tenant}/audit-log`,
     query: { ...filter, ...query },
   });
-  /** Prints them and tells whether the last of all was among them. */
+  /** Prints changes and returns whether the tenant's very last one was among them. */
   const show = (changes: readonly JsonRecord[]): boolean => {
     for (const change of changes) context.print(json ? JSON.stringify(change) : lineOf(change));
     return changes.some(isDeletion);
@@ -90,7 +88,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
       past.push(...recordsOf(page, 'entries'));
       cursor ??= optionalTextOf(page, 'resume_cursor');
       older = optionalTextOf(page, 'next_cursor');
-      // A page may be short where few changes fit.
+      // A page may be short if few changes match.
     } while (older !== undefined && past.length < options.before);
     if (show(past.toReversed()) || cursor === undefined) return true;
   }
@@ -100,7 +98,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
     if (show(recordsOf(page, 'entries'))) return true;
     const next = optionalTextOf(page, 'next_cursor');
     cursor = next ?? optionalTextOf(page, 'resume_cursor');
-    // Of a tenant that is deleted, nothing is to come.
+    // A deleted tenant has no further changes.
     if (cursor === undefined) return true;
     if (next === undefined && !(await reader.pause(LOOK_MS))) return false;
   }

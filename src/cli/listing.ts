@@ -1,4 +1,4 @@
-// Listings: pages of the operator's API put together, up to the number of rows that the caller asked for.
+// Listings: joins pages of the operator's API, up to the requested number of rows.
 
 import { InvalidArgumentError } from 'commander';
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
@@ -17,7 +17,7 @@ export function parseRows(text: string): number {
 
 export interface Listing {
   readonly items: readonly (JsonRecord | string)[];
-  /** Where to go on; undefined where that was all. */
+  /** Where to continue; undefined at the end. */
   readonly nextCursor: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The operator's API as the commands call it: one request, one answer, every failure a CliFailure. It never repeats a
-// call by itself; who knows that a repeat is safe does.
+// The operator's API as the commands call it: one request, one response, every failure a CliFailure. It never repeats a
+// call by itself; a caller that knows that a repeat is safe does.
 
 import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
@@ -18,9 +18,9 @@ export interface OperatorRequest {
   readonly ndjson?: string;
 }
 
-/** Three times the deadline of a request at the service: no answer by then is none. */
+/** Three times the service's deadline for a request; after that, no response will come. */
 const TIMEOUT_MS = 30_000;
-/** Beyond it an answer is not worth waiting for by itself. */
+/** A longer Retry-After is not worth an automatic wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
 /** A path of parts, each percent-encoded: path`/tenants/${id}`. */
@@ -63,7 +63,7 @@ export class OperatorClient {
     this.#fetch = options.fetch ?? fetch;
   }
 
-  /** The answer with its body still to be read. Rejects for every status that is not a success. */
+  /** The response with its body not yet read. Rejects for every status that is not a success. */
   async open(request: OperatorRequest, signal?: AbortSignal): Promise<Response> {
     const url = new URL(`${this.#url}/operator/v1${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
@@ -93,7 +93,7 @@ export class OperatorClient {
     );
   }
 
-  /** The whole text of an answer. */
+  /** The whole text of a response. */
   async readText(request: OperatorRequest, signal?: AbortSignal): Promise<string> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
@@ -104,7 +104,7 @@ export class OperatorClient {
     }
   }
 
-  /** The JSON object of an answer; an empty one for 204. */
+  /** The JSON object of a response; an empty one for 204. */
   async readJson(request: OperatorRequest, signal?: AbortSignal): Promise<JsonRecord> {
     const text = await this.readText(request, signal);
     return text === '' ? {} : asRecord(parseJson(text));

@@ -1,5 +1,5 @@
-// Reading again and again over failures that pass: for commands that watch. It says once that the service is away, once
-// that it is back, and waits longer the longer it is away.
+// Reads repeatedly and retries temporary failures, for commands that watch. It reports once that the service is away
+// and once that it is back, and its pauses grow during an outage.
 
 import { backoffMs } from '../core/async/backoff.ts';
 import type { CliContext } from './cli-context.ts';
@@ -8,11 +8,11 @@ import type { OperatorClient, OperatorRequest } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
 
 const RETRY = { firstMs: 250, maxMs: 5000 };
-/** Too many requests, and what the service or a proxy before it answers while it is not there. */
+/** Too many requests, and the responses of the service, or of a proxy before it, during an outage. */
 const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface PatientReader {
-  /** The answer, however long it takes. Undefined: interrupted. Throws failures that no waiting mends. */
+  /** The response, however long it takes. Undefined: interrupted. Throws failures that waiting cannot fix. */
   read(request: OperatorRequest): Promise<JsonRecord | undefined>;
   /** False: interrupted. */
   pause(delayMs: number): Promise<boolean>;
@@ -21,7 +21,7 @@ export interface PatientReader {
 const passes = (error: unknown): error is ConnectionFailure | ProblemFailure =>
   error instanceof ConnectionFailure || (error instanceof ProblemFailure && PASSING_STATUSES.has(error.status));
 
-/** What fails before the first answer is not waited for: most likely it was never right. */
+/** A failure before the first success is not retried: most likely the call was wrong from the start. */
 export function createPatientReader(context: CliContext, client: OperatorClient, signal: AbortSignal): PatientReader {
   let answered = false;
   return {

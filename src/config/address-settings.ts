@@ -1,4 +1,4 @@
-// The settings for the addresses a process listens on, how processes find each other, and their certificates.
+// Settings for listening addresses, for how processes find each other, and for their certificates.
 
 import {
   parseCertificateNames,

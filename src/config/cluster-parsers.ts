@@ -1,23 +1,26 @@
-// The parsers of the settings that only a cluster has: where Cassandra and the shards are, and with which certificates.
-// As in parsers.ts, none repeats a text that may be a secret.
+// The parsers of cluster settings: where Cassandra and the shards are, and their certificates. As in parsers.ts, no
+// error repeats a text that may be a secret.
 
 import { isIP } from 'node:net';
-import { isLoopbackHost, splitAddress } from '../core/addresses.ts';
+import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
 import { parseAddress, quote } from './parsers.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
-/** Far above any cluster. */
+/** Far more than in any cluster. */
 const NAMES_MAX = 1000;
 
 const WILDCARD_HOSTS: ReadonlySet<string> = new Set(['0.0.0.0', '0', '[::]', '[::0]', '[0:0:0:0:0:0:0:0]']);
 
-/** Whether an address stands for every address of the machine, so that nobody can dial it. */
+/** Whether an address means every address of the machine, so that it cannot be dialled. */
 export function isWildcard(address: string): boolean {
   return WILDCARD_HOSTS.has(address.slice(0, address.lastIndexOf(':')));
 }
 
-/** Whether an address is certain to be reached from this machine alone. Another spelling of one is not certain. */
+/**
+ * Whether an address is certainly reachable only from this machine. Other spellings of such addresses count as
+ * uncertain.
+ */
 export function isLoopback(address: string): boolean {
   return isLoopbackHost(splitAddress(address).host);
 }
@@ -31,11 +34,11 @@ export function parseDialAddress(text: string): string {
   return address;
 }
 
-/** Where shards are looked for. */
+/** Where to look for shards. */
 export type DiscoverySource =
   | { readonly kind: 'static'; readonly addresses: readonly string[] }
   | { readonly kind: 'dns'; readonly name: string; readonly port: number }
-  /** The port by its name in the Service, or its number. */
+  /** The port: its name in the Service, or its number. */
   | { readonly kind: 'kubernetes'; readonly namespace: string; readonly service: string; readonly port: string };
 
 function splitList(text: string): readonly string[] {
@@ -55,9 +58,9 @@ function parseDns(text: string): DiscoverySource {
   return Object.freeze({ kind: 'dns', name: match.groups.name, port });
 }
 
-/** As Kubernetes names namespaces, Services and their ports. */
+/** The form of names of namespaces, Services and their ports in Kubernetes. */
 const KUBERNETES_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What the port of a shard's gRPC is called in its Service, unless told. */
+/** The default name of a shard's gRPC port in its Service. */
 const KUBERNETES_PORT = 'rpc';
 
 function parseKubernetes(text: string): DiscoverySource {
@@ -87,7 +90,7 @@ export function parseDiscovery(text: string): DiscoverySource {
   );
 }
 
-/** Comma-separated hosts, each with a port or without; an IPv6 host stands in brackets where it has a port. */
+/** Comma-separated hosts, with or without ports; an IPv6 host with a port needs brackets. */
 export function parseContactPoints(text: string): readonly string[] {
   const points = splitList(text);
   for (const point of points) {
@@ -102,7 +105,7 @@ export function parseContactPoints(text: string): readonly string[] {
   return Object.freeze([...new Set(points)]);
 }
 
-/** As Cassandra takes it without quotes. */
+/** A name that Cassandra accepts without quotes. */
 export function parseKeyspace(text: string): string {
   if (!/^[a-z][a-z0-9_]{0,47}$/.test(text)) {
     throw new WrongSetting(
@@ -112,7 +115,7 @@ export function parseKeyspace(text: string): string {
   return text;
 }
 
-/** A name that others chose: anything printable. */
+/** A name that others have chosen: anything printable. */
 export function parseName(text: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(text)) {
     throw new WrongSetting(`must be 1 to 255 printable ASCII characters; it is ${quote(text)}`);
@@ -120,7 +123,7 @@ export function parseName(text: string): string {
   return text;
 }
 
-/** Comma-separated names as certificates have them. */
+/** Comma-separated names as in certificates. */
 export function parseCertificateNames(text: string): readonly string[] {
   const names = splitList(text);
   for (const name of names) {
@@ -142,7 +145,7 @@ const PEM_PATTERNS: Readonly<Record<PemKind, RegExp>> = {
   'private key': /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/,
 };
 
-/** PEM text. Never repeats it: a key may be given in the place of a certificate. */
+/** A PEM string. Errors never repeat it: it may be a key in place of a certificate. */
 export function pemParser(kind: PemKind): (text: string) => string {
   return (text) => {
     if (!PEM_PATTERNS[kind].test(text)) throw new WrongSetting(`must be a ${kind} in PEM form`);
@@ -151,8 +154,8 @@ export function pemParser(kind: PemKind): (text: string) => string {
 }
 
 /**
- * PEM text, or the absolute or relative path of the file that holds it: a file is read again when it changes, so its
- * path is what is kept.
+ * A PEM string, or the absolute or relative path of its file. A file is read again when it changes, so its path is
+ * kept.
  */
 export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) => string {
   const parse = pemParser(kind);
@@ -162,7 +165,7 @@ export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) =
   };
 }
 
-/** As `pemSourceParser`; the text is a secret, whichever of the two it is. */
+/** Like `pemSourceParser`; either form counts as a secret. */
 export function parseKeySource(text: string, origin: Origin): Secret {
   return new Secret(pemSourceParser('private key')(text, origin));
 }

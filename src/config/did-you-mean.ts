@@ -1,6 +1,6 @@
-// The name that someone most likely meant, for messages about an unknown one.
+// Suggests the name that was most likely meant, for messages about an unknown one.
 
-/** More differences than this are another word, not a slip. */
+/** More differences than this make another word, not a typing error. */
 const DISTANCE_MAX = 4;
 
 /** Levenshtein's distance: insertions, deletions and replacements of one character. */
@@ -17,7 +17,7 @@ function editDistance(left: string, right: string): number {
   return previous[right.length] ?? 0;
 }
 
-/** The nearest of `names`, the first of equals, or undefined where none is near. */
+/** The nearest of `names`, the first of equals, or undefined if none is near. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let distance = DISTANCE_MAX + 1;

@@ -1,21 +1,24 @@
-// What memory a page cache needs: the one rule of the program, the chart (templates/_memory.tpl) and the guides.
-// Everything that follows from GRANTD_PAGE_CACHE_BYTES is computed here: the memory of the process, and how large
-// Node's heap has to be.
+// How much memory a page cache needs: the one rule for the program, the chart (templates/_memory.tpl) and the guides.
+// This file computes everything that follows from GRANTD_PAGE_CACHE_BYTES: the memory of the process, and the size of
+// Node's heap.
 
 export const MEBIBYTE = 1024 ** 2;
 /**
- * The cache counts what it holds. With what V8 takes beside that, and garbage that it has not collected yet, a cached
- * grant was measured at 1.8 times what is counted (355 bytes of 197, docs/operating/capacity.md); rounded up.
+ * The cache counts its own bytes. Together with V8's overhead and uncollected garbage, a cached grant was measured at
+ * 1.8 times the counted bytes (355 bytes of 197, docs/operating/capacity.md); rounded up.
  */
 const CACHE_SHARE = 2;
-/** Code, buffers and stacks beside the heap. */
+/** Code, buffers and stacks outside the heap. */
 const OUTSIDE_HEAP_BYTES = 128 * MEBIBYTE;
-/** What the heap holds beside the cache: the program itself, connections, requests and writes in flight. */
+/** The rest of the heap: the program itself, connections, requests and writes in flight. */
 const HEAP_BESIDE_CACHE_BYTES = 128 * MEBIBYTE;
-/** A shard that has just started may hold so much beside a full cache. A smaller heap cannot serve at all. */
+/**
+ * A shard that has just started may hold this much in addition to a full cache. With a smaller heap it cannot serve at
+ * all.
+ */
 const HEAP_AFTER_START_BYTES = 150 * MEBIBYTE;
 
-/** Of the whole process. */
+/** The memory of the whole process. */
 export const memoryFor = (pageCacheBytes: number): number =>
   CACHE_SHARE * pageCacheBytes + HEAP_BESIDE_CACHE_BYTES + OUTSIDE_HEAP_BYTES;
 
@@ -27,19 +30,19 @@ const largestCacheIn = (memoryBytes: number): number =>
 const toMebibytes = (bytes: number): string => `${Math.ceil(bytes / MEBIBYTE)} MiB`;
 
 export interface ProcessMemory {
-  /** Of the container, or of the machine where nothing bounds the process. */
+  /** The memory of the container, or of the machine if nothing limits the process. */
   readonly memoryBytes: number;
-  /** The bound of the heap, as V8 has it now. */
+  /** The current bound of V8's heap. */
   readonly heapBytes: number;
-  /** Whether somebody gave that bound; else Node took it from the memory. */
+  /** Whether that bound was configured; otherwise Node derived it from the memory. */
   readonly heapGiven: boolean;
 }
 
 export type HeapPlan =
   | { readonly kind: 'fits' }
-  /** The heap has to be so large, and the memory suffices for it. */
+  /** The heap must have this size, and the memory is large enough for it. */
   | { readonly kind: 'too-small'; readonly heapMebibytes: number }
-  /** A whole sentence or two: the numbers, and what to do. */
+  /** One or two sentences: the numbers, and what to do. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 export function planHeap(pageCacheBytes: number, { memoryBytes, heapBytes, heapGiven }: ProcessMemory): HeapPlan {

@@ -1,5 +1,5 @@
-// The parsers of the forms that settings have. Each takes a text that is not empty and returns the typed value, or
-// throws a WrongSetting that says what is expected. None repeats a text that may be a secret.
+// The parsers for the forms of settings. Each takes a non-empty text and returns the typed value, or throws a
+// WrongSetting that says what is expected. No error repeats a text that may be a secret.
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
@@ -15,14 +15,14 @@ import {
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
-/** Of a wrong value in a message: enough to find it, on one line. */
+/** How much of a wrong value a message quotes: enough to find it, on one line. */
 const QUOTED_LENGTH_MAX = 100;
 
-/** A text in a message, cut where it is long. */
+/** A quoted text in a message, cut if it is long. */
 export const quote = (text: string): string =>
   JSON.stringify(text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text);
 
-/** `host:port`; an IPv6 host stands in brackets. Port 0 is any free one. */
+/** `host:port`; an IPv6 host needs brackets. Port 0 means any free port. */
 export function parseAddress(text: string): string {
   const match = /^(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?<port>\d{1,5})$/.exec(text);
   const port = Number(match?.groups?.port);
@@ -65,7 +65,7 @@ const BYTE_UNITS: ReadonlyMap<string, number> = new Map([
   ['Gi', 1024 ** 3],
 ]);
 
-/** Plain bytes, or a whole number of KiB, MiB or GiB, which Kubernetes writes without the B. */
+/** Plain bytes, or a whole number of KiB, MiB or GiB; Kubernetes writes these without the B. */
 export function bytesParser(min: number, max: number): (text: string) => number {
   return (text) => {
     const match = /^(?<amount>\d{1,15})(?:(?<unit>[KMG]i)B?)?$/.exec(text);
@@ -87,7 +87,7 @@ export function choiceParser<Choice extends string>(choices: readonly Choice[]):
   };
 }
 
-/** Without the `/` at its end, so that paths can be appended. */
+/** Without a trailing `/`, so that paths can be appended. */
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
@@ -113,13 +113,14 @@ export function parsePath(text: string): string {
   return text;
 }
 
-/** Names that stand for well-known ranges. */
+/** Names of well-known ranges. */
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 const IPV4_MAPPED_BITS = 96;
 
 /**
- * An IPv4 range in the notation of IPv6 whose prefix is one of IPv4: it means a network, and says nearly everything.
+ * An IPv4 range in IPv6 notation with an IPv4 prefix length: it is meant as one network, but matches nearly every
+ * address.
  */
 const isMappedByMistake = (address: string, prefix: number): boolean =>
   prefix < IPV4_MAPPED_BITS && new SocketAddress({ address, family: 'ipv6' }).address.startsWith('::ffff:');
@@ -145,10 +146,10 @@ export function parseTrustedProxies(text: string): readonly string[] {
 }
 
 export const OPERATOR_TOKEN_LENGTH_MIN = 32;
-/** Far above any that is generated, and a small part of a header. */
+/** Far longer than any generated token, and a small part of a header. */
 const OPERATOR_TOKEN_LENGTH_MAX = 1024;
 
-/** Printable ASCII without spaces, so that it fits a header as it is. */
+/** Printable ASCII without spaces, so that it fits into a header unchanged. */
 export function parseOperatorToken(text: string): Secret {
   if (
     !/^[\x21-\x7e]+$/.test(text) ||
@@ -163,13 +164,13 @@ export function parseOperatorToken(text: string): Secret {
 }
 
 export interface NamedToken {
-  /** Stands in the audit log as `operator:<name>`. */
+  /** Appears in the audit log as `operator:<name>`. */
   readonly name: string;
   /** SHA-256 of the token: 64 hexadecimal characters, lower case. */
   readonly sha256: string;
 }
 
-/** The name under which the token of GRANTD_OPERATOR_TOKEN stands in the audit log. */
+/** The name of the token of GRANTD_OPERATOR_TOKEN in the audit log. */
 export const OPERATOR_NAME_DEFAULT = 'operator';
 
 export function namedToken(name: string, token: Secret): NamedToken {
@@ -179,8 +180,8 @@ export function namedToken(name: string, token: Secret): NamedToken {
 const NAMED_TOKENS_MAX = 1000;
 
 /**
- * Lines `name:sha256`; empty lines and those that start with `#` do not count. Never repeats a line: it may be a token
- * by mistake.
+ * Lines `name:sha256`; empty lines and lines that start with `#` are ignored. Errors never repeat a line: it may be a
+ * token by mistake.
  */
 export function parseNamedTokens(text: string): readonly NamedToken[] {
   const tokens: NamedToken[] = [];
@@ -209,7 +210,7 @@ export function parseNamedTokens(text: string): readonly NamedToken[] {
 
 export interface NamedTokens {
   readonly tokens: readonly NamedToken[];
-  /** The file they stand in, which may change; undefined: they were given as text. */
+  /** The file that contains them, which may change; undefined: they were given as text. */
   readonly path: string | undefined;
 }
 
@@ -230,7 +231,7 @@ const WINDOW_SECONDS_MAX = 86_400;
 const BOUND_MAX = 100_000;
 const GRANTS_BOUND_MAX = 1_000_000_000_000;
 
-/** `standing`: the plan of that name until now. */
+/** `standing`: the current plan of that name. */
 function parsePlan(name: string, value: unknown, standing: Plan | undefined): Plan {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new WrongSetting(`must give the plan ${quote(name)} as an object`);
@@ -261,7 +262,7 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
   });
 }
 
-/** Lays the plans of a JSON text over `builtIn`. A name given again replaces the built-in plan as a whole. */
+/** Merges the plans of a JSON text into `builtIn`. A plan with a built-in name replaces that plan as a whole. */
 export function plansParser(builtIn: Plans): (text: string) => Plans {
   return (text) => {
     let parsed: unknown;

@@ -1,5 +1,5 @@
-// From the environment to a frozen, typed configuration. Either every setting is right, or the start ends with one
-// message that lists every wrong one. No value of a secret ever gets into that message.
+// Turns the environment into a frozen, typed configuration. Either every setting is valid, or the start ends with one
+// message that lists every invalid one. No value of a secret ever appears in that message.
 
 import { readFileSync } from 'node:fs';
 import { nearestName } from './did-you-mean.ts';
@@ -12,15 +12,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'GRANTD_';
 const FILE_SUFFIX = '_FILE';
-/** Far above any setting; a path given by mistake must not fill the memory. */
+/** Far larger than any setting; the path of a wrong file must not fill the memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Kubernetes sets these in every pod beside a Service whose name starts with `grantd`; they are not ours. */
+/** Kubernetes sets these in every pod if a Service's name starts with `grantd`; they are not ours. */
 const SERVICE_LINK = /^GRANTD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
-/** Read by the project's own tests, not by the program. */
+/** Only the project's own tests read these. */
 const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS']);
 
-/** Lists every wrong setting, one per line. */
+/** Lists every invalid setting, one per line. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -37,7 +37,7 @@ class SettingProblem extends Error {}
 
 const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
 
-/** Every variable the program knows, whatever the role. */
+/** Every variable that the program knows, for all roles. */
 export function variableNames(): string[] {
   return rows.flatMap(([, setting]) =>
     setting.file ? [setting.name, `${setting.name}${FILE_SUFFIX}`] : [setting.name],
@@ -53,12 +53,12 @@ function readTextFile(path: string): string {
 const reasonOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unreadable';
 
-/** The text of a setting and where it stands, or undefined where it is not set. */
+/** The text of a setting and its origin, or undefined if it is not set. */
 function findText(
   setting: Setting<unknown>,
   environment: Environment,
 ): { readonly text: string; readonly variable: string; readonly path: string | undefined } | undefined {
-  // An empty variable counts as not set: that is how compose files and charts leave one out.
+  // An empty variable counts as not set: that is how compose files and charts omit one.
   const text = environment[setting.name] || undefined;
   const variable = `${setting.name}${FILE_SUFFIX}`;
   const path = setting.file ? environment[variable] || undefined : undefined;
@@ -107,7 +107,7 @@ function findUnknown(environment: Environment): string[] {
     });
 }
 
-/** The settings of `role` out of `environment`. Throws a ConfigError that lists every wrong or unknown one. */
+/** Reads the settings of `role` from `environment`. Throws a ConfigError that lists every invalid or unknown one. */
 export function readConfig<Reader extends Role>(role: Reader, environment: Environment): Config<Reader> {
   const problems: string[] = [];
   const wrong = new Set<string>();
@@ -127,11 +127,11 @@ export function readConfig<Reader extends Role>(role: Reader, environment: Envir
   }
   problems.push(...findUnknown(environment));
   if (problems.length > 0) throw new ConfigError(problems);
-  // The record was filled from the very table that the type is computed from.
+  // The record was filled from the same table that the type is computed from.
   return Object.freeze(config) as Config<Reader>;
 }
 
-/** What may be logged of a configuration: settings by name, secrets and bulky values only as being set. */
+/** A configuration for the log: settings by name; of secrets and bulky values only that they are set. */
 export function describeConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const described: Record<string, unknown> = {};
   for (const [key, setting] of rows) {

@@ -11,12 +11,12 @@ const ADDRESSES_MAX = 100;
 
 export interface RedisUrl {
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** Of the server, of the sentinels, or of some nodes of the cluster. */
+  /** Of the server, of the sentinels, or of some cluster nodes. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
   readonly username: string | undefined;
   readonly password: Secret | undefined;
-  /** What sentinels call the master; of them only. */
+  /** The sentinels' name for the master; only for sentinels. */
   readonly masterName: string | undefined;
   readonly database: number;
 }
@@ -32,7 +32,7 @@ function parseAddresses(text: string, port: number): RedisUrl['addresses'] {
     const { bracketed, plain, port: given } = match?.groups ?? {};
     const host = bracketed ?? plain;
     const number = Number(given ?? port);
-    // The part is not repeated: it may belong to a password with an @ in it.
+    // The message does not repeat the part: it may belong to a password that contains an @.
     if (host === undefined || number < 1 || number > 65_535) {
       throw new WrongSetting('must name hosts, each optionally with a port from 1 to 65535');
     }
@@ -57,7 +57,7 @@ function parseDatabase(text: string | undefined): number {
   return database;
 }
 
-/** Never repeats the text: it may hold a password. */
+/** Errors never repeat the text: it may contain a password. */
 export function parseRedisUrl(text: string): RedisUrl {
   const groups = SHAPE.exec(text)?.groups;
   if (groups?.addresses === undefined) {

@@ -1,11 +1,11 @@
-// The table of settings as text for `--help`. Made from the table and nothing else.
+// Renders the table of settings as text for `--help`, from nothing but the table.
 
 import type { Role, Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
 const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
 
-/** Column at which the meaning of a setting starts in `--help`. */
+/** The column where the meaning of a setting starts in `--help`. */
 const HELP_INDENT = 46;
 
 function describeDefault(setting: Setting<unknown>, role: Role): string {

@@ -1,4 +1,4 @@
-// What must hold between settings: each right by itself, and still wrong together.
+// Conditions on several settings: values that are valid each by itself, but wrong together.
 
 import { isLoopback } from './cluster-parsers.ts';
 import type { RedisUrl } from './redis-settings.ts';
@@ -9,9 +9,9 @@ type Values = Readonly<Partial<Record<keyof Settings, unknown>>>;
 
 interface Rule {
   readonly roles: readonly Role[];
-  /** What it looks at. It is not asked where one of these is wrong by itself. */
+  /** The settings that the rule reads. The rule is skipped if one of them is invalid by itself. */
   readonly settings: readonly (keyof Settings)[];
-  /** Whether the values may stand together. */
+  /** Whether the values are allowed together. */
   readonly holds: (values: Values) => boolean;
   /** A whole sentence, without a full stop; it begins with the name of a setting. */
   readonly problem: string;
@@ -34,15 +34,15 @@ const oneOf = (roles: readonly Role[], settings: readonly (keyof Settings)[], pr
   problem,
 });
 
-/** Of the address of Redis, whatever its form: a part of it. */
+/** One part of the Redis URL, whatever its form. */
 const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
   typeof redisUrl === 'object' && redisUrl !== null
     ? new Map<string, unknown>(Object.entries(redisUrl)).get(part)
     : undefined;
 
 /**
- * Without TLS nothing tells a console from whoever reaches the port: a self-declared one must be what somebody asked
- * for.
+ * Without TLS, a shard cannot tell a console from any other client that reaches the port. So an unproven console must
+ * be an explicit choice.
  */
 const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
   typeof rpcAddress !== 'string' || isLoopback(rpcAddress) || rpcTlsCert !== undefined || rpcInsecure === true;

@@ -1,5 +1,5 @@
-// A secret in the configuration. It has no text form of its own: whatever prints, logs or serialises it shows that it
-// is there and nothing else. Only `reveal` gives it out, at the one place that needs it.
+// A secret in the configuration. It has no text form: code that prints, logs or serialises it shows only that it
+// exists. Only `reveal` returns it, at the one place that needs it.
 
 import { inspect } from 'node:util';
 

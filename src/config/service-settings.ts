@@ -1,4 +1,4 @@
-// The settings that shape the service for its users and its operator, and the life of a process.
+// Settings of the service for its users and operators, and of the life cycle of a process.
 
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { LOG_LEVELS } from '../telemetry/log-levels.ts';

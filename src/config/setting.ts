@@ -1,13 +1,13 @@
-// What one setting is: a row of the table in settings.ts. A row says everything there is to know of a setting, so that
-// the parser, `--help` and the documentation cannot disagree.
+// The type of a setting: a row of the table in settings.ts. A row contains everything about a setting, so that the
+// parser, `--help` and the documentation cannot disagree.
 
 /**
- * Who reads a setting: `dev` the whole service in one process, `front`, `shard`, `console` and `migrate` the parts of a
- * cluster, `cli` the operator's commands.
+ * The reader of a setting: `dev` is the whole service in one process, `front`, `shard`, `console` and `migrate` are the
+ * parts of a cluster, `cli` is the operator's commands.
  */
 export type Role = 'dev' | 'front' | 'shard' | 'console' | 'migrate' | 'cli';
 
-/** Where a text comes from. */
+/** The source of a text. */
 export interface Origin {
   readonly role: Role;
   /** The file it was read from; undefined: the variable itself. */
@@ -17,9 +17,9 @@ export interface Origin {
 interface SettingBody<Value> {
   /** `GRANTD_…` */
   readonly name: string;
-  /** Throws a WrongSetting for a text that is not one of its values. */
+  /** Throws a WrongSetting for an invalid text. */
   readonly parse: (text: string, origin: Origin) => Value;
-  /** May also be given as the path of a file, in the variable of that name with `_FILE` appended. Every secret may. */
+  /** May also be given as the path of a file, in the variable with `_FILE` appended. Every secret may. */
   readonly file: boolean;
   /** Its value is never printed. */
   readonly secret: boolean;
@@ -27,22 +27,22 @@ interface SettingBody<Value> {
   readonly form: string;
   /** A sentence or two. */
   readonly description: string;
-  /** Says what happens where there is no value; shown in place of a default. */
+  /** What happens without a value; shown in place of a default. */
   readonly unset?: string;
 }
 
 export interface Setting<Value> extends SettingBody<Value> {
   readonly roles: readonly Role[];
-  /** Where it is not set, by role: this text, parsed like any other. A role that is not named has no value then. */
+  /** The default by role, parsed like any other text. A role without a default has no value. */
   readonly defaults: Readonly<Partial<Record<Role, string>>>;
   /** Roles that do not start without a value. */
   readonly requiredBy: readonly Role[];
 }
 
-/** Of a setting that is neither a secret nor to be had from a file. */
+/** For settings that are neither secrets nor available from a file. */
 export const plain = { file: false, secret: false } as const;
 
-/** A row that has a value in every role: `default`, or what `defaults` says for a role. */
+/** A row with a value in every role: `default`, or the role's own in `defaults`. */
 export function row<Value, const Roles extends readonly Role[]>(
   body: SettingBody<Value> & {
     readonly roles: Roles;
@@ -56,11 +56,11 @@ export function row<Value, const Roles extends readonly Role[]>(
 } {
   const { default: common, defaults: byRole, ...rest } = body;
   const defaults = Object.fromEntries(body.roles.map((role) => [role, byRole?.[role] ?? common]));
-  // Object.fromEntries forgets that its keys are the very roles it was given.
+  // Object.fromEntries forgets that its keys are exactly these roles.
   return Object.freeze({ ...rest, defaults: defaults as Record<Roles[number], string>, requiredBy: [] });
 }
 
-/** A row whose value may be undefined, but for the roles that require it or have a default. */
+/** A row whose value may be undefined, except for roles that require it or have a default. */
 export function optional<
   Value,
   const Roles extends readonly Role[],
@@ -79,11 +79,11 @@ export function optional<
   readonly requiredBy: Required;
 } {
   const { requiredBy = [], defaults = {}, ...rest } = body;
-  // What was left out stands for the empty types of the parameters' defaults.
+  // An omitted parameter has the empty type of its default.
   return Object.freeze({ ...rest, defaults: defaults as Record<Filled, string>, requiredBy: requiredBy as Required });
 }
 
-/** Why a text is no value of a setting. The message is a half sentence that follows the name: `must be …`. */
+/** Why a text is no valid value of a setting. The message is a phrase that follows the name: `must be …`. */
 export class WrongSetting extends Error {
   constructor(message: string) {
     super(message);

@@ -1,5 +1,5 @@
-// The table of settings: every environment variable the program reads, its form, its default and its meaning. Nothing
-// else reads the environment. `--help` and docs/reference/settings.md are made from this table.
+// The table of settings: every environment variable that the program reads, with its form, default and meaning. Nothing
+// else reads the environment. `--help` and docs/reference/settings.md are generated from this table.
 
 import { ADDRESS_SETTINGS } from './address-settings.ts';
 import { REDIS_SETTINGS } from './redis-settings.ts';
@@ -18,7 +18,7 @@ export const SETTINGS = Object.freeze({
 
 export type Settings = typeof SETTINGS;
 type ValueOf<Row> = Row extends Setting<infer Value> ? Value : never;
-/** Roles that have a value for certain. */
+/** Roles that always have a value. */
 type FilledFor<Row extends Pick<Setting<unknown>, 'defaults' | 'requiredBy'>> =
   | keyof Row['defaults']
   | Row['requiredBy'][number];

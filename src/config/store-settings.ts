@@ -1,4 +1,4 @@
-// The settings of the durable store, and of what a shard keeps of it in memory.
+// Settings of the durable store, and of how much of it a shard keeps in memory.
 
 import { SLOTS_MAX } from '../core/slots.ts';
 import { parseContactPoints, parseKeyspace, parseName, parseSecretText, pemParser } from './cluster-parsers.ts';
@@ -7,7 +7,7 @@ import { bytesParser, choiceParser, integerParser, parsePath, quote } from './pa
 import { Secret } from './secret.ts';
 import { type Origin, optional, plain, row, WrongSetting } from './setting.ts';
 
-/** Below this, pages leave memory faster than checks can use them. */
+/** With less, pages leave memory before checks can use them. */
 const PAGE_CACHE_BYTES_MIN = MEBIBYTE;
 const PAGE_CACHE_BYTES_MAX = 1024 * 1024 * MEBIBYTE;
 /** Ten years. */
@@ -18,9 +18,9 @@ const SERIAL_LEVELS = ['LOCAL_SERIAL', 'SERIAL'] as const;
 
 const storeRoles = ['shard', 'migrate'] as const;
 
-/** Of one process, `grantd dev`. */
+/** For a single process, `grantd dev`. */
 const EMBEDDED_STORE = 'sqlite';
-/** Of processes that share it. */
+/** For processes that share the store. */
 const SHARED_STORES = ['cassandra'] as const;
 export type StoreKind = typeof EMBEDDED_STORE | (typeof SHARED_STORES)[number];
 

@@ -1,5 +1,5 @@
-// The settings for tracing. They are the variables of the OpenTelemetry specification, so that what a cluster sets for
-// all its programs applies to this one too
+// Settings for tracing. They are the variables of the OpenTelemetry specification, so that what a cluster sets for all
+// its programs also applies to this one
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 
 import { SAMPLER_NAMES } from '../telemetry/sampler-names.ts';
@@ -13,7 +13,9 @@ const PAIRS_MAX = 64;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
-/** `key=value,key=value`, percent-encoded: the form of W3C Baggage. Never repeats the text: it may be a secret. */
+/**
+ * `key=value,key=value`, percent-encoded: the form of W3C Baggage. Errors never repeat the text: it may be a secret.
+ */
 export function parsePairs(text: string): Readonly<Record<string, string>> {
   const pairs: [string, string][] = [];
   for (const part of text.split(',').filter((each) => each.trim() !== '')) {

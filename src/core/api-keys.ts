@@ -1,5 +1,5 @@
-// API keys: `gk1_` and 81 base62 characters of (tenant id, key id, 24 random bytes, CRC-32). The checksum stops
-// accidents, not forgers: a key counts only when the SHA-256 of its whole text is the stored one.
+// API keys: `gk1_` and 81 base62 characters of (tenant id, key id, 24 random bytes, CRC-32). The checksum detects
+// accidents, not forgeries: a key is valid only if the SHA-256 of the full key is the stored one.
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -20,7 +20,7 @@ const ANY_KEY = new RegExp(KEY_TEXT, 'g');
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const digitValues = new Map([...ALPHABET].map((character, index) => [character, BigInt(index)]));
-/** Digits handled at once: 62^8 stays below 2^53, so that a chunk is exact as a number; 62^9 would not. */
+/** Digits handled at once: 62^8 is below 2^53, so a chunk is exact as a number; 62^9 would not be. */
 const CHUNK_DIGITS = 8;
 const CHUNK_BASE = 62n ** BigInt(CHUNK_DIGITS);
 
@@ -29,17 +29,17 @@ export interface ApiKeyParts {
   readonly keyId: KeyId;
 }
 
-/** What is kept of an API key. Never its text. */
+/** The stored part of an API key; never the key itself. */
 export interface ApiKeyRecord {
   readonly keyId: KeyId;
-  /** Up to 256 code points, may be empty. */
+  /** Up to 256 code points; may be empty. */
   readonly name: string;
   readonly scopes: ScopeMask;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
   /** Wall clock, ms since the Unix epoch; undefined: never. */
   readonly expiresAtMs: number | undefined;
-  /** SHA-256 over the UTF-8 text of the key: 64 hexadecimal characters, lower case. */
+  /** SHA-256 of the key in UTF-8: 64 hexadecimal characters, lower case. */
   readonly hash: string;
 }
 
@@ -68,7 +68,7 @@ function decodeBase62(text: string): Uint8Array | undefined {
   return hex.length === PAYLOAD_LENGTH * 2 ? Buffer.from(hex, 'hex') : undefined;
 }
 
-/** The text of a new key. It is shown once and never stored. */
+/** A new key. It is shown once and never stored. */
 export function createApiKey(parts: ApiKeyParts, random: Random): string {
   const payload = Buffer.alloc(PAYLOAD_LENGTH);
   payload.set(uuidOf(parts.tenantId), 0);
@@ -80,7 +80,7 @@ export function createApiKey(parts: ApiKeyParts, random: Random): string {
   return text;
 }
 
-/** Whose key this claims to be, or undefined for anything that no factory could have made. Costs no I/O. */
+/** The tenant and key that this key claims, or undefined for anything that no factory could have created. No I/O. */
 export function parseApiKey(text: string): ApiKeyParts | undefined {
   if (text.length !== API_KEY_LENGTH || !text.startsWith(API_KEY_PREFIX)) return undefined;
   const payload = decodeBase62(text.slice(API_KEY_PREFIX.length));
@@ -92,13 +92,13 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
   return tenantId === undefined || keyId === undefined ? undefined : { tenantId, keyId };
 }
 
-/** Whether a text has the form of a key; its checksum is not looked at. */
+/** Whether a string has the form of a key; does not verify the checksum. */
 export const hasApiKeyForm = (text: string): boolean => WHOLE_KEY.test(text);
 
-/** The text without the keys in it: the last net under whatever a process writes. */
+/** Removes keys from a string: the last safety net for everything that a process writes. */
 export const withoutApiKeys = (text: string): string => text.replace(ANY_KEY, '[redacted]');
 
-/** SHA-256 over the UTF-8 text: 64 hexadecimal characters, lower case. */
+/** SHA-256 of the UTF-8 string: 64 hexadecimal characters, lower case. */
 export function hashApiKey(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }

@@ -1,10 +1,10 @@
-// Assertions on both sides of every trust boundary. A failed one is a defect in this program, never bad input.
+// Assertions on both sides of every trust boundary. A failed assertion is a defect of this program, never bad input.
 
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Assertion failed: ${message}`);
 }
 
-/** Ends an exhaustive switch: the compiler refuses a case that was forgotten. */
+/** Ends an exhaustive switch: the compiler rejects a missing case. */
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
 }

@@ -1,5 +1,5 @@
-// The filter of the audit log: which entries of a tenant it returns. Each field has to fit exactly, and all of them
-// at once. It is applied to rows as they are read, so that it works on any store and on what was written before.
+// The filter of the audit log: which entries of a tenant it returns. Every field must match exactly. The filter is
+// applied to rows as they are read, so that it works with any store and with rows of earlier versions.
 
 export const AUDIT_ACTIONS = [
   'grant.created',
@@ -12,19 +12,19 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** An empty or missing field fits everything. */
+/** An empty or missing field matches everything. */
 export interface AuditFilter {
   readonly action?: string | undefined;
   /** A key id, `operator:<name>` or `system`. */
   readonly actor?: string | undefined;
-  /** Of grants. */
+  /** Only entries about grants have it. */
   readonly subject?: string | undefined;
-  /** Of grants. */
+  /** Only entries about grants have it. */
   readonly object?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
-/** What a filter looks at. `change`: an object as compact JSON, as `JSON.stringify` writes it. */
+/** What a filter examines. `change`: an object as compact JSON, as `JSON.stringify` writes it. */
 export interface FilteredEntry {
   readonly actor: string;
   readonly requestId: string;
@@ -33,13 +33,13 @@ export interface FilteredEntry {
 
 const IN_CHANGE = ['action', 'subject', 'object'] as const;
 
-/** The filter as a list of texts, for a cursor that belongs to it; empty where everything fits. */
+/** The filter as a list of strings, for a cursor that is bound to it; empty if everything matches. */
 export function filterScope({ action, actor, subject, object, requestId }: AuditFilter): readonly string[] {
   const fields = [action, actor, subject, object, requestId].map((field) => field ?? '');
   return fields.every((field) => field === '') ? [] : fields;
 }
 
-/** Undefined where everything fits. */
+/** Undefined if everything matches. */
 export function auditMatcher(filter: AuditFilter): ((change: FilteredEntry) => boolean) | undefined {
   if (filterScope(filter).length === 0) return undefined;
   const { actor = '', requestId = '' } = filter;
@@ -51,14 +51,14 @@ export function auditMatcher(filter: AuditFilter): ((change: FilteredEntry) => b
     if (actor !== '' && row.actor !== actor) return false;
     if (requestId !== '' && row.requestId !== requestId) return false;
     if (wanted.length === 0) return true;
-    // Most rows are told apart without reading their JSON. A row that has the text may have it inside of another value.
+    // Most rows are excluded without parsing their JSON. A row with the text may have it inside another value.
     if (!wanted.every(({ text }) => row.change.includes(text))) return false;
     const change = parsed(row.change);
     return wanted.every(({ name, value }) => change[name] === value);
   };
 }
 
-/** Without fields where it is no object: such a change fits no filter that looks into it. */
+/** Empty if it is not an object: such a change matches no filter on its fields. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text));

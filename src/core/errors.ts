@@ -1,6 +1,6 @@
-// The error catalogue: every error that leaves the process has one code here. It gives the HTTP status, the gRPC
+// The error catalogue: every error that leaves the process has one code here. An entry gives the HTTP status, the gRPC
 // status, whether the same call may be repeated, the title and the meaning. The public pages under /errors/, the
-// documentation and the OpenAPI file are made from this table and tested against it both ways.
+// documentation and the OpenAPI file are generated from this table and tested against it both ways.
 
 /** gRPC status numbers (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) that the catalogue uses. */
 export type GrpcStatus = 3 | 4 | 5 | 7 | 8 | 9 | 13 | 14 | 16;
@@ -8,11 +8,11 @@ export type GrpcStatus = 3 | 4 | 5 | 7 | 8 | 9 | 13 | 14 | 16;
 export interface ErrorEntry {
   readonly httpStatus: number;
   readonly grpcStatus: GrpcStatus;
-  /** Whether repeating the same call later can succeed without the caller changing anything. */
+  /** Whether repeating the same call later can succeed without changes by the caller. */
   readonly retryable: boolean;
   /** One line, the same for every occurrence (RFC 9457 section 3.1.3). */
   readonly title: string;
-  /** A sentence or two for the public page: when it occurs and what to do. */
+  /** One or two sentences for the public page: when it occurs and what to do. */
   readonly meaning: string;
 }
 
@@ -174,7 +174,7 @@ export class GrantdError extends Error {
     return ERROR_CATALOGUE[this.code].retryable;
   }
 
-  /** Any thrown value as a GrantdError; an unknown one becomes `internal` with the original as its cause. */
+  /** Any thrown value as a GrantdError; an unknown value becomes `internal`, with the original as its cause. */
   static from(error: unknown): GrantdError {
     if (error instanceof GrantdError) return error;
     return new GrantdError('internal', 'An unexpected error occurred.', { cause: error });

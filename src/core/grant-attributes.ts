@@ -1,10 +1,10 @@
-// What a grant is besides its tuple: each attribute once, with its name in the log, in tables, in the audit log and in
-// JSON. Whatever stores, sends or shows a grant goes through here, so that a new attribute is added here and, where
-// tables have to grow, in a migration. It keeps: what was stored stays readable, so an attribute is only ever appended
-// to the list, and one that older versions did not write has to have a meaning where it is absent.
+// The attributes of a grant, in addition to its tuple: each with its name in the log, in tables, in the audit log and
+// in JSON. All code that stores, sends or shows a grant uses this file. A new attribute is therefore added here and,
+// for new columns, in a migration. Invariant: stored grants stay readable. So attributes are only ever appended to the
+// list, and one that older versions did not write must have a meaning if it is absent.
 
 import { timeOfId } from './ids.ts';
-import { formatTimestamp } from './timestamps.ts';
+import { formatTimestamp } from './text/timestamps.ts';
 
 export interface GrantAttributes {
   /** `grt_…` */
@@ -14,11 +14,11 @@ export interface GrantAttributes {
 }
 
 export interface GrantAttribute {
-  /** In memory and in entries of the log. */
+  /** The name in memory and in log entries. */
   readonly field: keyof GrantAttributes;
-  /** In tables. */
+  /** The name in tables. */
   readonly column: string;
-  /** Its place among the attributes, where they stand one after another. */
+  /** The index among the attributes, if they form a list. */
   readonly index: number;
 }
 
@@ -35,7 +35,7 @@ const integerIn = (value: unknown): number | undefined => {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 };
 
-/** The attributes as someone else holds them: fields of JSON, columns of a row. Undefined: they are none of a grant. */
+/** Reads the attributes from fields of JSON or columns of a row. Undefined: they are not those of a grant. */
 export function readGrantAttributes(read: (attribute: GrantAttribute) => unknown): GrantAttributes | undefined {
   const grantId = textIn(read(GRANT_ID));
   const createdAtMs = integerIn(read(CREATED_AT));
@@ -48,7 +48,7 @@ export const grantColumnValues = ({ grantId, createdAtMs }: GrantAttributes): re
   createdAtMs,
 ];
 
-/** The attributes of something that has more, in the order in which the log holds them. */
+/** Only the attributes of a larger object, in the order of the log. */
 export const attributesOf = ({ grantId, createdAtMs }: GrantAttributes): GrantAttributes => ({ grantId, createdAtMs });
 
 /** A grant as JSON, in both APIs. */
@@ -62,11 +62,12 @@ export const grantRecord = (
   created_at: formatTimestamp(grant.createdAtMs),
 });
 
-/** What the audit log tells of a grant besides its tuple. */
+/** What the audit log stores of a grant in addition to its tuple. */
 export const auditedAttributes = ({ grantId }: GrantAttributes): object => ({ grant_id: grantId });
 
 /**
- * Of a grant whose id says it all: `attributesOfId` makes the rest of it. So it is for every grant that is made here.
+ * Whether a grant's id determines all its attributes, so that `attributesOfId` restores them. True for every grant
+ * created here.
  */
 export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
 
@@ -75,7 +76,7 @@ export const attributesOfId = (grantId: string): GrantAttributes => ({
   createdAtMs: timeOfId(grantId) ?? 0,
 });
 
-/** As one string, in a process's memory: objects of their own would take half of what a grant takes there. */
+/** As one string, for memory: separate objects would take half of a grant's memory. */
 export const packAttributes = (attributes: GrantAttributes): string =>
   isToldById(attributes) ? attributes.grantId : grantColumnValues(attributes).join(' ');
 

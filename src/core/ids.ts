@@ -1,5 +1,5 @@
-// Identifiers: a type prefix and a UUIDv7 (RFC 9562 section 5.7) as 26 characters of lower-case Crockford base32.
-// Ids made by one factory in one millisecond stay distinct by 74 random bits; they need not be ordered within it.
+// Identifiers: a type prefix and a UUIDv7 (RFC 9562 section 5.7) as 26 characters of lower-case Crockford base32. Ids
+// that a factory creates within one millisecond differ by 74 random bits; they are not ordered within it.
 
 import { assert } from './assert.ts';
 import type { Clock, Random } from './async/clock.ts';
@@ -17,7 +17,7 @@ const UUID_LENGTH = 16;
 const TEXT_LENGTH = 26;
 const TIME_LENGTH = 6;
 const RANDOM_LENGTH = UUID_LENGTH - TIME_LENGTH;
-/** Random bytes are drawn for this many ids at once; a draw costs more than an id. */
+/** Random bytes are drawn for this many ids at once, since a draw costs more than an id. */
 const POOL_IDS = 256;
 
 const decodeTable = new Map([...ALPHABET].map((character, index) => [character, index]));
@@ -26,7 +26,7 @@ const decodeTable = new Map([...ALPHABET].map((character, index) => [character, 
 const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
 const pair = (bits: number): string => PAIRS[bits] ?? '';
 
-/** Five bytes, from `start` on, as eight characters. */
+/** Encodes five bytes from `start` on as eight characters. */
 function encodeFive(bytes: Uint8Array, start: number): string {
   const high = ((bytes[start] ?? 0) << 8) | (bytes[start + 1] ?? 0);
   const middle = bytes[start + 2] ?? 0;
@@ -39,7 +39,7 @@ function encodeFive(bytes: Uint8Array, start: number): string {
   );
 }
 
-/** 6 bytes as 10 characters; the first two bits of the 50 are zero. */
+/** Encodes 6 bytes as 10 characters; the first two of the 50 bits are zero. */
 function encodeSix(bytes: Uint8Array): string {
   const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = bytes;
   return (
@@ -51,13 +51,13 @@ function encodeSix(bytes: Uint8Array): string {
   );
 }
 
-/** 16 bytes as 26 characters; the first two bits of the 130 are zero. */
+/** Encodes 16 bytes as 26 characters; the first two of the 130 bits are zero. */
 export function encodeUuid(bytes: Uint8Array): string {
   assert(bytes.length === UUID_LENGTH, 'a UUID has 16 bytes');
   return encodeSix(bytes) + encodeFive(bytes, 6) + encodeFive(bytes, 11);
 }
 
-/** The 16 bytes of `encodeUuid`, or undefined where the text is not its output for any. */
+/** The inverse of `encodeUuid`; undefined for a string that it never returns. */
 export function decodeUuid(text: string): Uint8Array | undefined {
   if (text.length !== TEXT_LENGTH) return undefined;
   const bytes = new Uint8Array(UUID_LENGTH);
@@ -79,16 +79,16 @@ export function decodeUuid(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Of each character code its five bits; 255: it is none of the alphabet. */
+/** The five bits of each character code; 255: not in the alphabet. */
 const BITS = new Uint8Array(128).fill(255);
 for (const [character, bits] of decodeTable) BITS[character.charCodeAt(0)] = bits;
 
-/** Words of 32 bits that a UUID takes. */
+/** 32-bit words of a UUID. */
 export const UUID_WORDS = 4;
 
 /**
- * Puts the UUID whose text begins at `start` and ends `text` into four words at `at`. False, with the words in any
- * state, where that text is not the output of `encodeUuid`.
+ * Decodes the UUID from `start` to the end of `text` into four words at `at`. False if that is not an output of
+ * `encodeUuid`; the words then have arbitrary values.
  */
 export function readUuidWords(text: string, start: number, words: Uint32Array, at: number): boolean {
   if (text.length - start !== TEXT_LENGTH) return false;
@@ -113,7 +113,7 @@ export function readUuidWords(text: string, start: number, words: Uint32Array, a
   return true;
 }
 
-/** The text of the UUID in four words at `at`: what `readUuidWords` has read. */
+/** The text of the UUID in four words at `at`, as `readUuidWords` has read it. */
 export function uuidTextOf(words: Uint32Array, at: number): string {
   const bytes = new Uint8Array(UUID_LENGTH);
   const view = new DataView(bytes.buffer);
@@ -133,18 +133,18 @@ export function parseKeyId(text: string): KeyId | undefined {
   return parseId('key', text) as KeyId | undefined;
 }
 
-/** The 16 bytes behind an id that a parser or factory of this file has made. */
+/** The 16 bytes of an id that a parser or factory of this file has returned. */
 export function uuidOf(id: string): Uint8Array {
   const bytes = decodeUuid(id.slice(id.indexOf('_') + 1));
   assert(bytes !== undefined, 'an id holds a UUID');
   return bytes;
 }
 
-/** The moment at which an id was made, wall clock in ms; undefined for a text that no factory has made. */
+/** The creation time of an id, wall clock in ms; undefined for a string that is not the output of a factory. */
 export function timeOfId(id: string): number | undefined {
   const start = id.indexOf('_') + 1;
   if (id.length - start !== TEXT_LENGTH) return undefined;
-  // Two bits of padding and the 48 bits of the time.
+  // Two bits of padding, then the 48 bits of the time.
   let timeMs = 0;
   for (let index = start; index < start + 10; index += 1) {
     const value = decodeTable.get(id[index] ?? '');
@@ -177,7 +177,7 @@ export class IdFactory {
     }
     const start = this.#used;
     const bytes = this.#pool;
-    // The version and the variant stand at fixed bits among the random ones.
+    // Version and variant occupy fixed bits among the random ones.
     bytes[start] = 0x70 | ((bytes[start] ?? 0) & 0x0f);
     bytes[start + 2] = 0x80 | ((bytes[start + 2] ?? 0) & 0x3f);
     this.#used += RANDOM_LENGTH;

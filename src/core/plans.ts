@@ -1,8 +1,8 @@
-// Plans: the rate limit and the bounds of a tenant. The built-in ones can be replaced and added to by configuration.
+// Plans: the rate limit and the other limits of a tenant. Configuration can replace the built-in plans and add others.
 
 export interface Plan {
   readonly name: string;
-  /** Requests let through per window; undefined: no limit and no headers. */
+  /** Requests allowed per window; undefined: no limit, and no rate-limit headers. */
   readonly requests: number | undefined;
   readonly windowSeconds: number;
   readonly namespacesMax: number;
@@ -15,15 +15,15 @@ export type Plans = ReadonlyMap<string, Plan>;
 
 export const NAMESPACES_MAX_DEFAULT = 1000;
 export const KEYS_MAX_DEFAULT = 1000;
-/** Of a plan that is configured without a bound and is none of the built-in ones. */
+/** For a configured plan that is not built in and does not set it. */
 export const GRANTS_MAX_DEFAULT = 10_000_000;
 
-/** The plan of a new tenant, and of a tenant whose stored plan this process does not know. */
+/** The plan of a new tenant, and of a tenant whose stored plan is unknown to this process. */
 export const DEFAULT_PLAN_NAME = 'free';
 
 /**
- * What each API key may revoke, apart from the plan's window and from every other key: whoever floods with a leaked key
- * uses up the plan's window and the reserve of that key, and the owner revokes it with another one.
+ * Revocations that each API key may make, separate from the plan's window and from other keys. A flood with a leaked
+ * key uses up the plan's window and that key's reserve; the owner can still revoke the key with another one.
  */
 export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 60 });
 
@@ -48,7 +48,7 @@ export const BUILT_IN_PLANS: Plans = new Map(
   ].map((each) => [each.name, each]),
 );
 
-/** The plan of that name; an unknown one acts as `free`. */
+/** The plan with that name; an unknown plan acts as `free`. */
 export function resolvePlan(plans: Plans, name: string): Plan {
   return plans.get(name) ?? plans.get(DEFAULT_PLAN_NAME) ?? FREE_PLAN;
 }

@@ -1,11 +1,11 @@
-// Problem documents (RFC 9457): the one mapping from an error to what a client of either HTTP interface gets. Pure, so
-// that the public API and the operator's API answer alike; `cause` never gets in here.
+// Problem documents (RFC 9457): the single mapping from an error to the response of both HTTP interfaces. It is pure,
+// so that the public API and the operator's API respond alike; `cause` never enters a response.
 
 import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from './errors.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
-/** Told to a client that is refused for want of capacity and given no better number. Whole seconds. */
+/** Whole seconds, for a client that is refused because of load without a more precise value. */
 export const RETRY_AFTER_SECONDS_DEFAULT = 1;
 
 export interface ProblemDocument {
@@ -21,15 +21,15 @@ export interface ProblemDocument {
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode;
-  /** `Content-Type`, `X-Service-Request-Id`, `Cache-Control`, and what the status asks for. */
+  /** `Content-Type`, `X-Service-Request-Id`, `Cache-Control`, and the headers that the status requires. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ProblemDocument;
 }
 
 /**
- * Any thrown value as a problem. What is not a GrantdError becomes `internal`, whose detail says nothing of the cause.
- * Of the details, `retryAfterSeconds` (number) becomes `Retry-After` and `allow` (text) becomes `Allow`; every 429 and
- * 503 carries a `Retry-After`, every 401 a `WWW-Authenticate`.
+ * Any thrown value as a problem. A value that is not a GrantdError becomes `internal`, whose detail reveals nothing
+ * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After` and `allow` (string) becomes
+ * `Allow`. Every 429 and 503 has a `Retry-After`, every 401 a `WWW-Authenticate`.
  */
 export function problemOf(
   thrown: unknown,

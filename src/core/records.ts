@@ -1,9 +1,9 @@
-// The records of both APIs as they leave them: snake_case, times as text, `null` for what is not there. Never a secret.
-// That of a grant stands beside its attributes (grant-attributes.ts).
+// The records of both APIs in responses: snake_case, times as strings, `null` for absent values, and never a secret.
+// The record of a grant is next to its attributes (grant-attributes.ts).
 
 import type { ApiKeyRecord } from './api-keys.ts';
 import { scopesOf } from './scopes.ts';
-import { formatTimestamp, optionalTimestamp } from './timestamps.ts';
+import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
 import type { Namespace } from './tuples.ts';
 
 type Key = Omit<ApiKeyRecord, 'hash'>;
@@ -13,7 +13,7 @@ export const namespaceRecord = ({ name, createdAtMs }: Namespace) => ({
   created_at: formatTimestamp(createdAtMs),
 });
 
-/** Without when it was last used, which a new key was not. */
+/** Without the last use, which a new key does not have. */
 export const keyRecord = ({ keyId, name, scopes, createdAtMs, expiresAtMs }: Key) => ({
   key_id: keyId,
   name,

@@ -4,7 +4,7 @@ export const SCOPES = Object.freeze(['check:read', 'grant:write', 'admin'] as co
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Bit n stands for `SCOPES[n]`. */
+/** Bit n represents `SCOPES[n]`. */
 export type ScopeMask = number;
 
 export const ALL_SCOPES: ScopeMask = (1 << SCOPES.length) - 1;

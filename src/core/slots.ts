@@ -1,19 +1,19 @@
-// Where a tenant lives: tenant → slot by hash, slot → shard by rendezvous among the members, seq → segment of the log.
-// All three are fixed for the life of a cluster; their test vectors are in test/unit/core.
+// Where a tenant is: tenant → slot by hash, slot → shard by rendezvous hashing among the members, seq → segment of the
+// log. All three are fixed for the life of a cluster; their test vectors are in test/unit/core.
 
 import { createHash } from 'node:crypto';
 
-/** Virtual shards of a cluster unless `migrate` was told another number. */
+/** Virtual shards of a cluster, unless `migrate` was given another number. */
 export const SLOTS_DEFAULT = 256;
 export const SLOTS_MAX = 4096;
 
 /**
- * Entries per log segment (a partition of the log), K. Small enough to read at once, large enough to make trimming
+ * Entries per log segment (a partition of the log), K. Small enough to read at once, large enough to keep trimming
  * cheap.
  */
 export const SEGMENT_SIZE_DEFAULT = 256;
 
-/** Buckets over which the subjects of one tenant are spread. */
+/** Buckets that share the subjects of one tenant. */
 export const SUBJECT_BUCKETS = 16;
 
 /** The first 8 bytes, big-endian, of SHA-256 over the UTF-8 text. */
@@ -36,8 +36,8 @@ export function segmentOf(seq: number, segmentSize: number): number {
 }
 
 /**
- * The weight of a shard for a slot: SHA-256 over (length of the name in bytes as u32, name, slot as u32), first 8
- * bytes.
+ * The weight of a shard for a slot: the first 8 bytes of SHA-256 over (length of the name in bytes as u32, name, slot
+ * as u32).
  */
 export function rendezvousWeight(shardName: string, slot: number): bigint {
   const name = Buffer.from(shardName, 'utf8');
@@ -49,8 +49,8 @@ export function rendezvousWeight(shardName: string, slot: number): bigint {
 }
 
 /**
- * The shards by falling weight for a slot; the first is its wanted owner. Ties fall to the smaller name. A change of
- * one shard moves only the slots that it wins or loses (Thaler and Ravishankar, 1998).
+ * The shards by decreasing weight for a slot; the first is its wanted owner. In a tie the smaller name wins. If one
+ * shard is added or removed, only the slots that it wins or loses move (Thaler and Ravishankar, 1998).
  */
 export function rankShards(shardNames: readonly string[], slot: number): string[] {
   return shardNames

@@ -1,10 +1,10 @@
-// Tenants: the record that a slot's log holds of each.
+// Tenants: the record of a tenant in the log of its slot.
 
 import type { TenantId } from './ids.ts';
 
 /**
- * `deleting`: refuses everything, its data is being removed. `deleted`: all its data is gone; the id is never used
- * again.
+ * `deleting`: refuses everything while its data is being removed. `deleted`: its data has been removed; the id is never
+ * used again.
  */
 export type TenantState = 'active' | 'suspended' | 'deleting' | 'deleted';
 
@@ -19,13 +19,13 @@ export interface Tenant {
   readonly createdAtMs: number;
 }
 
-/** Whether the text, in any case, is a part of its name or of its id. Empty: it is. */
+/** Whether its name or id contains the text (case-insensitive). An empty text matches. */
 export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean {
   const lowered = text.toLowerCase();
   return tenantId.includes(lowered) || name.toLowerCase().includes(lowered);
 }
 
-/** Whether it refuses everything from now on. */
+/** Whether the tenant refuses everything from now on. */
 export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';
 }

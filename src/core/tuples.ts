@@ -1,11 +1,11 @@
 // Tuples: the three strings of a grant and the rules for each. Identifiers are split at the first colon and compared
-// byte for byte: no case folding, no normalisation.
+// byte for byte, without case folding or normalisation.
 
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { attributesOf, type GrantAttributes } from './grant-attributes.ts';
 
-/** In the order of their wire numbers, which start at 1. Only ever appended to. */
+/** In the order of their wire numbers, which start at 1. Relations are only ever appended. */
 export const RELATIONS = Object.freeze([
   'owner',
   'admin',
@@ -51,7 +51,7 @@ export interface Tuple {
   readonly object: string;
 }
 
-/** Tuples as messages carry them: one by one they would be made again at each end. */
+/** Tuples as messages carry them, in columns: as objects they would be created again at each end. */
 export interface TupleColumns {
   readonly subjects: readonly string[];
   /** Wire numbers. */
@@ -67,7 +67,7 @@ export const columnsOf = (tuples: readonly Tuple[]) => ({
 
 export interface Grant extends Tuple, GrantAttributes {}
 
-/** Nothing but the tuple and the attributes, in the order in which the log holds them. */
+/** Only the tuple and the attributes, in the order of the log. */
 export const grantOf = ({ subject, relation, object }: Tuple, attributes: GrantAttributes): Grant => ({
   subject,
   relation,
@@ -84,8 +84,8 @@ export interface Namespace {
 export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
 
 /**
- * Unicode general categories Cc and Cs and the property White_Space, written out so that any regex engine reads it the
- * same.
+ * Unicode general categories Cc and Cs and the property White_Space, written out so that every regex engine reads them
+ * alike.
  */
 const EXTERNAL_ID_PATTERN =
   '[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ud800-\\udfff]{1,256}';
@@ -93,7 +93,7 @@ const EXTERNAL_ID_PATTERN =
 /** `namespace:external_id`; the external id has 1 to 256 code points. */
 export const IDENTIFIER_PATTERN = `${NAMESPACE_PATTERN}:${EXTERNAL_ID_PATTERN}`;
 
-/** Code points: 64 of namespace, the colon and 256 of external id. */
+/** Code points: 64 of the namespace, the colon, and 256 of the external id. */
 export const IDENTIFIER_LENGTH_MAX = 64 + 1 + 256;
 
 export const NAMESPACE_REGEX = new RegExp(`^${NAMESPACE_PATTERN}$`, 'u');
@@ -115,13 +115,13 @@ export function namespaceOf(identifier: string): string {
 const describe = (value: unknown): string =>
   value === undefined ? 'is missing' : typeof value === 'string' ? 'is not of that form' : 'is not a string';
 
-/** `checks[3].subject`, put into words only where it is wrong. */
+/** `checks[3].subject`, formatted only on error. */
 const fieldOf = (name: string, list: string | undefined, index: number): string =>
   list === undefined ? name : `${list}[${index}].${name}`;
 
 /**
- * A tuple of three unknown values; `list` and `index` name its place in the message.
- * Throws `invalid-subject`, `invalid-relation` or `invalid-object`, the first that applies, in that order.
+ * Parses a tuple from three unknown values; `list` and `index` name its place in the message. Throws `invalid-subject`,
+ * `invalid-relation` or `invalid-object`: the first that applies, in this order.
  */
 export function parseTuple(subject: unknown, relation: unknown, object: unknown, list?: string, index = 0): Tuple {
   if (!isIdentifier(subject)) {
@@ -144,8 +144,8 @@ export function parseTuple(subject: unknown, relation: unknown, object: unknown,
 }
 
 /**
- * Orders two well-formed strings by the bytes of their UTF-8 form: negative, zero or positive.
- * UTF-16 order differs from it only where a surrogate meets a unit above the surrogates.
+ * Orders two well-formed strings by their UTF-8 bytes: negative, zero or positive. UTF-16 order differs only if a
+ * surrogate is compared with a unit above the surrogates.
  */
 export function compareUtf8(left: string, right: string): number {
   const length = Math.min(left.length, right.length);

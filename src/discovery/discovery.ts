@@ -1,17 +1,17 @@
-// The port of discovery: where shards may be. It only seeds: a front dials every address it is told and then asks the
-// shards themselves who owns what.
+// The port of discovery: where shards may be. It only provides seeds: a front dials every address it gets, and then the
+// shards themselves report who owns what.
 
 export interface Discovery {
   /**
-   * Calls back with the whole set of addresses (host:port), at once and at every change, until the returned function
-   * is called. The last known set stays when the source cannot be reached.
+   * Calls `onChange` with the whole set of addresses (host:port), at once and at every change, until the returned
+   * function is called. If the source cannot be reached, the last known set stays.
    */
   watch(onChange: (addresses: readonly string[]) => void): () => void;
 }
 
 /**
- * Why a source did not tell: it may not (forbidden), would not (refused), could not be reached (unreachable), broke off
- * (interrupted), or was not understood (invalid).
+ * Why a source gave no addresses: access denied (forbidden), an error response (refused), no connection (unreachable),
+ * a broken connection (interrupted), or an unexpected response (invalid).
  */
 export const DISCOVERY_FAILURES = Object.freeze([
   'forbidden',
@@ -22,11 +22,11 @@ export const DISCOVERY_FAILURES = Object.freeze([
 ] as const);
 export type DiscoveryFailure = (typeof DISCOVERY_FAILURES)[number];
 
-/** What is counted of a source. */
+/** Receives what is counted about a source. */
 export interface DiscoveryObserver {
-  /** The source has told or confirmed where shards are. */
+  /** The source has reported or confirmed where shards are. */
   synced(): void;
   failed(reason: DiscoveryFailure): void;
-  /** So many addresses are known now. */
+  /** This many addresses are known now. */
   knows(addresses: number): void;
 }

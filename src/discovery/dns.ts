@@ -1,6 +1,6 @@
-// Addresses of shards from DNS: every address of one name, looked up over and over, as a headless Service has one per
-// pod. It keeps: the last known set stays while a lookup fails or finds nothing, since a name server that is down, or
-// a service whose pods are all being replaced, says nothing about shards that still answer.
+// Addresses of shards from DNS: every address of one name, looked up repeatedly; a headless Service has one per pod.
+// Invariant: the last known set stays while a lookup fails or finds nothing. A name server that is down, or a service
+// whose pods are all being replaced, says nothing about shards that still respond.
 
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,21 +10,23 @@ import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
 
 const LOOKUP_INTERVAL_MS = 2000;
-/** Up to so much of the interval is random, so that many fronts do not ask at the same moment. */
+/** Up to this share of the interval is random, so that many fronts do not look up at the same moment. */
 const JITTER = 0.25;
-/** A lookup that takes longer is not waited for. The next begins only once it has ended: it holds a thread. */
+/**
+ * A slower lookup counts as failed. The next one starts only after it has ended, because a lookup occupies a thread.
+ */
 const LOOKUP_MS_MAX = 10_000;
 
-/** Every address of a host, IPv4 and IPv6; rejects where there is none. */
+/** Every address of a host, IPv4 and IPv6; rejects if there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export interface DnsDiscoveryDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Without it nothing is counted. */
+  /** Without it, nothing is counted. */
   readonly observer?: DiscoveryObserver;
-  /** Without it: the resolver of the machine, with its search domains and its hosts file. */
+  /** By default the resolver of the machine, with its search domains and its hosts file. */
   readonly resolve?: Resolve;
 }
 
@@ -42,7 +44,7 @@ class DnsWatch {
   #timer: Timer | undefined;
   #known: readonly string[] = [];
   #closed = false;
-  /** The last failure that was logged: one that goes on is told once. */
+  /** The last logged failure: a lasting one is logged once. */
   #failure = '';
 
   constructor(
@@ -64,7 +66,7 @@ class DnsWatch {
 
   #look(): void {
     const { clock, resolve = resolveBySystem } = this.#dependencies;
-    // One that takes too long is a failure like any other; what it brings in the end is still good.
+    // A slow lookup is a failure like any other, but a late result is still used.
     this.#timer = clock.setTimer(() => this.#fail('The DNS lookup timed out.'), LOOKUP_MS_MAX);
     resolve(this.#target.name).then(
       (hosts) => this.#end(() => this.#take(hosts)),
@@ -111,7 +113,7 @@ class DnsWatch {
   }
 }
 
-/** Looks `name` up every 2 seconds for as long as anyone watches. */
+/** Looks up `name` every 2 seconds while there is a watcher. */
 export function createDnsDiscovery(
   dependencies: DnsDiscoveryDependencies,
   target: { readonly name: string; readonly port: number },

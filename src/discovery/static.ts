@@ -1,4 +1,4 @@
-// Addresses from configuration; they never change.
+// Addresses from the configuration; they never change.
 
 import type { Discovery } from './discovery.ts';
 

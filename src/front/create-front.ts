@@ -1,5 +1,6 @@
-// Composes a front: links to the shards that discovery names, the table of who owns what, the sessions of API keys and,
-// for the console, the operator's calls.
+// Composes a front: the links to the shards that discovery names, the routing table, the sessions of API keys and, for
+// the console, the operator's calls. Invariant: the front uses no shard whose number of slots or deadline contradicts
+// its own.
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { parseApiKey } from '../core/api-keys.ts';
@@ -29,33 +30,33 @@ import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { SessionCache } from './requests/session-cache.ts';
 import { expiredError } from './requests/session-path.ts';
 
-/** Requests in flight in one front; more wait only for shards that cannot keep up. */
+/** Requests in flight in one front. More would only wait for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;
-/** Some 500 bytes each. */
+/** About 500 bytes each. */
 const SESSIONS_MAX_DEFAULT = 100_000;
 const OPERATOR_SESSIONS_MAX = 1000;
 
 export interface FrontDependencies {
   readonly discovery: Discovery;
   readonly clock: Clock;
-  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How shards are reached. Without it: by gRPC, with the credentials of the options. */
+  /** How to reach shards. Default: gRPC, with the credentials of the options. */
   readonly openStream?: OpenStream;
 }
 
 export interface FrontOptions {
-  /** Of this process, for the logs of shards. */
+  /** Name of this process, for the logs of shards. */
   readonly name: string;
-  /** Only a console may make the operator's calls; shards refuse those of a front. */
+  /** Only a console may make operator calls; shards refuse them from a front. */
   readonly peer: 'front' | 'console';
   readonly version?: string;
-  /** Of the connections to shards, asked at every dial. Without it: no TLS. */
+  /** Credentials for the connections to shards, read at every dial. Default: no TLS. */
   readonly credentials?: (address: string) => ChannelCredentials;
-  /** Of every request of this front, ms; shards whose cluster has a shorter one are not used. */
+  /** Deadline of every request of this front, in ms. A shard whose cluster has a shorter deadline is not used. */
   readonly deadlineMs?: number;
   readonly flightsMax?: number;
   readonly sessionsMax?: number;
@@ -63,7 +64,7 @@ export interface FrontOptions {
 
 export interface ComposedFront extends Front {
   readonly operator: OperatorApi;
-  /** Whether any shard can be reached now. */
+  /** Whether any shard is reachable now. */
   reachesShards(): boolean;
 }
 
@@ -74,7 +75,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const ids = new IdFactory(clock, random);
   const retries = new RetryGate({ clock, random });
   const routing = new RoutingTable(clock, retries);
-  // A front that has reached no shard yet would have no such series, and an alert on it would see nothing.
+  // Before the first connection, the series would be missing, and an alert on it would see nothing.
   metrics.frontShardConnections.inc({ state: 'ready' }, 0);
   const flights = new FlightTable({ clock, metrics }, flightsMax);
 
@@ -89,17 +90,14 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     const { slots, deadlineMs, shardName } = welcome;
     const { address } = link;
     if (slots < 1 || slots > SLOTS_MAX || (routing.slots !== 0 && routing.slots !== slots)) {
-      log.error(
-        { address, shardName, slots, expected: routing.slots },
-        'a shard has another number of slots and is not used',
-      );
+      log.error({ address, shardName, slots, expected: routing.slots }, 'shard ignored: its number of slots differs');
       return false;
     }
-    // An owner knows the operations of a write for twice the cluster's deadline: a front must not repeat it for longer.
+    // An owner knows the operations of a write for twice the cluster's deadline. A front must not repeat it for longer.
     if (options.deadlineMs !== undefined && deadlineMs < options.deadlineMs) {
       log.error(
         { address, shardName, deadlineMs, expected: options.deadlineMs },
-        'a shard has a shorter deadline and is not used',
+        'shard ignored: its deadline is too short',
       );
       return false;
     }
@@ -107,7 +105,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     return true;
   }
 
-  // Discovery may name addresses while the links are being composed; what they say comes later.
+  // Discovery may name addresses while `links` is being composed; events of those links come later.
   const createLink = (address: string): ShardLink =>
     new ShardLink(
       address,
@@ -143,7 +141,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     sessions: new SessionCache({ control, clock, random, ids, ledger }, OPERATOR_SESSIONS_MAX),
     readyLinks: () => links.ready(),
   });
-  // What an operator asks is no tenant's usage, and no load to speak of.
+  // Requests of an operator count neither as a tenant's usage nor as load.
   const reporter =
     options.peer === 'front' ? new Reporter({ clock, routing, ledger, readyLinks: () => links.ready() }) : undefined;
 

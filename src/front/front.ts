@@ -1,6 +1,6 @@
-// The port of the front, as HTTP and the console see it. It finds the owner of a tenant, keeps handles, coalesces,
-// retries inside the deadline and hides every change of owner. Errors are GrantdError of the catalogue and nothing
-// else.
+// The port of the front, as HTTP and the console see it. A front finds the owner of a tenant, keeps handles, batches
+// calls, retries within the deadline and hides every change of owner. Invariant: every error is a GrantdError of the
+// catalogue.
 
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
@@ -27,32 +27,32 @@ import type { TraceSpan } from '../telemetry/spans.ts';
 
 export type { UsageMinute };
 
-/** Of one HTTP request: its id, and when to give up on the monotonic clock of this process. */
+/** One HTTP request: its id, and when to give up, on the monotonic clock of this process. */
 export interface RequestContext {
   /** `req_…` */
   readonly requestId: string;
   readonly deadlineMs: number;
-  /** When it had arrived whole, on the same clock: for the load of the shards. Absent: it does not count. */
+  /** When the whole request had arrived, on the same clock. Absent: it does not count in the load of the shards. */
   readonly arrivedAtMs?: number | undefined;
-  /** That it is traced in; absent: it is not. */
+  /** The span of the request. Absent: it is not traced. */
   readonly span?: TraceSpan | undefined;
 }
 
 /**
- * A tenant as seen with one key (or as the operator). Kept and shared by all requests that carry the key: a method
- * that finds the key revoked throws `unauthorized`, the tenant suspended since `tenant-suspended`.
+ * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
+ * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
 export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
-  /** The stored name; may be unknown to this process. */
+  /** Name of the plan as stored; this process may not know that plan. */
   readonly plan: string;
   readonly suspended: boolean;
 
-  /** A request of the tenant that its plan's limit has let through or refused: for its usage. */
+  /** Adds one request to the tenant's usage: let through, or refused by the plan's limit. */
   countRequest(refused: boolean): void;
-  /** Resolves where the owner would serve this key now. Asked before every answer that does not come from the owner. */
+  /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
   check(context: RequestContext, tuple: Tuple): Promise<{ readonly authorized: boolean; readonly checkedAtMs: number }>;
   checkBulk(
@@ -68,7 +68,7 @@ export interface TenantSession {
     context: RequestContext,
     name: string,
   ): Promise<{ readonly created: boolean; readonly namespace: Namespace }>;
-  /** Makes the key here; its text leaves this process only in the answer. */
+  /** Creates the key here; its text leaves this process only in the response. */
   createKey(
     context: RequestContext,
     key: { readonly name: string; readonly scopes: ScopeMask; readonly expiresAtMs: number | undefined },
@@ -87,12 +87,12 @@ export interface OperatorTenantSession extends TenantSession {
 export interface SlotView {
   readonly slot: number;
   /**
-   * `opening`, `serving`, `releasing`: as its owner says. `unclaimed`: it never had an owner. `unowned`: it has none
-   * now. `unreachable`: its owner cannot be asked now.
+   * `opening`, `serving`, `releasing`: as its owner reports. `unclaimed`: it never had an owner. `unowned`: it has none
+   * now. `unreachable`: its owner cannot be reached now.
    */
   readonly state: SlotStatus['state'] | 'unclaimed' | 'unowned' | 'unreachable';
   readonly epoch: number | undefined;
-  /** Of its owner. */
+  /** Incarnation of the owner. */
   readonly incarnation: string | undefined;
   readonly shardName: string | undefined;
   readonly address: string | undefined;
@@ -103,12 +103,12 @@ export interface SlotView {
 }
 
 export interface MemberView extends ClusterMember {
-  /** Undefined: it cannot be asked now, or needs none. */
+  /** Undefined: the member cannot be reached now, or needs no lease. */
   readonly leaseLeftMs: number | undefined;
   readonly slotsOwned: number;
 }
 
-/** What fronts asked of one shard, as they saw it. */
+/** The load that fronts put on one shard, as they saw it. */
 export interface ShardLoad extends Load {
   readonly shardName: string;
 }
@@ -116,15 +116,15 @@ export interface ShardLoad extends Load {
 /** The whole cluster at one moment. */
 export interface ClusterPicture {
   readonly slots: readonly SlotView[];
-  /** Undefined where no shard could read them. */
+  /** Undefined if no shard could read them. */
   readonly members: readonly MemberView[] | undefined;
-  /** Undefined where no shard may be asked for them; a shard that does not respond in time is missing. */
+  /** Undefined if the shards refuse the call. A shard that does not respond in time is missing. */
   readonly loads: readonly ShardLoad[] | undefined;
 }
 
-/** What only the operator may ask. `operator` is the name of the token, for the audit log. */
+/** Calls that only an operator may make. `operator` is the name of the token, for the audit log. */
 export interface OperatorApi {
-  /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
+  /** A session with all scopes on any tenant, including suspended ones. Throws `tenant-not-found`. */
   tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession>;
   createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant>;
   updateTenant(
@@ -139,36 +139,37 @@ export interface OperatorApi {
   ): Promise<Tenant>;
   readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus>;
   /**
-   * Of the whole cluster, ascending by id, after `after`. `name`: only those with this in their name or id, in any
-   * case; a page may then hold fewer than `limit`, or none, although more follow.
+   * Tenants of the whole cluster, ascending by id, after `after`. `name`: only those whose name or id contains it
+   * (case-insensitive); a page may then hold fewer than `limit`, or none, although more follow.
    */
   listTenants(
     context: RequestContext,
     query: { after: TenantId | undefined; limit: number; name?: string | undefined },
   ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
   /**
-   * Every change of a tenant. Of one that was deleted, too, for as long as its audit log is kept; else
+   * Every change of a tenant. Includes a deleted tenant while its audit log is kept; after that, throws
    * `tenant-not-found`.
    */
   listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage>;
-  /** Every slot of the cluster, ascending. A shard that does not answer within a second delays no other's slots. */
+  /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
   /**
-   * The last 60 minutes, ascending; minutes without a request are left out. Kept by the owner in memory: may be lost.
+   * The last 60 minutes, ascending; minutes without a request are left out. The owner keeps them in memory and may lose
+   * them.
    */
   readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
-  /** Of every shard that answers within a second. */
+  /** Loads of all shards that reply within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;
-  /** What the three listings above say, for fewer questions. Rejects where no shard responds. */
+  /** Slots, members and loads, in fewer calls than separately. Rejects if no shard responds. */
   surveyCluster(context: RequestContext): Promise<ClusterPicture>;
 }
 
 export interface Front {
   /**
-   * The session of an API key; at once where the key is known here. Throws `unauthorized` (junk without any I/O) or
-   * `unavailable` where the owner cannot verify it now. `admit` is asked before the owner is, and may throw: so only
-   * for a well-formed key that is not known here.
+   * The session of an API key; synchronous if the key is known here. Throws `unauthorized` (for junk without any I/O),
+   * or `unavailable` if the owner cannot verify the key now. `admit` runs before the owner is asked, so only for a
+   * well-formed key that is not known here; it may throw.
    */
   authenticate<Context extends RequestContext>(
     context: Context,

@@ -1,5 +1,5 @@
 // The express application of the public interface: which path leads where. Every path that needs a key leads into the
-// one pipeline; there is no chain of middleware, since each link would cost every check.
+// one pipeline. There is no chain of middleware, since each link would cost every check.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
@@ -18,18 +18,18 @@ import { NodeIncoming, type NodeIncomingOptions } from './wire/node-incoming.ts'
 export interface App {
   /** Takes every request that Node's parser lets through. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Takes a request to a path without parameters at which there is an operation; false: it is none. */
+  /** Takes a request to a path without parameters that has an operation; false: the path has none. */
   readonly serveDirect: (incoming: Incoming) => boolean;
 }
 
-/** The label in metrics of what is no operation. */
+/** The label in metrics for requests that match no operation. */
 const OTHER = 'other';
 const ERROR_PAGE = 'errorPage';
 
-/** RFC 9112 section 3.2.2: a target may name scheme and authority, which say nothing here. */
+/** RFC 9112 section 3.2.2: a target may name scheme and authority, which are ignored here. */
 const SCHEME_AND_AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** Whether a path is one that only holders of a key may ask about. */
+/** Whether only holders of a key may learn what is at a path. */
 export function needsKey(target: string): boolean {
   const path = target.replace(SCHEME_AND_AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
   return path.startsWith('/v1/') || path === '/openapi.json';
@@ -58,16 +58,16 @@ export function createApp(
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
-  // The router alone: the application around it gives each request and answer another prototype, which costs every
-  // check some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
+  // Only the router: the application around it gives each request and response another prototype. V8 then loses their
+  // hidden classes, which costs every check some microseconds, for conveniences that nothing here uses.
   const router = express.Router({ strict: true, caseSensitive: true });
 
   const begin = (incoming: Incoming): Exchange =>
     new Exchange(ids.create('req'), incoming.startedAtMs + deadlineMs, incoming, other);
 
   /**
-   * The exchange of a request that Node has read; undefined where it has been answered already, or nobody waits for an
-   * answer.
+   * The exchange of a request that Node has read; undefined if it has already been answered, or if no client waits for
+   * a response.
    */
   const beginNode = (request: Request, response: Response): Exchange | undefined => {
     const connection = connections.of(request.socket);
@@ -80,7 +80,7 @@ export function createApp(
       answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
       return undefined;
     }
-    // RFC 9112 section 3.2: a 400 for HTTP/1.1 without it. Its value is never used.
+    // RFC 9112 section 3.2: HTTP/1.1 without Host gets a 400. Its value is never used.
     if (request.headers.host === undefined && request.httpVersionMinor > 0) {
       answers.problem(exchange, new GrantdError('invalid-request', 'The header Host is missing.'));
       return undefined;
@@ -88,10 +88,7 @@ export function createApp(
     return exchange;
   };
 
-  /**
-   * Operations at a path without parameters, to which a request is led without the router: nearly all requests are
-   * theirs.
-   */
+  /** Operations at a path without parameters. Nearly all requests are theirs, and skip the router. */
   const direct = new Map<string, Route>();
   for (const route of routes) {
     if (!route.path.includes('{')) direct.set(route.path, route);
@@ -111,11 +108,11 @@ export function createApp(
   };
   const writePage = (exchange: Exchange, method: string, html: string | undefined): void => {
     if (html === undefined) {
-      answers.problem(exchange, new GrantdError('not-found', 'There is no error type of this name.'));
+      answers.problem(exchange, new GrantdError('not-found', 'There is no error type with this name.'));
     } else if (method !== 'GET') {
       answers.problem(
         exchange,
-        new GrantdError('method-not-allowed', 'This path takes GET.', { details: { allow: 'GET' } }),
+        new GrantdError('method-not-allowed', 'This path accepts GET.', { details: { allow: 'GET' } }),
       );
     } else {
       answers.page(exchange, html);
@@ -126,7 +123,7 @@ export function createApp(
     servePage(request, response, pages.byType.get(request.params.type)),
   );
 
-  /** Nothing is at the path, or it could not be decoded, which names nothing either. */
+  /** There is nothing at the path, or it cannot be decoded, so it names nothing either. */
   const serveNothing = (request: Request, response: Response): void => {
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;

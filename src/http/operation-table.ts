@@ -16,11 +16,11 @@ import { createReadOpenapi } from './operations/read-openapi.ts';
 import { revokeGrant } from './operations/revoke-grant.ts';
 import { revokeKey } from './operations/revoke-key.ts';
 
-/** In the order of the specification; the first is the hot one and is matched first. */
+/** In the order of the specification; the first one is the hot path and is matched first. */
 export function createOperations(dependencies: {
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly outcomes: CheckOutcomes;
-  /** The OpenAPI file that `GET /openapi.json` answers with. */
+  /** The OpenAPI file that `GET /openapi.json` returns. */
   readonly readOpenapiText: () => string;
 }): readonly Operation[] {
   return [

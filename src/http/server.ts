@@ -1,12 +1,12 @@
-// The server of the public interface: binding, its bounds in time and number, and an orderly end.
+// The server of the public interface: it binds the address, applies the bounds in time and number, and ends in order.
 
 import { createServer } from 'node:http';
 import proxyaddr from 'proxy-addr';
-import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { FairTurns, type Turns } from '../core/async/turns.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import type { Front } from '../front/front.ts';
 import type { FailureLimiter, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -35,21 +35,21 @@ export interface HttpDependencies {
   readonly failureLimiter: FailureLimiter;
   readonly ids: IdFactory;
   readonly clock: Clock;
-  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Without it nothing is traced. */
+  /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
 
 export interface HttpOptions extends Partial<HttpBounds> {
-  /** `host:port`; port 0: any. */
+  /** `host:port`; port 0: any free one. */
   readonly address: string;
   /** The public address of the service; undefined: the bound one. */
   readonly baseUrl: string | undefined;
-  /** Where the `type` of a problem lies; undefined: `{base_url}/errors`. */
+  /** The base of the `type` of a problem; undefined: `{base_url}/errors`. */
   readonly errorsBase: string | undefined;
   readonly plans: Plans;
   /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For is believed. */
@@ -57,17 +57,19 @@ export interface HttpOptions extends Partial<HttpBounds> {
 }
 
 export interface HttpServer {
-  /** Of the address that was bound, without a slash at the end. */
+  /** URL of the bound address, without a trailing slash. */
   readonly url: string;
-  /** From now on every answer asks its client to open another connection, which a load balancer may lead elsewhere. */
+  /**
+   * From now on every response asks its client to open another connection, which a load balancer may lead elsewhere.
+   */
   drain(): void;
-  /** Takes no new connections, finishes the requests in flight within a bound, cuts the rest. */
+  /** Accepts no new connections, finishes the requests in flight within a bound, cuts the rest. */
   close(): Promise<void>;
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** Rejects where the address cannot be bound. */
+/** Rejects if the address cannot be bound. */
 export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
   const { front, rateLimiter, failureLimiter, ids, clock, random, log, tracing } = dependencies;
   const { turns = new FairTurns(clock) } = dependencies;
@@ -91,8 +93,8 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const baseUrl = withoutSlash(options.baseUrl ?? url);
   const errorsBase = withoutSlash(options.errorsBase ?? `${baseUrl}/errors`);
 
-  // The base URL may be the bound address, so the rest is made now, in the same turn in which it was bound: no
-  // connection has been taken yet.
+  // The base URL may be the bound address, so the rest is created now, in the turn in which it was bound: no connection
+  // has been accepted yet.
   let closing = false;
   const isTrusted = proxyaddr.compile([...options.trustedProxies]);
   const metrics = createRequestMetrics(dependencies.metrics);
@@ -153,7 +155,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     },
   );
   server.on('request', app.listener);
-  // The body is asked for only once the request is found fit; Node would ask at once, or answer 417 by itself.
+  // The body is requested only once the request is found fit; Node would request it at once, or answer 417 itself.
   server.on('checkContinue', app.listener);
   server.on('checkExpectation', app.listener);
   const hold = (connection: Connection, bytes: number): void => connections.hold(connection, bytes);

@@ -1,12 +1,12 @@
-// The filter of the audit log as an operator gives it, in a query of the API or in the form of the page: the same
-// names, rules and messages.
+// The filter of the audit log as an operator enters it, in a query of the API or in the form of the page: both have the
+// same names, rules and messages.
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS, type AuditFilter } from '../core/audit-filter.ts';
 import { isIdentifier } from '../core/tuples.ts';
 
 const ID = '[0-9a-hjkmnp-tv-z]{26}';
-/** As the log names who changes something. Names of operators have up to 64 characters. */
+/** Actors as the log names them. Names of operators have up to 64 characters. */
 const ACTOR = new RegExp(`^(?:system|key_${ID}|operator:[\\x21-\\x7e]{1,64})$`);
 const REQUEST_ID = new RegExp(`^req_${ID}$`);
 

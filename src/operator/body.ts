@@ -1,4 +1,4 @@
-// Request bodies: read whole, up to a bound, checked for what they claim to be before anything looks into them.
+// Request bodies: read completely, up to a bound, and checked against their declared type before they are parsed.
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
@@ -13,7 +13,7 @@ export const NDJSON_MEDIA_TYPES: readonly string[] = [
 
 interface BodyRules {
   readonly bytesMax: number;
-  /** The first is named in messages. */
+  /** Messages name the first one. */
   readonly mediaTypes: readonly string[];
 }
 
@@ -39,7 +39,7 @@ function requireMediaType(request: IncomingMessage, mediaTypes: readonly string[
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax.toLocaleString('en')} bytes.`);
 
-/** The whole body. Throws `unsupported-media-type`, `payload-too-large`, or `invalid-request` where it breaks off. */
+/** The whole body. Throws `unsupported-media-type`, `payload-too-large`, or `invalid-request` if it breaks off. */
 export async function readBody(request: IncomingMessage, rules: BodyRules): Promise<Buffer> {
   requireMediaType(request, rules.mediaTypes);
   const announced = request.headers['content-length'];
@@ -56,7 +56,7 @@ export async function readBody(request: IncomingMessage, rules: BodyRules): Prom
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > rules.bytesMax) {
-        // The rest is read and dropped: a client that is still sending would otherwise lose the answer to a reset.
+        // Reads and drops the rest: otherwise a client that is still sending would lose the response to a reset.
         chunks.length = 0;
         reject(tooLarge(rules.bytesMax));
         return;
@@ -78,7 +78,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** A JSON body of any shape; who asks for it validates. */
+/** A JSON body of any shape; the caller validates it. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const bytes = await readBody(request, { bytesMax: BODY_BYTES_MAX, mediaTypes: JSON_MEDIA_TYPES });
   const text = decodeUtf8(bytes);

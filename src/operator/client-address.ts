@@ -1,14 +1,14 @@
-// Where a request comes from, and whether it came by TLS: as the socket says, or as proxies say that are trusted. A
-// header of anybody else counts for nothing.
+// The client address of a request, and whether it came over TLS: according to the socket, or to trusted proxies.
+// Headers from any other sender are ignored.
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyaddr from 'proxy-addr';
 
 export interface RequestOrigin {
-  /** The socket's address, or behind trusted proxies the last one that none of them vouches for. */
+  /** The socket's address, or behind trusted proxies the last address that is not one of them. */
   addressOf(request: IncomingMessage): string;
-  /** Whether the browser reached us by TLS. */
+  /** Whether the browser used TLS. */
   isSecure(request: IncomingMessage): boolean;
 }
 
@@ -16,15 +16,15 @@ export interface RequestOrigin {
 export function createRequestOrigin(trustedProxies: readonly string[]): RequestOrigin {
   const trusted = proxyaddr.compile([...trustedProxies]);
   return {
-    // A connection that has ended meanwhile has no address any more.
+    // A connection that has already ended no longer has an address.
     addressOf: (request) => (request.socket.remoteAddress === undefined ? '' : proxyaddr(request, trusted)),
     isSecure(request) {
       const socket: Socket & { readonly encrypted?: boolean } = request.socket;
       if (socket.encrypted === true) return true;
-      const told = request.headers['x-forwarded-proto'];
-      if (typeof told !== 'string' || !trusted(socket.remoteAddress ?? '', 0)) return false;
-      // Several proxies in a row each add theirs: the first is the one that the browser spoke to.
-      return told.split(',')[0]?.trim().toLowerCase() === 'https';
+      const protocol = request.headers['x-forwarded-proto'];
+      if (typeof protocol !== 'string' || !trusted(socket.remoteAddress ?? '', 0)) return false;
+      // Several proxies in a row each add theirs: the first is the one closest to the browser.
+      return protocol.split(',')[0]?.trim().toLowerCase() === 'https';
     },
   };
 }

@@ -1,6 +1,6 @@
-// The last hour of the cluster as this process has seen it: figures every few seconds, and what happened to slots and
-// shards. It keeps: a figure stands at the moment at which it was taken, a moment without one stays empty, and nothing
-// here grows: samples are bounded by their number, events by theirs and by the slots that one of them names.
+// The last hour of the cluster as this process has seen it: figures every few seconds, and events of slots and shards.
+// Invariants: a figure belongs to the moment at which it was taken, and a moment without one stays empty. Everything is
+// bounded: samples by their number, events by their number and by the slots that each names.
 
 import type { ClusterPicture, MemberView, ShardLoad, SlotView } from '../front/front.ts';
 
@@ -8,15 +8,15 @@ import type { ClusterPicture, MemberView, ShardLoad, SlotView } from '../front/f
 export const SAMPLE_INTERVAL_MS = 5000;
 export const HISTORY_MS = 3_600_000;
 const SAMPLES_MAX = HISTORY_MS / SAMPLE_INTERVAL_MS;
-/** A rolling restart of 50 shards makes some hundred. With the slots that they name, some 50 KB. */
+/** A rolling restart of 50 shards causes about a hundred. With the slots that they name, about 50 KB. */
 const EVENTS_MAX = 256;
-/** Of a move the first few are named. */
+/** A move names its first few slots. */
 const SLOTS_NAMED_MAX = 8;
 
 const FIGURES = ['checksPerSecond', 'p99Ms', 'failuresPerSecond', 'slotsDown', 'lag'] as const;
 export type Figure = (typeof FIGURES)[number];
 
-/** Of the whole cluster. Undefined where nobody could say. */
+/** For the whole cluster. Undefined if no shard reported it. */
 export type Figures = Readonly<Record<Figure, number | undefined>>;
 
 export interface Sample extends Figures {
@@ -25,9 +25,9 @@ export interface Sample extends Figures {
 }
 
 export type ClusterEvent = {
-  /** Of the look that saw it, on the wall clock. */
+  /** The time of the sample that noticed the event, on the wall clock. */
   readonly atMs: number;
-  /** Of the look before: it happened in between. */
+  /** The time of the sample before: the event happened in between. */
   readonly afterMs: number;
 } & (
   | {
@@ -40,15 +40,15 @@ export type ClusterEvent = {
       readonly to: string | undefined;
     }
   | { readonly kind: 'joined' | 'draining'; readonly shardName: string }
-  /** `lost`: dead without having been seen to drain. `left`: it had drained. */
+  /** `lost`: dead without having been seen draining. `left`: it had drained. */
   | { readonly kind: 'left' | 'lost'; readonly shardName: string }
 );
 
-/** How many entries of its log a slot's checkpoint is behind. */
+/** By how many log entries a slot's checkpoint lags behind. */
 export const lagOf = ({ logEnd, checkpoint }: SlotView): number | undefined =>
   logEnd === undefined || checkpoint === undefined ? undefined : logEnd - checkpoint;
 
-/** The largest of those that are known. */
+/** The largest of the known values. */
 export function largest<Item>(items: Iterable<Item>, pick: (item: Item) => number | undefined): number | undefined {
   let most: number | undefined;
   for (const item of items) {
@@ -101,13 +101,13 @@ function changesBetween(before: ReadonlyMap<string, MemberView>, members: readon
 }
 
 export class ClusterHistory {
-  // A column for each figure, and NaN where it is not known: 35 KB for the hour, and no object for each sample.
+  // One column per figure, with NaN for unknown: 35 KB for the hour, and no object per sample.
   readonly #atMs = new Float64Array(SAMPLES_MAX);
   readonly #columns: Readonly<Record<Figure, Float64Array>>;
   #first = 0;
   #count = 0;
   #seen: Seen | undefined;
-  /** By incarnation; undefined until the members could be read. */
+  /** By incarnation; undefined until the members have been read. */
   #members: ReadonlyMap<string, MemberView> | undefined;
   /** Newest first. */
   #events: readonly ClusterEvent[] = [];
@@ -133,7 +133,7 @@ export class ClusterHistory {
     for (const figure of FIGURES) this.#columns[figure][index] = figures[figure] ?? Number.NaN;
   }
 
-  /** The wall clock was set back: what stands after now never happened by it. */
+  /** The wall clock was set back: by it, later samples have not happened yet. */
   #forgetAfter(atMs: number): void {
     while (this.#count > 0 && (this.#atMs[(this.#first + this.#count - 1) % SAMPLES_MAX] ?? 0) >= atMs)
       this.#count -= 1;
@@ -142,7 +142,7 @@ export class ClusterHistory {
     }
   }
 
-  /** Oldest first; those of the hour up to `nowMs`. */
+  /** Oldest first, within the hour up to `nowMs`. */
   samples(nowMs: number): readonly Sample[] {
     const samples: Sample[] = [];
     for (let offset = 0; offset < this.#count; offset += 1) {
@@ -165,7 +165,7 @@ export class ClusterHistory {
     return samples;
   }
 
-  /** Compares with the look before. The first one only says how things stand. */
+  /** Compares with the previous picture. The first one only sets the starting point. */
   noteChanges(atMs: number, { slots, members }: ClusterPicture): void {
     this.#forgetAfter(atMs);
     const afterMs = Math.min(this.#seen?.atMs ?? atMs, atMs);
@@ -180,7 +180,7 @@ export class ClusterHistory {
     this.#events = [...events, ...this.#events].slice(0, EVENTS_MAX);
   }
 
-  /** Newest first; those of the hour up to `nowMs`. */
+  /** Newest first, within the hour up to `nowMs`. */
   events(nowMs: number): readonly ClusterEvent[] {
     return this.#events.filter(({ atMs }) => atMs > nowMs - HISTORY_MS);
   }

@@ -1,6 +1,6 @@
-// Looks at the cluster, for the pages that show it and, every few seconds, by itself: so the last hour is there whoever
-// opens a page when. It keeps: one look at a time, however many ask and however silent the shards are; what was seen
-// last stays, with its time, while nobody responds; and after `close` nothing is asked any more.
+// Looks at the cluster: for the pages that show it, and by itself every few seconds, so that the last hour is there
+// whenever a page is opened. Invariants: one look at a time, however many pages ask and however silent the shards are.
+// The last result stays, with its time, while no shard responds. After `close`, nothing is requested.
 
 import type { Clock, Timer } from '../core/async/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -16,14 +16,14 @@ import {
   type Sample,
 } from './cluster-history.ts';
 
-/** Pages renew themselves every two seconds, however many are open. */
+/** Pages refresh every two seconds, however many are open. */
 const LOOK_AGE_MS_MAX = 1000;
-/** Less than the time between two samples, so that looks at a silent cluster do not pile up. */
+/** Less than the time between two samples, so that looks at an unresponsive cluster do not pile up. */
 const LOOK_MS_MAX = 4000;
-/** Each name that ever owned a slot keeps its colour, and its last figures; far above what a cluster has. */
+/** Each name that ever owned a slot keeps its colour and its last figures; far more than a cluster has. */
 const NAMES_MAX = 4096;
 
-/** What a shard said of itself when it last did. */
+/** The last figures that a shard reported. */
 export interface ShardFigures {
   readonly atMs: number;
   readonly load: ShardLoad;
@@ -33,9 +33,9 @@ export interface ShardFigures {
 export interface Look extends ClusterPicture {
   /** On the wall clock. */
   readonly atMs: number;
-  /** Shard name → a number from 0 up that stays its own. */
+  /** Shard name → a number from 0 up that never changes. */
   readonly colours: ReadonlyMap<string, number>;
-  /** By shard name, of the last hour: also of those that did not respond to this look. */
+  /** By shard name, within the last hour; includes shards that did not respond to this look. */
   readonly lastFigures: ReadonlyMap<string, ShardFigures>;
 }
 
@@ -60,7 +60,7 @@ export class ClusterWatch {
     this.#dependencies = dependencies;
   }
 
-  /** Takes a sample now, and one every few seconds from now on. */
+  /** Takes a sample now, and then one every few seconds. */
   start(): void {
     this.#startedAtMs = this.#dependencies.clock.wallMs();
     void this.#sample();
@@ -71,12 +71,12 @@ export class ClusterWatch {
     this.#timer?.cancel();
   }
 
-  /** When samples began to be taken, on the wall clock. */
+  /** When sampling started, on the wall clock. */
   get startedAtMs(): number | undefined {
     return this.#startedAtMs;
   }
 
-  /** What was seen last, however long ago. */
+  /** The last result, however old. */
   get last(): Look | undefined {
     return this.#last;
   }
@@ -91,7 +91,7 @@ export class ClusterWatch {
     return this.#history.events(this.#dependencies.clock.wallMs());
   }
 
-  /** Shared by all who ask while it is in flight, and for a second. Rejects where no shard responds. */
+  /** Shared by all callers while it is in flight, and for a second afterwards. Rejects if no shard responds. */
   look(): Promise<Look> {
     const nowMs = this.#dependencies.clock.monotonicMs();
     const before = this.#current;
@@ -104,7 +104,7 @@ export class ClusterWatch {
         this.#last = look;
       },
       () => {
-        // The next who asks tries again.
+        // The next caller retries.
         this.#current = undefined;
       },
     );
@@ -119,7 +119,7 @@ export class ClusterWatch {
       if (this.#closed) return;
       this.#history.addSample(look.atMs, figuresOf(look));
     } catch {
-      // Nobody responded: the history has a gap there, and pages say so.
+      // No shard responded: the history has a gap, and pages say so.
     }
     if (this.#closed) return;
     const elapsedMs = clock.monotonicMs() - startedMs;

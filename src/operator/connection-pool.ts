@@ -1,6 +1,6 @@
-// The connections of a server for few callers, as the console and the ops port are. It keeps: there are never more of
-// them than the bound, and once there are as many, the one that has been idle longest is dropped for the newcomer,
-// never one whose request is being answered: whoever connects and does nothing keeps nobody out.
+// The connections of a server for few clients, such as the console and the ops port. Invariant: there are never more
+// than the bound. At the bound, a new connection replaces the one that has been idle longest, but never one whose
+// request is being served. So a client that connects and does nothing keeps no other client out.
 
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -8,37 +8,34 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export type DropReason = 'idle' | 'full' | 'pipelined' | 'stalled';
 
 interface PoolOptions<Visit> {
-  /** In the metrics. */
+  /** The label in the metrics. */
   readonly name: 'console' | 'ops';
   readonly connectionsMax: number;
-  /** Of a connection that has just been opened. */
+  /** Called for a new connection. */
   readonly open: (socket: Socket) => Visit;
-  /**
-   * Whether a request on it is being answered. A client that still has to send or take something is not served but
-   * waited for.
-   */
+  /** Whether a request on it is being served. A connection that waits for its client to send or read is not. */
   readonly isServed: (visit: Visit) => boolean;
 }
 
 export class ConnectionPool<Visit> {
   readonly #metrics: Metrics;
   readonly #options: PoolOptions<Visit>;
-  /** In the order in which something was last asked or answered: the idlest stands first. */
+  /** In the order of the last activity: the idlest comes first. */
   readonly #visits = new Map<Socket, Visit>();
 
-  /** Takes part in every connection of the server. */
+  /** Watches every connection of the server. */
   constructor(dependencies: { readonly server: Server; readonly metrics: Metrics }, options: PoolOptions<Visit>) {
     this.#metrics = dependencies.metrics;
     this.#options = options;
     dependencies.server.on('connection', (socket: Socket) => this.#enter(socket));
   }
 
-  /** Undefined once it is dropped or closed. */
+  /** Undefined once it was dropped or closed. */
   of(socket: Socket): Visit | undefined {
     return socket.destroyed ? undefined : this.#visits.get(socket);
   }
 
-  /** Something was asked or answered on it. */
+  /** Marks it as active. */
   touch(socket: Socket): void {
     const visit = this.#visits.get(socket);
     if (visit === undefined) return;

@@ -1,13 +1,13 @@
-// Operator tokens: who holds which. Only SHA-256 sums are kept; a comparison looks at every known token in full, so
-// that its time tells nothing of which one came close.
+// Operator tokens: which operator holds which. Only SHA-256 hashes are kept. A comparison reads every known hash in
+// full, so that its duration does not reveal a near match.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 
 export interface OperatorTokens {
-  /** The name under which this token was given out, or undefined where it is unknown. */
+  /** The name of the operator with this token, or undefined if the token is unknown. */
   identify(token: string): string | undefined;
-  /** The same by the token's SHA-256 in lower-case hexadecimal: a session keeps no token. */
+  /** The same by the token's SHA-256 in lower-case hexadecimal: a session does not keep the token. */
   nameOf(sha256: string): string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function createOperatorTokens(entries: readonly OperatorTokenEntry[]): Op
   return { identify: (token) => nameOf(hashOperatorToken(token)), nameOf };
 }
 
-/** The SHA-256 that stands for a token. */
+/** The SHA-256 hash of a token. */
 export function hashOperatorToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }

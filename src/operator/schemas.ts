@@ -1,5 +1,5 @@
-// What the operator's API accepts: the schemas of its bodies and query parameters, and the one way to apply them. A
-// value that does not fit is `invalid-request` and the detail names the field.
+// What the operator's API accepts: the schemas of its bodies and query parameters, and the one way to apply them. An
+// invalid value is `invalid-request`, and the detail names the field.
 
 import { z } from 'zod';
 import { GrantdError } from '../core/errors.ts';
@@ -70,7 +70,7 @@ function refusal(error: z.ZodError, what: 'field' | 'parameter'): GrantdError {
   return new GrantdError('invalid-request', `The ${what} "${name}" ${issue.message}.`);
 }
 
-/** A JSON object of that shape. Fields that the shape does not name are ignored. */
+/** A JSON object of that shape. Fields outside the shape are ignored. */
 export function parseBody<Shape extends z.core.$ZodLooseShape>(
   body: unknown,
   shape: Shape,
@@ -101,7 +101,7 @@ export function parseQuery<Shape extends z.core.$ZodLooseShape>(
   return result.data;
 }
 
-/** The query of a listing that takes nothing but a limit and a cursor. */
+/** The query of a listing that takes only a limit and a cursor. */
 export function parsePage(search: string): PageQuery {
   const { limit: length, cursor } = parseQuery(search, pageShape);
   return { limit: length, cursor };

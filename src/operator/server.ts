@@ -1,41 +1,42 @@
-// The console's HTTP server: its bounds in time and size, the answers that Node's parser would otherwise write bare,
-// and an orderly end. It keeps: an operator is answered whoever else connects; one request of a connection is answered
-// at a time; and a client that does not take its response is cut.
+// The console's HTTP server: its bounds in time and size, problem documents in place of the bare responses of Node's
+// parser, and an orderly shutdown. Invariants: an operator is served, whatever other clients do. Each connection has
+// one request served at a time. A client that does not read its response is cut off.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import { problemOf } from '../core/problem.ts';
+import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './api/app.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
 /**
- * Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle.
+ * Clients are operators and their programs, not end users: a few hundred connections at once are a fault or an attack.
+ * About 20 KB each when idle.
  */
 const CONNECTIONS_MAX_DEFAULT = 512;
 const HEADER_BYTES_MAX = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** A whole request with its body, an import batch of 1 MiB over a slow line included. */
+/** A whole request with its body, including an import batch of 1 MiB over a slow line. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than the 60 s of common load balancers, so that they and not we end an idle connection. */
+/** Longer than the 60 s of common load balancers, so that they end an idle connection and not this server. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /**
- * A connection on which nothing moves for so long during a request is cut: a client that stopped reading an export, for
- * one. Longer than the steps of a request at the shards take together.
+ * A connection without any progress for this long during a request is cut off: for example, a client that stopped
+ * reading an export. Longer than all steps of a request at the shards together.
  */
 const STALL_TIMEOUT_MS_DEFAULT = 60_000;
-/** How often Node looks for requests that are too slow. */
+/** How often Node checks for slow requests. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** What is in flight at the end may take so long; then its connections are cut. */
+/** At shutdown, requests in flight may take this long; then their connections are cut. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export interface ConsoleServer {
-  /** Of the address that was bound, without a slash at the end. */
+  /** With the bound address, without a trailing slash. */
   readonly url: string;
-  /** Takes no new connections, waits for answers in flight for a bounded time, cuts the rest. */
+  /** Accepts no new connections, waits a bounded time for responses in flight, cuts the rest. */
   close(): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ function parserError(code: unknown): GrantdError {
   return new GrantdError('invalid-request', 'The request is not well-formed HTTP.');
 }
 
-/** Answers what never became a request, or stopped being one, unless an answer has begun on that connection. */
+/** Responds to what never became a request, or stopped being one, unless a response has begun on that connection. */
 function answerParserErrors(server: Server, ids: IdFactory, errorsBase: string): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request, response) => answering.set(request.socket, response));
@@ -74,8 +75,8 @@ type Visit = {
 };
 
 /**
- * Whether somebody is at work for it. While the request is still coming, that is so for an operator only: everybody
- * else owes the rest of it at the risk of being dropped.
+ * Whether the console is working on it. While the request is still arriving, that is true only for an operator: any
+ * other client must send the rest of it at the risk of being dropped.
  */
 function isServed({ response }: Visit): boolean {
   if (response === undefined || response.writableEnded) return false;
@@ -83,7 +84,8 @@ function isServed({ response }: Visit): boolean {
 }
 
 /**
- * Hands requests on, one of a connection at a time: no client of ours sends a second one before it has its response.
+ * Passes requests on, one per connection at a time: our own clients never send a second request before they have the
+ * response to the first.
  */
 function serveInTurn(
   pool: ConnectionPool<Visit>,
@@ -107,7 +109,7 @@ function serveInTurn(
   };
 }
 
-/** Rejects where the address cannot be bound. */
+/** Rejects if the address cannot be bound. */
 export async function listenConsole(
   dependencies: ConsoleDependencies,
   options: ConsoleOptions & {
@@ -125,7 +127,7 @@ export async function listenConsole(
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-    // A request without Host is answered like any other; nothing is built from that header.
+    // A request without Host is handled like any other; nothing is built from that header.
     requireHostHeader: false,
   });
   server.timeout = stallTimeoutMs;
@@ -136,7 +138,7 @@ export async function listenConsole(
   answerParserErrors(server, dependencies.ids, options.errorsBase);
   const serve = serveInTurn(pool, app);
   server.on('request', serve);
-  // An expectation that is not met would be answered by Node without a problem document; none is known here.
+  // Node would respond to an unsupported Expect header without a problem document; this server supports none.
   server.on('checkExpectation', serve);
   server.on('timeout', (socket) => {
     if (pool.of(socket)?.response === undefined) socket.destroy();
@@ -152,7 +154,7 @@ export async function listenConsole(
     });
   });
   const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The console listens on no TCP address.');
+  if (bound === null || typeof bound === 'string') throw new Error('The console does not listen on a TCP address.');
   watch.start();
   return {
     url: httpUrlOf(bound.address, bound.port),

@@ -1,4 +1,4 @@
-// The role `console`: the operator's API over the shards that discovery names. It has no state and no store.
+// The role `console`: the operator's API over the shards that discovery finds. It has no state and no store.
 
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
@@ -24,7 +24,7 @@ interface ConsoleRoleDependencies {
 }
 
 /**
- * Resolves when it listens; it is ready while it reaches a shard: an operator needs it most while slots have no owner.
+ * Resolves when it listens. It is ready while it reaches any shard: operators need it most while slots have no owner.
  */
 export async function startConsole(
   dependencies: ConsoleRoleDependencies,
@@ -37,7 +37,7 @@ export async function startConsole(
   const metrics = createMetrics();
   const readiness = new Readiness(log);
 
-  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
@@ -54,7 +54,7 @@ export async function startConsole(
     config,
     {
       plans: config.plans ?? BUILT_IN_PLANS,
-      // A rule of the settings holds that one of the two is there.
+      // A rule of the settings guarantees that one of the two is set.
       errorsBase: config.errorsBase ?? `${config.baseUrl}/errors`,
     },
   );

@@ -1,17 +1,17 @@
-// The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the
-// same way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC: it listens for
-// that only where it is told to. It is ready only when everything serves, and a start that fails at any step lets go of
-// all that it had taken.
+// The role `dev`: the whole service in one process on the embedded store. It wires the same parts as a cluster in the
+// same way, except that fronts and shards exchange their messages directly instead of over gRPC; it listens for gRPC
+// only if configured. It is ready only when everything serves. A start that fails at any step releases all that it has
+// acquired.
 
 import { resolve } from 'node:path';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
-import { isLoopbackHost, splitAddress } from '../core/addresses.ts';
 import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
+import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
 import { createStaticDiscovery } from '../discovery/static.ts';
 import { createFront } from '../front/create-front.ts';
 import { createLogInCode } from '../operator/console/log-in-code.ts';
@@ -40,18 +40,18 @@ import type { RunningRole } from './process/life-cycle.ts';
 import { listenOn, StartError } from './process/start-error.ts';
 
 const OPERATOR_TOKEN_LENGTH = 32;
-/** Fronts find their shards in milliseconds once these serve; longer means that they cannot. */
+/** Fronts find serving shards within milliseconds; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
 const MS_PER_HOUR = 3_600_000;
-/** In place of a host, for shards that only this process reaches. */
+/** Replaces the host for shards that only this process reaches. */
 const IN_PROCESS_HOST = 'in-process';
 
 interface DevDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Takes the banner. */
+  /** Prints the banner. */
   readonly print: (text: string) => void;
 }
 
@@ -60,15 +60,15 @@ interface DevOptions {
   /** 1 to 16. */
   readonly shards: number;
   readonly version: string;
-  /** Whether the banner goes to a person: only then it shows the demo key, and a link that logs in to the console. */
+  /** Whether a person reads the banner: only then does it show the demo key and a link that logs in to the console. */
   readonly terminal: boolean;
-  /** The version of another Node that is this machine's own. */
+  /** The version of the machine's own Node, if it is another one. */
   readonly machineNode: string | undefined;
 }
 
 const toBase64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** Host and port of the shard at `index`: consecutive ports, unless the port is any free one. */
+/** Host and port of the shard at `index`: consecutive ports, or port 0 for all if the port is 0. */
 function shardAddress(address: string, index: number): string {
   const { port } = splitAddress(address);
   const host = address.slice(0, address.lastIndexOf(':'));
@@ -76,8 +76,8 @@ function shardAddress(address: string, index: number): string {
 }
 
 /**
- * What takes the streams of one shard: those of this process, and by gRPC where an address is set. Without one the
- * shard is known by a name that nobody can dial.
+ * The entry for the streams of one shard: from this process, and over gRPC if an address is set. Without one, the shard
+ * has a name that cannot be dialled.
  */
 async function openShardDoor(
   dependencies: StreamHostDependencies,
@@ -103,7 +103,7 @@ async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSign
   }
 }
 
-/** Resolves when everything serves and the banner is printed. An abort of `signal` ends the start. */
+/** Resolves when everything serves and the banner is printed. If `signal` aborts, the start ends. */
 export async function startDev(
   dependencies: DevDependencies,
   options: DevOptions,
@@ -120,7 +120,7 @@ export async function startDev(
   routeGrpcLog(log);
   log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
 
-  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   let frontReady = () => false;
@@ -165,7 +165,7 @@ export async function startDev(
     if (failed !== undefined) throw failed.reason;
   });
   const budget = createMemoryBudget(metrics, turns, config.pageCacheBytes);
-  // This process holds the store alone: what an earlier run left behind is not alive.
+  // Only this process uses the store, so members from an earlier run are dead.
   await retireMembers(store, clock);
   for (const [index, { address }] of servers.entries()) {
     const node = createShardNode(
@@ -208,12 +208,12 @@ export async function startDev(
   });
   const baseUrl = config.baseUrl ?? http.url;
   let closeConsole = async (): Promise<void> => {};
-  // The public API ends before the console, although the console starts after it (it links to its error pages).
+  // The public API closes before the console, although the console starts after it (it links to the API's error pages).
   parts.defer(async () => {
     await http.close();
     await closeConsole();
   });
-  // A link is for the person who reads the banner, and for nobody but this machine.
+  // The link is only for the person who reads the banner, on this machine.
   const logInCode =
     options.terminal && isLoopbackHost(splitAddress(config.consoleAddress).host)
       ? createLogInCode({ clock, random }, { token: operatorToken.reveal() })

@@ -1,5 +1,5 @@
-// The role `front`: the public API over the shards that discovery names. It has no state and no store, so that any
-// number of them may come and go.
+// The role `front`: the public API over the shards that discovery finds. It has no state and no store, so any number of
+// fronts may come and go.
 
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
@@ -39,7 +39,7 @@ export async function startFront(
   const metrics = createMetrics();
   const readiness = new Readiness(log);
 
-  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());

@@ -1,19 +1,19 @@
-// The role `migrate`: brings the schema of the store to what this program needs, or with `wait` only waits until
-// someone else has, and changes nothing. A task, not a service: it prints what it does and ends.
+// The role `migrate`: brings the schema of the store to what this program needs. With `wait` it only waits until
+// another process has done so, and changes nothing. A task, not a service: it prints its progress and ends.
 
 import type { MigrateConfig } from '../config/settings.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openSchemaTask, type StoreWaiting } from './open/store.ts';
 
-/** Exit codes of `grantd migrate`, beside those of signals; docs/operating/cluster.md lists them. */
+/** Exit codes of `grantd migrate`, in addition to those of signals; docs/operating/cluster.md lists them. */
 const EXIT = Object.freeze({ done: 0, timedOut: 3 });
 
 export interface MigrateDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Takes a line without its end. */
+  /** Takes a line without its line end. */
   readonly print: (line: string) => void;
 }
 
@@ -25,7 +25,7 @@ export interface MigrateOptions {
   readonly timeoutMs: number | undefined;
 }
 
-/** Resolves to the exit code. Rejects with a StartError where the schema or the settings cannot be used. */
+/** Resolves to the exit code. Rejects with a StartError if the schema or the settings cannot be used. */
 export async function runMigrate(
   dependencies: MigrateDependencies,
   options: MigrateOptions,
@@ -35,12 +35,12 @@ export async function runMigrate(
   const { config, wait, timeoutMs } = options;
   const timeout = new AbortController();
   const timer = timeoutMs === undefined ? undefined : clock.setTimer(() => timeout.abort(), timeoutMs);
-  let told = '';
+  let lastReason = '';
   const waiting: StoreWaiting = {
     signal: AbortSignal.any([signal, timeout.signal]),
     onWaiting: (_what, reason) => {
-      if (reason !== told) print(`Waiting: ${reason}`);
-      told = reason;
+      if (reason !== lastReason) print(`Waiting: ${reason}`);
+      lastReason = reason;
     },
   };
   try {
@@ -50,7 +50,7 @@ export async function runMigrate(
     return EXIT.done;
   } catch (error) {
     if (signal.aborted || error !== timeout.signal.reason) throw error;
-    print(`Timed out after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; last reason: ${told}`}`);
+    print(`Timed out after ${(timeoutMs ?? 0) / 1000} s${lastReason === '' ? '.' : `; last reason: ${lastReason}`}`);
     return EXIT.timedOut;
   } finally {
     timer?.cancel();

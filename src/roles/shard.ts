@@ -1,6 +1,7 @@
-// The role `shard`: one shard on a store that all share. It is alive from its first moment and says what it waits for
-// (the store, its schema, its share of the slots); once ready it stays ready, whatever becomes of the store: its lease
-// says whether it may answer. At the end it hands its slots over first, and for a while still tells where they went.
+// The role `shard`: one shard on a shared store. It is alive from its first moment and reports what it waits for (the
+// store, its schema, its share of the slots). Once ready it stays ready, whatever happens to the store, because its
+// lease says whether it may answer. When it stops, it first hands its slots over, and for a while still tells callers
+// where they went.
 
 import { describeConfig } from '../config/read-config.ts';
 import type { ShardConfig } from '../config/settings.ts';
@@ -33,7 +34,10 @@ interface ShardRoleDependencies {
   readonly log: Log;
 }
 
-/** Resolves when it serves its share of the slots. An abort of `signal` ends the start, and hands over what it had. */
+/**
+ * Resolves when it serves its share of the slots. If `signal` aborts, the start ends and hands over the slots that it
+ * had.
+ */
 export async function startShard(
   dependencies: ShardRoleDependencies,
   options: { readonly config: ShardConfig; readonly version: string },
@@ -47,7 +51,7 @@ export async function startShard(
   const metrics = createMetrics();
   const readiness = new Readiness(log);
 
-  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
@@ -96,7 +100,7 @@ export async function startShard(
     readiness.stop();
     await shard.stop();
     loopBack.close();
-    // A front that has not heard of the handover yet is told by whom it asks.
+    // A front that does not know of the handover yet learns it from its next request.
     await delay(clock, config.drainSeconds * 1000);
     await server.close();
   });

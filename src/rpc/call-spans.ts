@@ -1,15 +1,15 @@
-// The spans of what a front asks of a shard, on both sides of the stream, by the conventions of OpenTelemetry
+// The spans of calls from a front to a shard, at both ends of the stream, by the conventions of OpenTelemetry
 // (https://opentelemetry.io/docs/specs/semconv/rpc/rpc-spans/). A stream lives for hours and carries the calls of many
-// requests, so each call on it is a span, as if it had a method of its own, named after its message.
+// requests, so each call is a span, as if it were a method of its own, named after its message.
 
 import { status } from '@grpc/grpc-js';
-import { splitAddress } from '../core/addresses.ts';
 import { GrantdError } from '../core/errors.ts';
+import { splitAddress } from '../core/text/addresses.ts';
 import { errorTypeOf, runInSpan, type SpanAttributes, type TraceSpan, type Tracing } from '../telemetry/spans.ts';
 import { toStreamStatus } from './status-mapping.ts';
 
 const SERVICE = 'grantd.v1.Shard';
-/** As a request; checks have columns of their own. */
+/** The name of a check as a request; checks have columns of their own. */
 export const CHECK = 'check';
 
 /** `checkBulk` → `grantd.v1.Shard/CheckBulk` */
@@ -17,7 +17,7 @@ const methodOf = (request: string): string => `${SERVICE}/${request.charAt(0).to
 
 const attributesOf = (method: string): SpanAttributes => ({ 'rpc.system.name': 'grpc', 'rpc.method': method });
 
-/** One try of a request at a shard. `request` is the name of its field in the protocol. */
+/** Begins the span of one try at a shard. `request` is the name of its field in the protocol. */
 export function beginCall(parent: TraceSpan, request: string, address: string): TraceSpan {
   const method = methodOf(request);
   const { host, port } = splitAddress(address);
@@ -26,7 +26,7 @@ export function beginCall(parent: TraceSpan, request: string, address: string): 
   return span;
 }
 
-/** The same call at the shard; undefined where this process does not trace it. */
+/** The same call at the shard; undefined if this process does not trace it. */
 export function beginServing(
   tracing: Tracing | undefined,
   traceparent: string,
@@ -39,20 +39,20 @@ export function beginServing(
   return span;
 }
 
-/** `failure`: what the call ended with instead of an answer. */
+/** `failure`: what ended the call instead of a reply. */
 export function endCall(span: TraceSpan, failure?: unknown): void {
   if (failure === undefined) {
     span.set({ 'rpc.response.status_code': 'OK' });
     span.end();
     return;
   }
-  // What is not of the catalogue lets a front try again.
+  // After any other failure, a front may retry.
   const code = failure instanceof GrantdError ? toStreamStatus(failure).code : status.UNAVAILABLE;
   span.set({ 'rpc.response.status_code': status[code] ?? 'UNKNOWN' });
   span.end(errorTypeOf(failure));
 }
 
-/** Runs what answers a call in its span, which ends with the answer, whether that comes at once or later. */
+/** Serves a call in its span, and ends the span with the result, at once or later. */
 export function serveInSpan<Answer>(span: TraceSpan, serve: () => Promise<Answer>): Promise<Answer>;
 export function serveInSpan<Answer>(span: TraceSpan, serve: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
 export function serveInSpan<Answer>(span: TraceSpan, serve: () => Answer | Promise<Answer>): Answer | Promise<Answer> {

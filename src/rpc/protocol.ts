@@ -1,5 +1,5 @@
-// The internal protocol as gRPC sees it: the service loaded from the proto file, with the options that the generated
-// types were made with, and the bounds and timings of a connection that both ends keep.
+// The internal protocol as gRPC sees it: the service loaded from the proto file, with the options of the generated
+// types, and the bounds and timings of a connection that both ends keep.
 
 import { fileURLToPath } from 'node:url';
 import { type ChannelOptions, loadPackageDefinition, makeClientConstructor } from '@grpc/grpc-js';
@@ -16,12 +16,12 @@ export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.pro
 /** The same as in scripts/generate.ts. */
 const LOADER_OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
 
-// The generated types describe what the loader makes of this very file; the loader itself cannot know them.
+// The generated types describe what the loader returns for this very file; the loader itself cannot know them.
 const types = loadPackageDefinition(loadSync(PROTO_PATH, LOADER_OPTIONS)) as unknown as ProtoGrpcType;
 
 const library = types.grantd.v1.Shard.service.Exchange;
 
-/** The bytes of messages, for a transport that carries them by itself, too. */
+/** The bytes of messages, also for a transport that carries them itself. */
 export const encodeFrontMessage = (message: FrontMessage): Buffer =>
   frontMessages.encodeFrontMessage(message, library.requestSerialize);
 export const decodeFrontMessage = (bytes: Buffer): FrontMessage__Output =>
@@ -46,45 +46,47 @@ export const ShardClient = makeClientConstructor(
   'grantd.v1.Shard',
 ) as unknown as (typeof types)['grantd']['v1']['Shard'];
 
-/** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
+/** Size of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 /**
- * What gathers is sent in messages of about this size, unless one call or reply is longer: what comes next waits for
- * it.
+ * What gathers is sent in messages of about this size, unless a single call or reply is longer; what comes next waits
+ * for that message.
  */
 export const BATCH_BYTES_MAX = 256 * 1024;
-/** Checks in one message: each takes tens of bytes, and an answer to all of them has to fit one message too. */
+/** Checks in one message: each takes tens of bytes, and the reply to all of them has to fit into one message too. */
 export const CHECKS_PER_MESSAGE_MAX = 10_000;
 /**
- * Messages of one stream on their way at once, in either direction. What comes meanwhile waits with its sender, where
- * checks and their results go before what is long, and not in the buffers of the stream, where they would come behind
- * it.
+ * Messages of one stream in flight at once, in either direction. Later ones wait at the sender, where checks and their
+ * results go ahead of anything long. In the buffers of the stream they would come behind it.
  */
 export const IN_FLIGHT_MAX = 2;
-/** Calls and checks of one stream that wait for an answer. */
+/** Calls and checks of one stream that wait for a reply. */
 export const OUTSTANDING_MAX = 10_000;
-/** A change in the audit log has up to 8 KiB, so that this many fit a message. */
+/** A change in the audit log has up to 8 KiB, so this many fit into a message. */
 export const AUDIT_LOG_LIMIT_MAX = 400;
 
-/** Tenants in one report of a front: a shard takes it in within a millisecond. */
+/** Tenants in one report of a front: a shard processes them within a millisecond. */
 export const USAGE_PER_REPORT_MAX = 1000;
 
-/** A front asks this often whether the shard is there, and learns the shard's clock from the answer. */
+/** How often a front pings a shard: it learns whether the shard is there, and reads the shard's clock from the pong. */
 export const PING_INTERVAL_MS = 500;
 /**
- * Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2
- * s.
+ * After this long without any message from the shard, the connection counts as dead. With the interval of this check:
+ * below 2 s.
  */
 export const SILENCE_MS_MAX = 1500;
 
-/** Of a stream, either way: most messages fit without an update of the window, which takes a turn of a busy peer. */
+/**
+ * Window of a stream, either way. Most messages fit without an update of it, which would take a turn of a busy peer.
+ */
 export const FLOW_CONTROL_WINDOW_BYTES = 1024 * 1024;
 
 const COMMON_OPTIONS = {
   'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   'grpc.enable_channelz': 0,
-  // HTTP/2 pings: how a shard notices that a front's host is gone. A front has its own, stricter ones (above).
+  // HTTP/2 pings: with them, a shard notices that the host of a front is down. A front has its own, stricter ones
+  // (above).
   'grpc.keepalive_time_ms': 1000,
   'grpc.keepalive_timeout_ms': 1000,
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
@@ -92,19 +94,19 @@ const COMMON_OPTIONS = {
 
 export const SERVER_OPTIONS: ChannelOptions = {
   ...COMMON_OPTIONS,
-  /** A front opens one stream per connection; more would be a defect or an abuse. */
+  /** A front opens one stream per connection; more would be a defect or abuse. */
   'grpc.max_concurrent_streams': 16,
 };
 
 export const CLIENT_OPTIONS: ChannelOptions = {
   ...COMMON_OPTIONS,
-  // Connections are not shared between channels: one that is torn down is really a new one afterwards.
+  // Channels share no connections: a channel opened after one was closed has a new connection.
   'grpc.use_local_subchannel_pool': 1,
   // The name that TLS announces, always the same: it may not be an address
-  // (https://www.rfc-editor.org/rfc/rfc6066#section-3), and an address is what is mostly dialled. Which name the
-  // certificate must have is up to the credentials.
+  // (https://www.rfc-editor.org/rfc/rfc6066#section-3), and usually an address is dialled. The credentials decide which
+  // name the certificate must have.
   'grpc.ssl_target_name_override': 'grantd-shard',
-  // Retries are the front's, which knows deadlines and owners; gRPC's would buffer every message of the stream.
+  // The front itself retries, since it knows deadlines and owners; gRPC would buffer every message of the stream.
   'grpc.enable_retries': 0,
   'grpc.enable_http_proxy': 0,
   'grpc.service_config_disable_resolution': 1,

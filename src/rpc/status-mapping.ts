@@ -1,5 +1,5 @@
-// The one place that maps between errors of this program and what goes over gRPC: a Failure that answers one call, and
-// the status that ends a stream. Causes and unknown errors never cross; they become `internal`.
+// The only place that maps between the errors of this program and what crosses gRPC: a Failure for one call, or the
+// status that ends a stream. Invariant: causes and unknown errors never cross; they become `internal`.
 
 import { status } from '@grpc/grpc-js';
 import { assertNever } from '../core/assert.ts';
@@ -9,7 +9,7 @@ import type { Failure, Failure__Output } from './gen/grantd/v1/Failure.ts';
 import { FailureKind } from './gen/grantd/v1/FailureKind.ts';
 import { WireViolation } from './wire-violation.ts';
 
-/** So that an answer made of failures alone keeps within a message. */
+/** Keeps a reply that consists of failures alone within one message. */
 const MESSAGE_LENGTH_MAX = 1000;
 
 function wireKindOf(kind: ShardFailureKind) {
@@ -29,7 +29,7 @@ function wireKindOf(kind: ShardFailureKind) {
   }
 }
 
-/** Any thrown value as the failure of one call. */
+/** Any thrown value, as the failure of one call. */
 export function toWireFailure(error: unknown): Failure {
   if (error instanceof ShardFailure) {
     const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
@@ -39,7 +39,7 @@ export function toWireFailure(error: unknown): Failure {
   return { kind: FailureKind.FAILURE_ERROR, code, message: message.slice(0, MESSAGE_LENGTH_MAX) };
 }
 
-/** Whether the thrown value is a defect that should be logged where it is mapped. */
+/** Whether the thrown value is a defect, to be logged where it is mapped. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ShardFailure) && !(error instanceof GrantdError && error.code !== 'internal');
 }
@@ -49,7 +49,7 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
     case FailureKind.FAILURE_ERROR:
       return isErrorCode(failure.code)
         ? new GrantdError(failure.code, failure.message)
-        : new GrantdError('internal', 'The shard answered with an error that is not known here.', {
+        : new GrantdError('internal', 'The shard replied with an unknown error.', {
             cause: new Error(`${failure.code}: ${failure.message}`),
           });
     case FailureKind.FAILURE_WRONG_OWNER:
@@ -63,11 +63,11 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
     case FailureKind.FAILURE_UNDECIDED:
       return new ShardFailure('undecided', failure.message);
     default:
-      return new GrantdError('internal', 'The shard answered with a failure of a kind that is not known here.');
+      return new GrantdError('internal', 'The shard replied with a failure of an unknown kind.');
   }
 }
 
-/** What ends a stream: the status of the catalogue, or INVALID_ARGUMENT for a violation of the protocol. */
+/** The status that ends a stream: that of the catalogue, or INVALID_ARGUMENT for a violation of the protocol. */
 export function toStreamStatus(error: unknown): { readonly code: status; readonly details: string } {
   if (error instanceof WireViolation) return { code: status.INVALID_ARGUMENT, details: error.message };
   const { code, message } = GrantdError.from(error);

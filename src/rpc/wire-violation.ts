@@ -1,4 +1,4 @@
-// What a peer may never send: it ends the stream, since nothing else that it sends can be trusted.
+// What a peer must never send. It ends the stream, since nothing else from that peer can be trusted.
 
 export class WireViolation extends Error {
   constructor(message: string) {

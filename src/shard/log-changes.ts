@@ -1,5 +1,5 @@
-// Changes: what an operation does to a tenant. They are the content of the log; memory and the state tables are derived
-// from them and from nothing else, so that every owner that reads the same log holds the same state.
+// Changes: what an operation does to a tenant. The log consists of changes. Memory and the state tables are derived
+// from them alone, so every owner that reads the same log has the same state.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
@@ -13,9 +13,9 @@ import type { Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
   /**
-   * `newSubject`: the subject was not known to have a grant when this was decided, so it may not be listed among the
-   * tenant's subjects. Where it had none, it is always set: whoever finds no grant of a subject may remove its row, and
-   * what is granted later writes the row again, with a greater stamp than the removal's.
+   * `newSubject`: when this was decided, the owner did not know of a grant of this subject, so the list of the tenant's
+   * subjects may lack it. Always set if the subject had no grant. Row removal may delete the row of a subject without
+   * grants; a later grant writes the row again, with a greater stamp than that of the removal.
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }
@@ -25,7 +25,7 @@ export type Change =
   | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
   | { readonly kind: 'tenant-updated'; readonly tenant: Tenant };
 
-/** Who asked for a change, and when. */
+/** Who requested a change, and when. */
 export interface ChangeOrigin {
   readonly tenantId: TenantId;
   /** A key id, `operator:<name>` or `system`. */
@@ -35,7 +35,7 @@ export interface ChangeOrigin {
   readonly atMs: number;
 }
 
-/** Where a change stands in the log. */
+/** The place of a change in the log. */
 export interface ChangePosition {
   readonly slot: number;
   readonly seq: number;
@@ -43,10 +43,10 @@ export interface ChangePosition {
   readonly stamp: Stamp;
 }
 
-/** Compact: a filter looks for its values in the text. */
+/** Compact: a filter searches this text for its values. */
 const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
 
-/** The row of the audit log for a change, as JSON. An API key's hash is not part of it. */
+/** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
 function describe(change: Change): string {
   switch (change.kind) {
     case 'grant-created':
@@ -99,10 +99,10 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
   }
 }
 
-/** The state rows of one change, the audit log's included. */
+/** The state rows of one change, including that of the audit log. */
 export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
   const rows = deriveRows(change, origin, position);
-  // The month of the entry's base: one entry stands in one month.
+  // The month comes from the base, so all changes of an entry are in one month.
   const base = position.stamp - position.index;
   rows.push({
     kind: 'audit-log',
@@ -124,7 +124,7 @@ export function deriveState(change: Change, origin: ChangeOrigin, position: Chan
 let cachedHour = Number.NaN;
 let cachedMonth = '';
 
-/** `2026-11`, in UTC. Asked for every change, nearly always for the same hour. */
+/** `2026-11`, in UTC. Cached: it runs for every change, almost always within the same hour. */
 export function monthOf(wallMs: number): string {
   const hour = Math.floor(wallMs / 3_600_000);
   if (hour !== cachedHour) {

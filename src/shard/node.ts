@@ -1,13 +1,15 @@
-// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this
-// process alive, and may it answer), the membership (who else is), the ownership (which slots are its own), a tenure
-// per slot, and the watch loop that drives them; how it lives on its store, among others or alone, is `StoreSharing`.
-// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where
-// another member has declared it dead, everything of that session ends before it joins again, as another incarnation.
+// A shard: the slots that its process owns now, and the connections of its peers. It wires the parts together: the
+// membership lease (is this process alive, may it answer), the membership (who else is alive), the ownership (which
+// slots it owns), one tenure per slot, and the watch loop that drives them. `StoreSharing` decides whether the shard
+// shares its store with other shards or has it alone.
+//
+// Invariant: the shard answers only for a slot that it serves, in an epoch that it claimed, under a valid lease. If
+// another member declares it dead, everything of that session ends before the shard joins again as a new incarnation.
 
 import type { Clock, Random } from '../core/async/clock.ts';
-import { decodeCursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -39,26 +41,26 @@ export interface ShardNodeDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Of the process: its shards share one bound. */
+  /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
 }
 
 export interface ShardNodeOptions {
-  /** Stable over restarts, distinct per shard. */
+  /** Stays the same across restarts; distinct per shard. */
   readonly shardName: string;
-  /** host:port under which fronts reach its gRPC server. */
+  /** The host:port at which fronts reach its gRPC server. */
   readonly address: string;
-  /** As `MemberRow.place`; this process must be there already, and stay until `stop` has resolved. */
+  /** As `MemberRow.place`. This process must already be there, and must stay until `stop` has resolved. */
   readonly place?: string | undefined;
   readonly meta: Meta;
   readonly plans: Plans;
-  /** The process holds the store alone: see store-sharing.ts. */
+  /** Whether only this process uses the store: see store-sharing.ts. */
   readonly exclusive?: boolean;
-  /** Whether the process answers its own call over gRPC. */
+  /** Whether the loop-back check succeeds: the process answers its own gRPC call. */
   readonly loopBackHealthy?: () => boolean;
-  /** Those that differ from `PAGE_LIMITS`. */
+  /** Overrides of `PAGE_LIMITS`. */
   readonly pageLimits?: Partial<PageLimits>;
-  /** Default 7 days, at least an hour outside tests. */
+  /** Default: 7 days. Outside tests at least an hour. */
   readonly logRetentionMs?: number;
   readonly maintenanceMs?: number;
 }
@@ -110,29 +112,29 @@ export class ShardNode implements Shard {
     this.#peers = this.#createPeers();
   }
 
-  /** Of the session that is on now. */
+  /** The incarnation of the current session. */
   get incarnation(): string {
     return this.#session.incarnation;
   }
 
-  /** 0: it may not answer. Infinite where it needs no lease. */
+  /** 0: the shard may not answer. Infinite: it needs no lease. */
   get leaseLeftMs(): number {
     return this.#session.leaseLeftMs;
   }
 
-  /** Whether it has once served its share. */
+  /** Whether the shard has served its whole share at least once. */
   get ready(): boolean {
     return this.#readiness.ready;
   }
 
-  /** What it cannot do, so that its slots go to others; undefined: it is healthy. */
+  /** The failing part, because of which the slots go to other shards; undefined: the shard is healthy. */
   get unhealthyPart(): HealthWatch['unhealthyPart'] {
     return this.#health.unhealthyPart;
   }
 
-  // ---- life ----
+  // ---- life cycle ----
 
-  /** Makes this incarnation known. Resolves when it has a lease, or is being stopped. */
+  /** Registers this incarnation as a member. Resolves when it has a lease, or `stop` was called. */
   async join(): Promise<void> {
     const { place } = this.#options;
     const isThere = () => this.#state === 'new';
@@ -141,8 +143,8 @@ export class ShardNode implements Shard {
   }
 
   /**
-   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its
-   * share, or is being stopped. One that is alone on its store rejects where a slot cannot be opened.
+   * Claims and opens the slots that this shard should own, and keeps managing them. Resolves when the shard serves its
+   * share, or `stop` was called. With a store of its own it rejects if a slot cannot be opened.
    */
   async start(): Promise<void> {
     this.#state = 'running';
@@ -158,7 +160,7 @@ export class ShardNode implements Shard {
   }
 
   /**
-   * Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it
+   * Hands over every slot, applied and checkpointed, and ends this incarnation. Waits for the store for as long as it
    * takes.
    */
   async stop(): Promise<void> {
@@ -177,7 +179,7 @@ export class ShardNode implements Shard {
       await session.leave();
       await this.#sharing.forget(session);
     } catch (error) {
-      log.warn({ err: error }, 'the member could not say that it leaves; the others find out when its lease has ended');
+      log.warn({ err: error }, 'failed to deregister this member; its peers notice when its lease expires');
     }
   }
 
@@ -224,7 +226,7 @@ export class ShardNode implements Shard {
         },
         onMoved: (kind) => {
           metrics.slotMoves.inc({ kind });
-          // The first entry of its epoch stands in the log.
+          // Opening the slot appended the first entry of its epoch.
           if (kind === 'claimed') this.#health.wrote('append');
         },
       },
@@ -290,15 +292,15 @@ export class ShardNode implements Shard {
     );
   }
 
-  /** Another member has declared this one dead: whatever it owned may be served elsewhere by now. */
+  /** Another member has declared this one dead, so other shards may already serve its slots. */
   #joinAgain(reason: string): void {
     const { log, metrics } = this.#dependencies;
     metrics.sessionsLost.inc();
-    log.error({ incarnation: this.incarnation, reason }, 'the session is over');
+    log.error({ incarnation: this.incarnation, reason }, 'the membership session ended');
     this.#ownership.endAll(reason);
     if (this.#state === 'stopping' || this.#state === 'stopped') return;
     this.#session = this.#newSession();
-    log.info({ incarnation: this.incarnation }, 'joining again');
+    log.info({ incarnation: this.incarnation }, 'rejoining as a new incarnation');
     void this.#session.join();
   }
 
@@ -322,7 +324,7 @@ export class ShardNode implements Shard {
 
   #loseTenure(tenure: Tenure, reason: string): void {
     tenure.end(reason);
-    this.#dependencies.log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
+    this.#dependencies.log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the shard lost the slot');
     this.#ownership.lose(tenure);
   }
 

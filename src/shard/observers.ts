@@ -1,5 +1,5 @@
-// What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked
-// for.
+// What a shard reports about itself: log lines and metrics of its tenures, and gauges that are computed when the
+// metrics are read.
 
 import type { Clock } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -7,19 +7,16 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure } from './log/tenure.ts';
 import type { TenureDependencies } from './log/tenure-dependencies.ts';
 
-/** Lookups of subjects since the metrics were last read. */
+/** Lookups of subjects in memory since the metrics were last read. */
 export interface Lookups {
   hits: number;
   misses: number;
 }
 
-/**
- * One line in so long says that the state tables cannot be written, or that writes wait: every slot tries, over and
- * over.
- */
+/** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
 const FAILURE_LOG_MS = 10_000;
 
-/** Of all tenures of one shard. `wrote` is told of what stands. */
+/** One set for all tenures of a shard. The observers call `wrote` after every successful append or state write. */
 export function tenureObservers(
   metrics: Metrics,
   log: Log,
@@ -39,19 +36,19 @@ export function tenureObservers(
     observeState: (outcome) => {
       if ('rows' in outcome) {
         metrics.stateWrites.inc(outcome.rows);
-        // An entry without rows was not written anywhere.
+        // An entry without rows causes no write.
         if (outcome.rows > 0) wrote('apply');
         return;
       }
       metrics.stateWriteFailures.inc();
       if (clock.monotonicMs() - loggedAtMs < FAILURE_LOG_MS) return;
       loggedAtMs = clock.monotonicMs();
-      log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
+      log.warn({ err: outcome.error }, 'cannot write the state tables; retrying');
     },
     observeWait: (slot, kind) => {
       if (clock.monotonicMs() - waitLoggedAtMs < FAILURE_LOG_MS) return;
       waitLoggedAtMs = clock.monotonicMs();
-      log.warn({ slot, kind }, 'writes wait, since what writes hold in memory is at its bound');
+      log.warn({ slot, kind }, 'writes are waiting: the memory for writes is full');
     },
   };
 }
@@ -73,7 +70,7 @@ export function reportShard(
     metrics.shardSlots.inc({ state: status.state });
     metrics.shardQueueLength.inc(tenure.queueLength);
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
-    // Summed up first: there may be a hundred thousand tenants.
+    // Adds up first: there may be a hundred thousand tenants.
     let grants = 0;
     let uncounted = 0;
     for (const { grantCount } of tenure.tenants.values()) {

@@ -1,5 +1,6 @@
-// The port of a shard, as its gRPC server sees it: one connection per peer, one method per verb. Everything a shard
-// decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
+// The port of a shard, as its gRPC server sees it: one connection per peer, one method per call. All decisions of a
+// shard are behind it. A method fails with an error of the catalogue or with a ShardFailure, which says what the front
+// should do next.
 
 import type { AuditFilter } from '../core/audit-filter.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
@@ -11,20 +12,20 @@ import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tu
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
   | 'wrong-owner'
-  /** The owner cannot answer yet, or not any more. Nothing was done. */
+  /** The owner cannot answer yet, or no longer. It did nothing. */
   | 'not-serving'
   /** The handle is unknown: its key was revoked or changed, or its tenure has ended. Authenticate again. */
   | 'handle-unknown'
-  /** The attempt arrived after its expiry. Nothing was done. */
+  /** The attempt arrived after its expiry. The owner did nothing. */
   | 'expired'
-  /** The tenure ended while the write was in flight. A repeat of the same operation finds out what became of it. */
+  /** The tenure ended while the write was in flight. Repeating the same operation returns its outcome. */
   | 'undecided';
 
 export interface SlotOwner {
   readonly slot: number;
   readonly epoch: number;
   readonly incarnation: string;
-  /** host:port; empty: not known. */
+  /** host:port; empty: unknown. */
   readonly address: string;
 }
 
@@ -40,15 +41,15 @@ export class ShardFailure extends Error {
   }
 }
 
-/** Of a write; the same over all its tries. Item i of a call is the operation (requestId, i). */
+/** Identifies a write; the same for all its attempts. Item i of a call is the operation (requestId, i). */
 export interface Attempt {
   readonly requestId: string;
-  /** On the monotonic clock of the shard, ms; the owner drops a later arrival. */
+  /** On the shard's monotonic clock, ms; the owner rejects the write after that. */
   readonly expiresAtMs: number;
 }
 
 export interface IssuedHandle {
-  /** Valid on this connection, in this tenure; never used again on the connection. 1 and up. */
+  /** 1 and up. Valid on this connection and in this tenure; a connection never reuses a number. */
   readonly handle: number;
   readonly tenantId: TenantId;
   readonly keyId: string;
@@ -67,15 +68,15 @@ export type GrantResult =
   | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
-  /** This one was refused; the others of the call stand. */
+  /** The owner refused this one; the other writes of the call take effect. */
   | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
 
 export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
-/** May have fewer than `limit`, even none, although more follow. */
+/** A page may have fewer than `limit` items, even none, although more follow. */
 export interface ResultPage<Item> {
   readonly items: readonly Item[];
-  /** Where to go on; undefined at the end. */
+  /** Where the next page starts; undefined: this is the last page. */
   readonly nextCursor: string | undefined;
 }
 
@@ -86,13 +87,13 @@ export interface PageQuery {
 
 export interface AuditLogQuery extends PageQuery, AuditFilter {
   readonly newestFirst?: boolean | undefined;
-  /** Only changes made at or after; wall clock, ms since the Unix epoch. */
+  /** Only changes at or after this time; wall clock, ms since the Unix epoch. */
   readonly sinceMs?: number | undefined;
-  /** Only changes made before. */
+  /** Only changes before this time. */
   readonly untilMs?: number | undefined;
 }
 
-/** What happened to a tenant, when and by whom. */
+/** One change of a tenant: what, when and by whom. */
 export interface AuditRecord {
   /** (seq, index) orders the changes of a tenant. */
   readonly seq: number;
@@ -103,20 +104,20 @@ export interface AuditRecord {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
+  /** What changed, as JSON of at most 8 KiB: `{"action": "grant.created", …}`. */
   readonly change: string;
 }
 
 export interface AuditLogPage extends ResultPage<AuditRecord> {
   /**
-   * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
-   * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the
-   * tenant is deleted.
+   * An oldest-first cursor for the changes still to come, after everything up to now. Set on the last page of a listing
+   * that is oldest first, and on the first page of one that is newest first. Undefined on other pages, in a listing
+   * with an upper time bound, and for a deleted tenant.
    */
   readonly resumeCursor: string | undefined;
   /**
-   * Of a page that ended before it was full, because enough was read for it: when the last change was made that was
-   * looked at. Wall clock, ms since the Unix epoch.
+   * Set on a page that ended early because its read limit was reached: the time of the last change that was read. Wall
+   * clock, ms since the Unix epoch.
    */
   readonly scannedToMs?: number | undefined;
 }
@@ -134,42 +135,42 @@ export interface SlotStatus {
   readonly slot: number;
   readonly epoch: number;
   readonly state: 'opening' | 'serving' | 'releasing';
-  /** Last seq of the log. */
+  /** Seq of the last log entry. */
   readonly logEnd: number;
-  /** Last seq that the state tables hold. */
+  /** Last seq that the state tables contain. */
   readonly checkpoint: number;
   readonly tenants: number;
 }
 
-/** Who owned a slot when this shard last saw it. */
+/** The owner of a slot when this shard last read its row. */
 export interface SlotClaim {
   readonly slot: number;
   readonly epoch: number;
-  /** The incarnation; undefined after a release. */
+  /** The owner's incarnation; undefined after a release. */
   readonly owner: string | undefined;
 }
 
-/** What one shard knows of the slots of the cluster. */
+/** What one shard knows about the slots of the cluster. */
 export interface SlotsReport {
   readonly incarnation: string;
   /**
-   * Milliseconds for which it may still answer without hearing from the store; 0: it may not, undefined: it needs no
-   * lease.
+   * Milliseconds for which the shard may still answer without hearing from the store. 0: it may not answer; undefined:
+   * it needs no lease.
    */
   readonly leaseLeftMs: number | undefined;
-  /** Those that it owns. */
+  /** The slots that this shard owns. */
   readonly owned: readonly SlotStatus[];
-  /** Of every slot of the cluster that was ever claimed; not necessarily the latest. */
+  /** Every slot of the cluster that was ever claimed, as last seen; may be out of date. */
   readonly rows: readonly SlotClaim[];
 }
 
-/** A tenant with what its owner knows of it besides the record. */
+/** A tenant record with what its owner knows about the tenant. */
 export interface TenantStatus extends Tenant {
-  /** Live rows; undefined: not known now. */
+  /** Live rows; undefined: currently unknown. */
   readonly counts?: TenantCounts | undefined;
-  /** Undefined: they are being counted, or the tenant is being deleted. */
+  /** Undefined: the count is in progress, or the tenant is being deleted. */
   readonly grants?: TenantGrants | undefined;
-  /** While it is being deleted. */
+  /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
 }
 
@@ -179,47 +180,47 @@ export interface TenantCounts {
 }
 
 export interface TenantGrants {
-  /** Live ones. */
+  /** Live grants. */
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
 }
 
-/** How far the removal of a tenant's data has come, since its owner began or went on with it. */
+/** Progress of the removal of a tenant's data, since its owner started or resumed it. */
 export interface TenantDeletion {
-  /** Bounded parts, each of up to some hundred subjects or a thousand rows. */
+  /** Bounded parts, each of up to a few hundred subjects or a thousand rows. */
   readonly partsRemoved: number;
   /** Wall clock, ms; undefined: none yet. */
   readonly lastPartAtMs: number | undefined;
 }
 
-/** What one minute of a tenant's requests came to. */
+/** One minute of a tenant's requests. */
 export interface UsageMinute {
-  /** When it began, milliseconds since 1970, a multiple of 60,000. */
+  /** Start of the minute, milliseconds since 1970, a multiple of 60,000. */
   readonly atMs: number;
   readonly requests: number;
-  /** Of them, refused by the limit. */
+  /** Requests that the rate limit refused. */
   readonly refused: number;
   readonly checks: number;
 }
 
-/** What fronts asked of a shard over the last ten seconds. */
+/** The load that fronts put on a shard over the last ten seconds. */
 export interface Load {
   readonly checksPerSecond: number;
-  /** Answers with a status of 500 and above. */
+  /** Responses with a status of 500 and above. */
   readonly failuresPerSecond: number;
-  /** Of checks; undefined where there were none. */
+  /** Latency of checks; undefined: there were none. */
   readonly p99Ms: number | undefined;
 }
 
-/** What a front has counted since its last report. Any number may be wrong: only its shape is certain. */
+/** What a front has counted since its last report. Only the shape is validated: any number may be wrong. */
 export interface FrontReport {
   readonly load:
     | {
         readonly elapsedMs: number;
         readonly checks: number;
         readonly failures: number;
-        /** By bucket of the latency histogram. */
+        /** One count per bucket of the latency histogram. */
         readonly latencies: readonly number[];
       }
     | undefined;
@@ -229,7 +230,7 @@ export interface FrontReport {
 export interface TenantUsageReport {
   readonly slot: number;
   readonly tenantId: string;
-  /** Since 1970, by the front's clock. */
+  /** Minutes since 1970, by the front's clock. */
   readonly minute: number;
   readonly requests: number;
   readonly refused: number;
@@ -237,13 +238,13 @@ export interface TenantUsageReport {
 }
 
 export interface Routes {
-  /** What this shard serves: slot → epoch. */
+  /** The slots that this shard serves: slot → epoch. */
   readonly epochs: ReadonlyMap<number, number>;
-  /** The other members that live, as far as this shard knows them: where fronts may look for the other slots. */
+  /** The other living members that this shard knows. Fronts look for the other slots there. */
   readonly members?: readonly MemberAddress[];
 }
 
-/** What operators are told of a member; its health is between shards. */
+/** A member as operators see it. Its health is internal to the shards. */
 export interface ClusterMember {
   /** `inc_…`: one run of a shard process. */
   readonly incarnation: string;
@@ -252,7 +253,7 @@ export interface ClusterMember {
   readonly address: string;
   /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
   readonly state: 'alive' | 'draining' | 'dead';
-  /** A new number at every heartbeat that it tried. */
+  /** Grows with every heartbeat that the member attempts. */
   readonly heartbeat: number;
   /** Wall clock, ms since the Unix epoch. */
   readonly startedAtMs: number;
@@ -265,7 +266,9 @@ export interface MemberAddress {
 }
 
 export interface ShardWelcome {
-  /** At the time of the welcome: a shard that was declared dead joins again as another one, on the same connections. */
+  /**
+   * At the time of the welcome: a shard that was declared dead rejoins as a new incarnation, on the same connections.
+   */
   readonly incarnation: string;
   readonly shardName: string;
   readonly slots: number;
@@ -273,7 +276,9 @@ export interface ShardWelcome {
   readonly leaseMs: number;
 }
 
-/** What a handle has to allow: the scope of its key; `operator-handle`: what no key allows; `handle`: nothing more. */
+/**
+ * The right that a call requires of its handle: a scope; `operator-handle`: what no key allows; `handle`: nothing more.
+ */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
 
 /** The objects on which a subject holds a relation; those of one namespace, unless it is undefined. */
@@ -298,22 +303,22 @@ export interface GrantsQuery extends PageQuery {
 
 /** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
-  /** `key`: its whole text. What is stored of a key does not authenticate. */
+  /** `key`: the full key. The stored hash does not authenticate. */
   authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle>;
-  /** Whose it is; empty where the handle is not known. */
+  /** The tenant of a handle; empty if the handle is unknown. */
   tenantOf(handle: number): string;
   /**
-   * Throws `insufficient-scope` where the handle does not have the right. To be asked right before every call under a
-   * handle, here and of the operator, but for `check`, which asks for itself.
+   * Throws `insufficient-scope` if the handle lacks the right. Call it right before every call under a handle, tenant
+   * or operator, except `check`, which verifies the scope itself.
    */
   demandRight(handle: number, right: HandleRight): void;
-  /** Resolves where a request under this handle would be served now. */
+  /** Resolves if a request under this handle would be served now. */
   confirm(handle: number): Promise<void>;
-  /** Answers at once where memory decides. `relation` is a wire number. */
+  /** Answers synchronously if memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean>;
-  /** All at one moment of the tenant's history, in order. At most 100. */
+  /** All checks at one moment of the tenant's history, in order. At most 100. */
   checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
-  /** At most 1,000. Each is decided in order, each is its own operation; resolves once all are durable. */
+  /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   listObjects(handle: number, query: ObjectsQuery): Promise<ResultPage<string>>;
   /** Rejects as `unavailable` while the tenant's grants are being stored by object. */
@@ -330,14 +335,14 @@ export interface TenantConnection {
   listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
 
-  /** What cannot be is cut down or left out. */
+  /** Clamps or drops values that cannot be right. */
   report(report: FrontReport): void;
 
-  /** The peer has disconnected: its handles end, those of the operator too. */
+  /** The peer has disconnected: all its handles end, including operator handles. */
   close(): void;
 }
 
-/** The calls of the operator: only a console has them. `not-found` reaches the console as `tenant-not-found`. */
+/** The operator's calls: only a console has them. The console gets `not-found` as `tenant-not-found`. */
 export interface OperatorConnection {
   authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle>;
   createTenant(
@@ -355,20 +360,20 @@ export interface OperatorConnection {
     },
   ): Promise<Tenant>;
   readTenant(tenantId: string): Promise<TenantStatus>;
-  /** The last 60 minutes, ascending, without those that had no request. */
+  /** The last 60 minutes, ascending; omits minutes without requests. */
   readUsage(tenantId: string): Promise<readonly UsageMinute[]>;
-  /** Of the tenants this shard serves (deleted ones not), ascending by id, after `after`. */
+  /** The tenants that this shard serves, without deleted ones, ascending by id, after `after`. */
   listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]>;
   /**
-   * Of those, the ones with `name` in their name or id, in any case. `scannedTo`: how far it looked where it did not
-   * look at all of them; a page may be empty all the same.
+   * The same, but only tenants whose name or id contains `name` (case-insensitive). `scannedTo`: where the search
+   * stopped if it did not look at all tenants; such a page may be empty.
    */
   findTenants(query: {
     name: string;
     after: string | undefined;
     limit: number;
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
-  /** Every subject that has a grant, and some that had one; ascending by bytes. */
+  /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
   /** By (seq, index). Of a tenant that was deleted, too, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
@@ -379,7 +384,7 @@ export interface OperatorConnection {
   readLoad(): Promise<Load>;
 }
 
-/** Of a console: the handles of both are valid on both. */
+/** The connection of a console: a handle from either part is valid on both. */
 export interface ConsoleConnection {
   readonly tenant: TenantConnection;
   readonly operator: OperatorConnection;
@@ -387,12 +392,12 @@ export interface ConsoleConnection {
 
 export interface Shard {
   welcome(): ShardWelcome;
-  /** Milliseconds on the clock that attempts expire by. */
+  /** Milliseconds on the clock by which attempts expire. */
   monotonicMs(): number;
   connect(): TenantConnection;
-  /** Of a peer that has proved that it is a console. */
+  /** For a peer that has proved to be a console. */
   connectConsole(): ConsoleConnection;
   routes(): Routes;
-  /** Calls back at every change of `routes()`, until the returned function is called. */
+  /** Calls `onChange` at every change of `routes()`, until the returned function is called. */
   watchRoutes(onChange: () => void): () => void;
 }

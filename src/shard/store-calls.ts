@@ -1,30 +1,30 @@
-// Calls to the store by a shard: one place for their deadline and for what a failure means. A failed read decides
-// nothing, so the front may try again until its own deadline; only then is it an answer, 503.
+// How a shard calls the store: the deadline of a call, and what a failure means. A failed read decides nothing, so the
+// front may retry until its own deadline; only then does the client get a 503.
 
 import type { Clock } from '../core/async/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { DeadlineMs } from '../store/store.ts';
 import { ShardFailure } from './shard.ts';
 
-/** Half of a request's deadline, so that a second try fits. */
+/** Half of a request's deadline, so that a second attempt fits. */
 const STORE_CALL_MS = 5000;
 
 export function storeDeadline(clock: Clock): DeadlineMs {
   return clock.monotonicMs() + STORE_CALL_MS;
 }
 
-/** Awaits a read; a store that cannot answer becomes `not-serving`. */
+/** Awaits a read; a failure of the store becomes `not-serving`. */
 export async function readFromStore<Result>(read: Promise<Result>): Promise<Result> {
   try {
     return await read;
   } catch (error) {
     const known = GrantdError.from(error);
     if (known.code === 'internal') throw known;
-    throw new ShardFailure('not-serving', 'The store cannot be read now.');
+    throw new ShardFailure('not-serving', 'The store cannot be read right now.');
   }
 }
 
-/** Lets the I/O that is ready in before going on, so that long work does not hold up heartbeats and checks. */
+/** Lets pending I/O run before going on, so that long work does not delay heartbeats and checks. */
 export function yieldTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.setImmediate(resolve);

@@ -1,5 +1,5 @@
-// The rows of state, as the port takes and gives them. Each is derived from the log and stamped, and every stamp is
-// greater than those before it: of two writes to one row the greater stamp stands, whichever comes last.
+// The rows of state, as the port takes and returns them. Each is derived from the log and stamped, and every stamp is
+// greater than all earlier ones: of two writes to one row, the greater stamp wins, whichever comes last.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
@@ -79,24 +79,24 @@ export interface AuditLogWrite {
   readonly stamp: Stamp;
 }
 
-/** How many live grants a tenant has after a seq of its slot's log, and what they take. */
+/** How many live grants a tenant has after a seq of its slot's log, and their bytes. */
 export interface GrantCountRow {
   readonly tenantId: TenantId;
-  /** Every entry up to and including this one is counted. */
+  /** The count includes every entry up to this seq. */
   readonly seq: number;
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
   /**
-   * Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does
-   * not look into.
+   * Undefined: all grants are counted. Otherwise the place up to which they are: at most 4 KiB of text, opaque to the
+   * store.
    */
   readonly position: string | undefined;
-  /** How many steps the counting of what was stored before has made. */
+  /** How many steps the count of earlier stored grants has taken. */
   readonly steps: number;
 }
 
-/** Of two rows with the same stamp the one with more steps stands: counting goes on while the log is at rest. */
+/** Of two rows with the same stamp, the one with more steps wins: counting continues while the log is at rest. */
 export interface GrantCountWrite {
   readonly kind: 'grant-count';
   readonly slot: number;
@@ -114,7 +114,7 @@ export type StateWrite =
   | AuditLogWrite
   | GrantCountWrite;
 
-/** A grant of a subject that is known. */
+/** A grant of a known subject. */
 export type GrantRow = Omit<Grant, 'subject'>;
 
 /** A grant on an object that is known. */
@@ -126,13 +126,13 @@ export type ObjectGrantPlace = Pick<Grant, 'relation' | 'subject'>;
 
 export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[];
-  /** Those among the rows looked at that are revoked. */
+  /** The revoked ones among the rows that were read. */
   readonly revoked: readonly KeyId[];
-  /** Where to go on; undefined at the end. */
+  /** Where to continue; undefined at the end. */
   readonly next: KeyId | undefined;
 }
 
-/** A row that is to be really removed. */
+/** A row to delete for good. */
 export type RemovableRow =
   | {
       readonly kind: 'grant';

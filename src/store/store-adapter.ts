@@ -1,13 +1,11 @@
-// What a role does with an adapter of the store before it works on the store: open it, wait for a schema that serves
-// this program, and, as a task of its own, bring the schema there. The version of a schema is the number of the last
-// migration applied to it. Only the adapter knows its migrations, so only the adapter reads, compares and prints that
-// number.
+// What a role does with an adapter of the store before it uses the store: open it, wait for a schema that serves this
+// program, and, as a separate task, migrate the schema. The version of a schema is the number of the last migration
+// applied to it. Only the adapter knows its migrations, so only the adapter reads, compares and prints that number.
 
 import type { Meta, Store } from './store.ts';
 
 /**
- * In the operator's words: the database cannot be used by this program, or not with these settings. Waiting does not
- * help.
+ * In words for the operator: this program cannot use the database, or not with these settings. Waiting does not help.
  */
 export class StoreRefusal extends Error {
   constructor(message: string, options?: { readonly cause: unknown }) {
@@ -19,47 +17,47 @@ export class StoreRefusal extends Error {
 export interface SchemaWaiting {
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Hears at every look why the wait goes on. */
+  /** Called at every attempt with the reason for waiting. */
   readonly onWaiting: (reason: string) => void;
 }
 
 export interface OpenedStore {
   readonly store: Store;
   /**
-   * Resolves once the schema serves this program, to the meta that stands. Rejects with StoreRefusal where the schema
-   * is too new, or the cluster was made with other settings.
+   * Resolves once the schema serves this program, to the stored meta. Rejects with StoreRefusal if the schema is too
+   * new or the cluster was created with other settings.
    */
   awaitMeta(waiting: SchemaWaiting): Promise<Meta>;
 }
 
-/** As the conventions of OpenTelemetry name a database (https://opentelemetry.io/docs/specs/semconv/db/). */
+/** The database in the terms of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/). */
 export interface DatabaseName {
-  /** One of the well-known values of `db.system.name`, where the product has one. */
+  /** One of the well-known values of `db.system.name`, if the product has one. */
   readonly system: string;
-  /** The part of the database that is this cluster's (a keyspace, a schema); undefined: all of it. */
+  /** The part of the database that belongs to this cluster (a keyspace, a schema); undefined: all of it. */
   readonly namespace?: string | undefined;
 }
 
-/** A store as the settings name it. */
+/** The store that the settings name. */
 export interface StoreAdapter {
-  /** The product, as an operator knows it. */
+  /** The name of the product for operators. */
   readonly product: string;
-  /** As traces name it. */
+  /** The name in traces. */
   readonly database: DatabaseName;
-  /** Rejects as `unavailable` where another try may help, with StoreRefusal where the settings are wrong. */
+  /** Rejects as `unavailable` if a retry may help, and with StoreRefusal if the settings are wrong. */
   open(): Promise<OpenedStore>;
 }
 
-/** The schema of a store that many processes share: none of them changes it as it starts. */
+/** The schema of a store that many processes share: none of them changes it at startup. */
 export interface SchemaTask {
   readonly product: string;
-  /** What is migrated, for the operator: `the keyspace grantd in dc1`. */
+  /** What is migrated, in words for the operator: `the keyspace grantd in dc1`. */
   readonly target: string;
   /**
-   * Applies the migrations that are missing. Resolves to a sentence about the schema that stands; rejects as `open` and
+   * Applies the missing migrations. Resolves to a sentence about the resulting schema; rejects as `open` and
    * `awaitMeta` do.
    */
   migrate(): Promise<string>;
-  /** Changes nothing; resolves to that sentence once another has migrated. */
+  /** Changes nothing; resolves to that sentence once another process has migrated. */
   wait(waiting: SchemaWaiting): Promise<string>;
 }

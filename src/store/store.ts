@@ -1,10 +1,11 @@
-// The store port: what grantd asks of a durable store. Two kinds of tables never share rows.
-//   - log, slots, members: changed only by conditional writes (lightweight transactions), read at the serial level.
-//     They order everything and fence a former owner.
-//   - state and checkpoints: derived from the log, written plainly and stamped. A write with a smaller stamp than the
-//     row's never changes it, so applying is idempotent and commutative, whoever does it, however often.
-// An adapter translates its library's errors to GrantdError `unavailable`; for a conditional write that means that its
-// outcome is unknown: read back. One contract suite (test/contract/store) holds for every adapter.
+// The store port: what grantd requires of a durable store. Two kinds of tables never share rows.
+// - log, slots, members: changed only by conditional writes (lightweight transactions), read at the serial level. They
+//   order everything and fence a former owner.
+// - state and checkpoints: derived from the log, written with stamped plain writes. A write with a smaller stamp than
+//   the row's never changes it, so applying is idempotent and commutative, whichever process does it, however often.
+//
+// An adapter translates its library's errors to GrantdError `unavailable`. For a conditional write that means that its
+// outcome is unknown: read back. One contract suite (test/contract/store) runs on every adapter.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
@@ -32,8 +33,8 @@ export type DeadlineMs = number;
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**
- * What is fixed for the cluster, whatever the store. Created once. What else an adapter fixes, such as the version of
- * its schema, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
+ * What is fixed for the cluster, on any store. Created once. If an adapter fixes more, such as the version of its
+ * schema, it stores, reads and compares that itself before it returns a store (store-adapter.ts).
  */
 export interface Meta {
   readonly slots: number;
@@ -43,46 +44,46 @@ export interface Meta {
   readonly deadlineMs: number;
   /** The format that writers of the log use; readers refuse a higher one. */
   readonly logFormat: number;
-  /** Base64url, 32 bytes each; the current one first, then those still accepted. */
+  /** Base64url, 32 bytes each; the current one first, then older ones that are still accepted. */
   readonly cursorSecrets: readonly string[];
 }
 
 export interface MetaStore {
   readMeta(deadline: DeadlineMs): Promise<Meta | undefined>;
-  /** Writes `meta` unless there is one, and returns the one that stands. */
+  /** Writes `meta` unless there is one, and returns the stored one. */
   initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta>;
 }
 
 // ---- log --------------------------------------------------------------------------------------------------------
 
-/** One group commit. At most one record ever stands at a (slot, seq). */
+/** One group commit. A (slot, seq) never has more than one record. */
 export interface LogRecord {
   readonly slot: number;
   /** 1 and up, without gaps. */
   readonly seq: number;
   readonly epoch: number;
-  /** `ent_…`: tells the writer its own record from another's. */
+  /** `ent_…`: lets the writer recognize its own record. */
   readonly entryId: string;
-  /** JSON text, at most 1 MiB of UTF-8. The store does not look into it. */
+  /** JSON text, at most 1 MiB of UTF-8, opaque to the store. */
   readonly body: string;
 }
 
 export type AppendOutcome =
   | { readonly kind: 'appended' }
-  /** Another record (or this very one, from an earlier attempt) stands there. Nothing was changed. */
+  /** Another record (or this very one, from an earlier attempt) is already there. Nothing was changed. */
   | { readonly kind: 'occupied'; readonly record: LogRecord };
 
 export interface LogStore {
-  /** Conditional and durable: the record stands at its seq when this resolves to `appended`. */
+  /** Conditional and durable: when this resolves to `appended`, the record is stored at its seq. */
   append(record: LogRecord, deadline: DeadlineMs): Promise<AppendOutcome>;
-  /** Serial. */
+  /** A serial read. */
   readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined>;
   /**
-   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. Fewer than
-   * `limit` say that nothing else stands from `fromSeq` to the end of its segment.
+   * A serial read, ascending from `fromSeq`, of one segment only (that of `fromSeq`), at most `limit` records. Fewer
+   * than `limit` mean that there are no others from `fromSeq` to the end of the segment.
    */
   readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
-  /** Removes the whole segment. Idempotent. */
+  /** Deletes the whole segment. Idempotent. */
   removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void>;
 }
 
@@ -94,7 +95,7 @@ export interface SlotRow {
   readonly owner: string | undefined;
   /** +1 at every claim; the first is 1. */
   readonly epoch: number;
-  /** The seq of the last *open* entry whose owner recorded it; undefined before the first. */
+  /** The seq of the last *open* entry that its owner recorded; undefined before the first. */
   readonly opened: number | undefined;
   /** The log holds every seq from here on; smaller ones may have been trimmed. */
   readonly first: number;
@@ -102,14 +103,14 @@ export interface SlotRow {
   readonly successor: string | undefined;
 }
 
-/** Of a conditional write: whether it was applied, and the row that stands after it (undefined: none). */
+/** Whether a conditional write was applied, and the row after it (undefined: none). */
 export interface ConditionalOutcome<Row> {
   readonly applied: boolean;
   readonly row: Row | undefined;
 }
 
 export interface SlotStore {
-  /** Serial. */
+  /** A serial read. */
   readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined>;
   /** A hint: every row, not necessarily the latest. */
   listSlots(deadline: DeadlineMs): Promise<readonly SlotRow[]>;
@@ -134,7 +135,7 @@ export interface SlotStore {
     first: { readonly slot: number; readonly owner: string; readonly epoch: number; readonly first: number },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<SlotRow>>;
-  /** Takes the owner away if owner and epoch are as given. The epoch stays. */
+  /** Removes the owner if owner and epoch are as given. The epoch stays. */
   releaseSlot(
     release: {
       readonly slot: number;
@@ -155,17 +156,17 @@ export interface MemberRow {
   readonly shardName: string;
   /** host:port of its gRPC server. */
   readonly address: string;
-  /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
+  /** `draining`: alive, but hands its slots over and gets no new ones. `dead` is final. */
   readonly state: 'alive' | 'draining' | 'dead';
-  /** A new number at every attempt to heartbeat. */
+  /** A new number at every attempt. */
   readonly heartbeat: number;
-  /** The last of those numbers with which the member told that it had just been seen to do its work; 0: none. */
+  /** The last heartbeat number with which the member reported that it was proven healthy; 0: none. */
   readonly healthyHeartbeat: number;
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
   /**
-   * Where it runs, of which the operating system makes sure that one process at a time is there: once another process
-   * is, this one cannot run any more. Undefined: not known.
+   * Where the member runs, such that the operating system allows only one process at a time there: once another process
+   * is there, this one can no longer run. Undefined: not known.
    */
   readonly place: string | undefined;
 }
@@ -192,11 +193,11 @@ export interface MemberStore {
     declaration: { readonly incarnation: string; readonly heartbeat: number },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<MemberRow>>;
-  /** Serial. */
+  /** A serial read. */
   readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined>;
   /** A hint: every row, not necessarily the latest. */
   listMembers(deadline: DeadlineMs): Promise<readonly MemberRow[]>;
-  /** Removes a row that is dead. Idempotent; an alive one stays. */
+  /** Deletes a dead member's row. Idempotent; the row of a living member stays. */
   removeMember(incarnation: string, deadline: DeadlineMs): Promise<void>;
 }
 
@@ -212,16 +213,19 @@ export interface Checkpoint {
    */
   readonly countedFrom?: number;
   /**
-   * Nobody repeats an operation of an earlier entry any more, which stays true whoever says it. At most `seq` + 1. Of
-   * two checkpoints with the same stamp the one with the greater one stands. Undefined: not known.
+   * No operation of an earlier entry is repeated any more, which stays true whichever process says so. At most `seq` +
+   * 1. Of two checkpoints with the same stamp, the one with the greater value wins. Undefined: not known.
    */
   readonly windowFrom?: number;
 }
 
 export interface StateStore {
-  /** Applies all, in any order. Resolves when all are confirmed; after a failure any of them may have been applied. */
+  /**
+   * Applies all writes, in any order. Resolves when all are confirmed; after a failure any of them may have been
+   * applied.
+   */
   writeState(writes: readonly StateWrite[], deadline: DeadlineMs): Promise<void>;
-  /** Must be called only after the state up to its seq was confirmed. */
+  /** Call it only after the state up to its seq was confirmed. */
   writeCheckpoint(slot: number, checkpoint: Checkpoint, deadline: DeadlineMs): Promise<void>;
   readCheckpoint(slot: number, deadline: DeadlineMs): Promise<Checkpoint | undefined>;
 
@@ -234,8 +238,8 @@ export interface StateStore {
     deadline: DeadlineMs,
   ): Promise<GrantRow | undefined>;
   /**
-   * The live grants of a subject, ascending by (relation, object) in bytes, after `after`, looking at no more than
-   * `limit` rows (live and gone). `next` is where to go on, undefined at the end.
+   * The live grants of a subject, ascending by (relation, object) in bytes, after `after`. Reads at most `limit` rows
+   * (live rows and tombstone rows). `next` is where to continue, undefined at the end.
    */
   listGrants(
     query: {
@@ -274,7 +278,7 @@ export interface StateStore {
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly string[]>;
-  /** All of a tenant, ascending by name. Bounded by the plan when they were made. */
+  /** All namespaces of a tenant, ascending by name. The plan bounded their number when they were created. */
   listNamespaces(
     tenantId: TenantId,
     deadline: DeadlineMs,
@@ -282,14 +286,14 @@ export interface StateStore {
   /** One live key, or undefined. */
   readKey(tenantId: TenantId, keyId: KeyId, deadline: DeadlineMs): Promise<ApiKeyRecord | undefined>;
   /**
-   * The live keys of a tenant, ascending by id, after `after`, looking at no more than `limit` rows, live and revoked.
-   * The plan bounds the live ones; how many are revoked and not removed yet, nothing does.
+   * The live keys of a tenant, ascending by id, after `after`. Reads at most `limit` rows, live and revoked. The plan
+   * bounds the live keys; nothing bounds the revoked ones that are not deleted yet.
    */
   listKeys(
     query: { readonly tenantId: TenantId; readonly after?: KeyId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<KeyPage>;
-  /** Tenants of a slot, deleted ones included, ascending by id, after `after`. */
+  /** Tenants of a slot, including deleted ones, ascending by id, after `after`. */
   listTenants(
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
@@ -300,7 +304,7 @@ export interface StateStore {
     deadline: DeadlineMs,
   ): Promise<readonly GrantCountRow[]>;
   /**
-   * The audit log of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that
+   * The audit log of a tenant in one month by (seq, index), ascending or from the newest back, beyond `after` in that
    * order.
    */
   listAuditLog(
@@ -325,9 +329,9 @@ export interface StateStore {
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**
-   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of
-   * its grants (not the tenant's own row, not the audit log). Does a bounded part per call; true when nothing is left.
-   * Idempotent.
+   * Deletes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of
+   * its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns true when nothing
+   * is left. Idempotent.
    */
   purgeTenant(
     tenant: { readonly slot: number; readonly tenantId: TenantId },
@@ -337,6 +341,6 @@ export interface StateStore {
 }
 
 export interface Store extends MetaStore, LogStore, SlotStore, MemberStore, StateStore {
-  /** Ends the calls in flight and lets go of files and connections. */
+  /** Ends the calls in flight and releases files and connections. */
   close(): Promise<void>;
 }

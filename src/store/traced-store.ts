@@ -1,6 +1,6 @@
-// A store whose calls are spans, where they are made for a request that is traced; what a shard does for itself is not.
-// The conventions are those of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/database-spans/). No text
-// of a statement and no value is told: a call is known by what it does to which table.
+// A store whose calls are spans if they belong to a traced request; a shard's own background calls are not traced. The
+// conventions are those of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/database-spans/). A span
+// contains neither statement text nor values: it names the operation and the table.
 
 import { runTraced } from '../telemetry/spans.ts';
 import type { Store } from './store.ts';

@@ -1,5 +1,5 @@
-// The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name, and API
-// keys wherever they stand in a line; one line per request only at debug level.
+// The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name, API
+// keys anywhere in a line. Only debug level has one line per request.
 
 import { type Logger, pino } from 'pino';
 import { build as createPretty } from 'pino-pretty';
@@ -27,7 +27,7 @@ const REDACTED = [
 export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
   const stream = options.pretty
     ? createPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
-    : // Written at once: an asynchronous write in flight at the end of the process would come behind later lines.
+    : // Synchronous: an asynchronous write in flight at the end of the process could follow later lines.
       pino.destination({ dest: 2, sync: true });
   return pino(
     {

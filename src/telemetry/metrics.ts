@@ -1,5 +1,5 @@
-// Every metric the program serves, in one place, so that dashboards and docs can be held against it. Labels are bounded
-// sets: operations, statuses, outcomes. Never a tenant, a key or a path.
+// Every metric of the program, in one place, so that dashboards and docs can be compared with it. Labels have bounded
+// sets of values: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { TalliedHistogram } from './prebound-histogram.ts';
@@ -13,11 +13,11 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 export interface Metrics {
   readonly registry: Registry;
   /**
-   * Whoever holds something that is counted only when it is read (slots, bytes, queues) adds it here to the gauges,
-   * which are zero before, so that the shards of one process sum up. Until the returned function is called.
+   * Registers a report of values that are read only at rendering (slots, bytes, queues). It adds them to gauges that
+   * start from zero, so that the shards of one process sum up. Active until the returned function is called.
    */
   onRender(report: () => void): () => void;
-  /** The text exposition format, as of now. */
+  /** The current values in the text exposition format. */
   render(): Promise<string>;
   readonly httpRequestSeconds: TalliedHistogram<'operation' | 'status'>;
   readonly httpConnections: Gauge;
@@ -72,7 +72,7 @@ export interface Metrics {
   readonly traceSpans: Counter<'outcome'>;
 }
 
-/** A registry of its own per process; shards of one process share it. */
+/** Each process has its own registry; shards of one process share it. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -238,7 +238,7 @@ export function createMetrics(): Metrics {
     }),
     heartbeatSeconds: new Histogram({
       name: 'grantd_heartbeat_seconds',
-      help: 'Duration of the heartbeats of this shard, by outcome: stood (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
+      help: 'Duration of the heartbeats of this shard, by outcome: applied (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
       labelNames: ['outcome'],
       buckets: SECONDS_BUCKETS,
       registers,

@@ -1,20 +1,20 @@
-// A histogram for what happens thousands of times a second. prom-client's own finds its series by a text that it makes
-// of the labels, and its bucket by another, at every observation; here a series is looked up once and an observation is
-// an addition. It is rendered by prom-client's registry like any other
+// A histogram for events that happen thousands of times a second. At every observation, prom-client's own builds a
+// string from the labels to find its series, and another one to find its bucket. Here a series is looked up once, and
+// an observation is an addition. prom-client's registry renders it like any other
 // (https://github.com/siimon/prom-client#registry).
 
 import type { Metric, Registry } from 'prom-client';
 
 /** The observations under one set of labels. */
 export interface Tally {
-  /** Seconds, bytes or whatever the histogram counts. */
+  /** Seconds, bytes or any other unit of the histogram. */
   observe(value: number): void;
 }
 
 class CountingTally implements Tally {
   readonly labels: Readonly<Record<string, string>>;
   readonly #bounds: readonly number[];
-  /** By bucket, not cumulated; the last is for what is above every bound. */
+  /** By bucket, not cumulated; the last one is for values above every bound. */
   readonly counts: number[];
   sum = 0;
 
@@ -59,11 +59,11 @@ export class TalliedHistogram<Label extends string> {
     this.help = options.help;
     this.labelNames = options.labelNames;
     this.#bounds = options.buckets;
-    // A registry asks a metric for `name`, `get` and `reset`; the type names prom-client's own classes.
+    // A registry uses only `name`, `get` and `reset` of a metric; its type names prom-client's own classes.
     for (const registry of options.registers) registry.registerMetric(this as unknown as Metric);
   }
 
-  /** The series of these values, in the order of the labels. To be kept by whoever observes often. */
+  /** The series with these values, in the order of the labels. Frequent observers should keep it. */
   labels(...values: readonly string[]): Tally {
     const key = values.join('\n');
     let tally = this.#tallies.get(key);
@@ -77,7 +77,7 @@ export class TalliedHistogram<Label extends string> {
     return tally;
   }
 
-  /** All series to nothing. Those who keep one go on with it. */
+  /** Resets all series to zero. Series that a caller keeps remain valid. */
   reset(): void {
     for (const tally of this.#tallies.values()) tally.reset();
   }

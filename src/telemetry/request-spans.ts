@@ -1,10 +1,10 @@
-// The span of a request to one of the HTTP interfaces, by the conventions of OpenTelemetry
-// (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). The path is the route, and there is no
-// query: both of the request itself may name a subject, an object or a key. Nor does it say who the client is.
+// The span of an HTTP request, by the conventions of OpenTelemetry
+// (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). Its path is the route, and it has no
+// query: the actual ones may contain a subject, an object or a key. It does not identify the client.
 
 import type { TraceSpan, Tracing } from './spans.ts';
 
-/** Those that RFC 9110 and RFC 5789 define. */
+/** The methods that RFC 9110 and RFC 5789 define. */
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -23,7 +23,7 @@ export interface TracedRequest {
   readonly method?: string | undefined;
   readonly httpVersion: string;
   readonly headers: { readonly traceparent?: Header; readonly tracestate?: Header };
-  /** Told when the client goes away before its answer. */
+  /** Calls `listener` if the client disconnects before the response. */
   onceClosed(listener: () => void): void;
 }
 
@@ -33,11 +33,11 @@ export interface RequestFacts {
   /** The path with the names of its parameters; undefined: nothing is there. */
   readonly route: string | undefined;
   readonly requestId: string;
-  /** Since the request began: its key was verified meanwhile. */
+  /** The time since the request began; since then its key was verified. */
   readonly elapsedMs: number;
 }
 
-/** Called for callers who are authenticated only: to anybody else a header must not have said that we record. */
+/** Only for authenticated callers: no other client may cause a recording by a header. */
 export function beginRequestSpan(
   tracing: Tracing,
   request: TracedRequest,
@@ -59,12 +59,12 @@ export function beginRequestSpan(
     ...(route === undefined ? {} : { 'http.route': route, 'url.path': route }),
     ...(known ? {} : { 'http.request.method_original': method }),
   });
-  // A client that goes away in the middle of its request gets no answer that could end it.
+  // If a client disconnects in the middle of its request, no response ends the span.
   if (span !== undefined) request.onceClosed(() => span.end('client-closed'));
   return span;
 }
 
-/** What the client got wrong is no failure of this server. */
+/** A client error is no failure of this server. */
 export function endRequestSpan(span: TraceSpan, status: number): void {
   span.set({ 'http.response.status_code': status });
   span.end(status >= 500 ? String(status) : undefined);

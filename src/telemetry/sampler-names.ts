@@ -1,5 +1,5 @@
-// The samplers by the names of the OpenTelemetry specification, apart from their library: the table of settings needs
-// the names alone.
+// The samplers by their OpenTelemetry names, in a file of their own: the table of settings needs only the names, not
+// the library.
 
 export const SAMPLER_NAMES = [
   'always_on',

@@ -1,5 +1,5 @@
-// What becomes of spans that have ended: they gather, and go to the collector in batches, one at a time. It keeps: no
-// more than a bound of them wait; a collector that is away costs the spans it would have got and one line of the log.
+// Delivers ended spans: they gather, and go to the collector in batches, one at a time. Invariants: the number of
+// waiting spans is bounded. While the collector is away, its spans are lost, and one log line says so.
 
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
@@ -7,24 +7,24 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Those of the specification, some 2 MB:
+ * The specification's default, about 2 MB:
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 const WAITING_SPANS_MAX = 2048;
 const BATCH_SPANS_MAX = 512;
 const DELAY_MS_DEFAULT = 5000;
-/** For one batch, its repetitions included. */
+/** For one batch, including its retries. */
 const EXPORT_MS_MAX = 10_000;
 
 type Export = SpanExporter['export'];
-/** The code of a success, which the library exports from a package that comes with it only by the way. */
+/** The success code, which the library exports only from one of its transitive packages. */
 const SUCCESS = 0;
 
 export class SpanDelivery implements SpanProcessor {
   readonly #metrics: Metrics;
   readonly #log: Log;
   readonly #batches: BatchSpanProcessor;
-  /** Ended and not yet handed to the exporter. */
+  /** Ended spans that are not yet handed to the exporter. */
   #waiting = 0;
   #failing = false;
 
@@ -75,7 +75,7 @@ export class SpanDelivery implements SpanProcessor {
       const delivered = result.code === SUCCESS;
       this.#metrics.traceSpans.inc({ outcome: delivered ? 'exported' : 'failed' }, spans.length);
       if (!delivered && !this.#failing) {
-        // Its text may repeat what the collector answered; the headers are not in it.
+        // Its text may repeat the collector's response, but not the headers.
         this.#log.warn({ reason: result.error?.message }, 'the trace collector does not accept spans; dropping them');
       } else if (delivered && this.#failing) {
         this.#log.info('the trace collector accepts spans again');

@@ -1,9 +1,9 @@
-// The W3C header traceparent (https://www.w3.org/TR/trace-context/#traceparent-header). It comes from anybody: what is
-// not exactly of its form counts as not sent.
+// The W3C header traceparent (https://www.w3.org/TR/trace-context/#traceparent-header). It comes from untrusted
+// clients: a value that is not exactly of its form counts as absent.
 
-/** Of version 00; a later one may say more behind another hyphen. */
+/** For version 00; a later version may append more after another hyphen. */
 const LENGTH = 55;
-/** No header that anybody has a use for is longer. */
+/** No useful header is longer. */
 const LENGTH_MAX = 255;
 const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
@@ -21,7 +21,7 @@ export function parseTraceparent(text: string | undefined): Traceparent | undefi
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** Of a span that is recorded, and therefore sampled. */
+/** For a recorded, and therefore sampled, span. */
 export function formatTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }

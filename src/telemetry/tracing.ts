@@ -1,6 +1,6 @@
-// Tracing by OpenTelemetry, over OTLP. Loaded only where it is turned on: its libraries are many. It keeps: a request
-// that is not sampled has no span, so that nothing below it does anything; what a client sends as trace context is
-// taken as its standard says or not at all.
+// Tracing by OpenTelemetry, over OTLP. Loaded only if it is enabled, because its libraries are many. Invariants: a
+// request that is not sampled has no span, so nothing below it does any work. A client's trace context is used as its
+// standard requires, or not at all.
 
 import {
   createTraceState,
@@ -31,15 +31,15 @@ import { SpanDelivery } from './span-delivery.ts';
 import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-/** Longer values are cut: no attribute of ours comes near it. */
+/** Longer values are cut; our own attributes are much shorter. */
 const ATTRIBUTE_LENGTH_MAX = 256;
-/** Of a group commit, to the writes it carries; the oldest go. */
+/** Links from a group commit to the writes that it carries; the oldest are dropped. */
 const LINKS_MAX = 128;
-/** How long the end of the process waits for the collector. */
+/** How long the process waits for the collector when it stops. */
 const CLOSE_MS_MAX = 2000;
 
 export interface TracingOptions {
-  /** Takes OTLP over HTTP, as protobuf. */
+  /** Accepts OTLP over HTTP, as protobuf. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sampler: SamplerName;
@@ -48,7 +48,7 @@ export interface TracingOptions {
   /** What describes this process: `service.name` and so on. */
   readonly resource: Readonly<Record<string, string>>;
   readonly version: string;
-  /** How long a span waits for others to be sent with. */
+  /** How long a span waits for others to be sent together. */
   readonly delayMs?: number;
 }
 
@@ -69,7 +69,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
     case 'parentbased_always_on':
     case 'parentbased_always_off':
     case 'parentbased_traceidratio':
-      // Which of the requests without a parent it takes is decided before they come to it.
+      // Which requests without a parent it samples is decided before they reach it.
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     default:
       return assertNever(name);
@@ -77,9 +77,9 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 }
 
 /**
- * Of the requests without a parent the share to take, for the samplers that do what a parent says. Drawn here, since
- * the library needs a microsecond for each that it does not take, and these are nearly all. What is below such a
- * request follows it; the other samplers have to come to the same decision in every process, by the trace's id.
+ * The share of requests without a parent to sample, for the samplers that follow a parent. Drawn here, because the
+ * library needs a microsecond for each request that it does not sample, and nearly all are such. Everything below such
+ * a request follows its decision. The other samplers must reach the same decision in every process, by the trace id.
  */
 function rootShareOf(name: SamplerName, ratio: number): number | undefined {
   if (name === 'parentbased_always_on') return 1;
@@ -137,9 +137,7 @@ class RecordedSpan implements TraceSpan {
   }
 }
 
-/**
- * The library has a maker of these in a package that comes with it only by the way; exporters read no more than this.
- */
+/** The library has a constructor for these in one of its transitive packages; exporters read only this much. */
 function createResource(attributes: Readonly<Record<string, string>>): ReadableSpan['resource'] {
   const resource: ReadableSpan['resource'] = {
     attributes,
@@ -180,11 +178,11 @@ export function createTracing(
           spanId,
           traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
           isRemote: true,
-          // The library drops what is longer than 512 characters, and members beyond 32 or of a wrong form.
+          // The library drops values longer than 512 characters, and members beyond 32 or of a wrong form.
           ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
         });
       }
-      // A start that is given is exact to the millisecond only: nothing for a request that has just begun.
+      // An explicit start is exact only to the millisecond: too coarse for a request that has just begun.
       const begun = elapsedMs < 1 ? {} : { startTime: Date.now() - elapsedMs };
       const span = tracer.startSpan(name, { kind: KINDS[kind], ...begun }, context);
       return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
@@ -194,7 +192,7 @@ export function createTracing(
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_MS_MAX);
       });
-      // What could not be delivered has been logged where it failed.
+      // Failed deliveries have already been logged.
       await Promise.race([provider.shutdown().catch(() => {}), late]);
       clearTimeout(timer);
     },

@@ -42,10 +42,10 @@ async function waitForLost(fronts: readonly LimiterFront[], lost: boolean): Prom
 
 /** One line when it goes and one when it comes back, whatever happens in between. */
 function assertTold(front: LimiterFront, reason: string): void {
-  const told = front.lines.filter((line) => /Redis is (lost|back)/.test(line));
+  const told = front.lines.filter((line) => /lost Redis|Redis recovered/.test(line));
   assert.equal(told.length, 2, told.join('\n'));
-  assert.match(told[0] ?? '', new RegExp(`^warn .*"reason":"${reason}".* "Redis is lost; this front goes on`));
-  assert.match(told[1] ?? '', /^info .*"Redis is back/);
+  assert.match(told[0] ?? '', new RegExp(`^warn .*"reason":"${reason}".* "lost Redis; this front enforces`));
+  assert.match(told[1] ?? '', /^info .*"Redis recovered/);
 }
 
 describe('Redis', { skip: missing ?? false, concurrency: true }, () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
-import { renderChartDocs, renderChartReadme, renderValuesSchema } from '../../scripts/write-chart-docs.ts';
+import { renderChartDocs, renderChartReadme, renderValuesSchema } from '../../scripts/docs/write-chart-docs.ts';
 import { CHART, CI_VALUES } from './support/helm.ts';
 
 describe('the docs of the chart', () => {

@@ -59,7 +59,7 @@ describe('what helm test runs', () => {
   it('passes, and leaves no tenant behind', async () => {
     const { code, output } = await run(service.baseUrl);
     assert.equal(code, 0, output);
-    assert.match(output, /grantd answers as it should\.\n$/);
+    assert.match(output, /grantd works as expected\.\n$/);
     assert.doesNotMatch(output, /gk1_/);
     assert.equal(await tenantsLeft(), 0);
   });

@@ -103,7 +103,7 @@ const BAD_BODIES: [string, string | Buffer, RegExp][] = [
   [
     'JSON of many values',
     `{"a":[${'1,'.repeat(30_000)}1]}`,
-    /holds more than 4096 values; the first too many stands at line 1, column 8195\.$/,
+    /holds more than 4096 values; the first one too many is at line 1, column 8195\.$/,
   ],
   ['long JSON, cut off', `{"a":"${'x'.repeat(60_000)}",`, /ends too early, at line 1, column 60009\.$/],
 ];
@@ -324,7 +324,7 @@ describe('bad input', () => {
       ]),
       ['/v1/namespaces?limit=1', /"limit" is unknown; this operation takes none/],
       ['/v1/keys?limit=0', /^"limit" must be/],
-      ['/v1/keys?subject=a:b', /"subject" is unknown; known are limit, cursor/],
+      ['/v1/keys?subject=a:b', /"subject" is unknown; known parameters: limit, cursor/],
       ['/openapi.json?x', /"x" is unknown/],
     ];
     for (const [path, detail] of cases) {

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ADDRESS_SETTINGS } from '../../src/config/address-settings.ts';
-import { splitAddress } from '../../src/core/addresses.ts';
+import { splitAddress } from '../../src/core/text/addresses.ts';
 import { ROOT, readCode, readText } from '../kit/source-tree.ts';
 import { findMissing, listBuildSources, parseStages } from './support/dockerfile.ts';
 
@@ -26,7 +26,7 @@ describe('the Dockerfile', () => {
   });
 
   const LOADERS: readonly (readonly [string, string])[] = [
-    ['a file beside src/', "import { x } from '../../scripts/markdown-table.ts';"],
+    ['a file beside src/', "import { x } from '../../scripts/docs/markdown-table.ts';"],
     ['a test', "import { x } from '../../test/kit/virtual-clock.ts';"],
     ['a file by its address', "const path = new URL('../../docs/reference/openapi.json', import.meta.url);"],
     ['a development dependency', "import fc from 'fast-check';"],

@@ -125,7 +125,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     assert.ok(seconds < 100, `${seconds} s`);
     assert.match(output, /positive checks +\d+, all right\n/);
     assert.match(output, /negative checks +\d+, \d+ WRONG\n/);
-    assert.match(output, /A wrong answer: .*\\"authorized\\":false/);
+    assert.match(output, /A wrong answer to .*\\"authorized\\":false/);
   });
 
   it('fail where requests fail, which are no wrong answers', async () => {
@@ -154,7 +154,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     const { status, output } = await loadtest('soak', ...given, ...PATIENCE);
     server.close();
     assert.equal(status, STATUS_THRESHOLDS, output);
-    const [, broken = ''] = output.split('What did not hold:\n');
+    const [, broken = ''] = output.split('Failed thresholds:\n');
     // Of grantd itself nothing is asked in so short a time, but that its memory is known.
     const growing = broken
       .split('\n')

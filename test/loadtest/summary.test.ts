@@ -46,7 +46,7 @@ describe('the summary of a run', () => {
     assert.equal(lineOf(text, 'asked'), 'http://127.0.0.1:8080, 10,000 tenants');
     assert.equal(lineOf(text, 'for'), '30.0 s, 500 iterations a second');
     assert.equal(lineOf(text, 'requests'), '15,000 (500 a second), 0 failed');
-    assert.equal(lineOf(text, 'dropped'), '0 that could not begin in time');
+    assert.equal(lineOf(text, 'dropped'), '0 that could not start in time');
     assert.equal(lineOf(text, 'positive checks'), '7,400, all right');
     assert.equal(lineOf(text, 'duration, check'), '15,000 × p50 0.51  p95 1.20  p99 12.3  max 123 ms');
     assert.ok(!text.includes('listings'));
@@ -57,7 +57,7 @@ describe('the summary of a run', () => {
     const text = renderSummary({ ...DATA, metrics }, FACTS);
     assert.match(text, /^\ncheck: NOT PASSED\n/);
     assert.equal(lineOf(text, 'negative checks'), '7,600, 1 WRONG');
-    assert.match(text, /\nWhat did not hold:\n {2}negative_checks: rate==1\n/);
+    assert.match(text, /\nFailed thresholds:\n {2}negative_checks: rate==1\n/);
   });
 
   it('is no pass where nothing was asked', () => {
@@ -69,9 +69,9 @@ describe('the summary of a run', () => {
     const dropped = { type: 'counter', values: { count: 7 }, thresholds: { 'count==0': { ok: false } } };
     const metrics = { ...DATA.metrics, dropped_iterations: dropped };
     const text = renderSummary({ ...DATA, metrics }, facts);
-    assert.match(text, /^\nbreakpoint: something gave\n/);
+    assert.match(text, /^\nbreakpoint: limit reached\n/);
     assert.equal(lineOf(text, 'rate at the end'), '1,100 a second');
-    assert.equal(lineOf(text, 'dropped'), '7 that could not begin in time');
+    assert.equal(lineOf(text, 'dropped'), '7 that could not start in time');
     const wrong = renderSummary({ ...DATA, metrics: { ...metrics, positive_checks: rate(1, 1, false) } }, facts);
     assert.match(wrong, /^\nbreakpoint: NOT PASSED\n/);
   });

@@ -66,7 +66,7 @@ const EXPECTED = new Set([
   'tenant-not-found',
 ]);
 /** Of an answer 503 that leaves open whether anything was done. */
-const NOT_KNOWN = /outcome is not known/;
+const NOT_KNOWN = /outcome is (?:unknown|not known)/;
 /** Listings that go on for longer than that go round in a circle. */
 const PAGES_MAX = 300;
 

@@ -25,30 +25,30 @@ function createLog(focus: Focus = 'broad') {
   return createProcessLog('shard', new Trace(scheduler, undefined, report), focus);
 }
 
-const NOT_OPENED = 'the slot could not be opened or released; trying again';
+const NOT_OPENED = 'cannot open or release the slot; retrying';
 const UNREADABLE = Object.assign(new Error('The log of slot 1 has a gap.'), { name: 'LogUnreadableError' });
 
 test('a session that ends fails a run in which nothing lasts as long as a lease', () => {
-  const over = { reason: 'Another member has declared this one dead.' };
-  createLog().error(over, 'the session is over');
+  const over = { reason: 'Another member declared this one dead.' };
+  createLog().error(over, 'the membership session ended');
   assert.deepEqual(failures, []);
-  createLog('stalls').error(over, 'the session is over');
+  createLog('stalls').error(over, 'the membership session ended');
   assert.equal(failures.length, 1);
 });
 
 test('an error that is logged fails the run unless the faults of the run explain it', () => {
   const log = createLog();
-  log.warn({ err: new GrantdError('unavailable', 'The store timed out.') }, 'trying again');
-  log.error({ reason: 'Another member has declared this one dead.' }, 'the session is over');
-  log.error({ reason: 'epoch 7 stands in the log at seq 9' }, 'the slot was lost');
+  log.warn({ err: new GrantdError('unavailable', 'The store timed out.') }, 'retrying');
+  log.error({ reason: 'Another member declared this one dead.' }, 'the membership session ended');
+  log.error({ reason: 'the log has epoch 7 at seq 9' }, 'the shard lost the slot');
   log.error({ err: new GrantdError('unavailable', 'The store timed out.') }, NOT_OPENED);
-  log.error({ err: new ShardFailure('not-serving', 'Epoch 7 has begun.') }, NOT_OPENED);
+  log.error({ err: new ShardFailure('not-serving', 'Slot 1 already has epoch 7.') }, NOT_OPENED);
   assert.deepEqual(failures, []);
   log.error(
-    { reason: 'The row of the member holds heartbeat 3, which this process did not make.' },
-    'the session is over',
+    { reason: 'The row of this member holds heartbeat 3, which this process did not send.' },
+    'the membership session ended',
   );
-  log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the slot was lost');
+  log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the shard lost the slot');
   log.error({ err: UNREADABLE }, NOT_OPENED);
   log.error({ err: new Error('What nobody has thought of.') }, 'a call failed');
   assert.equal(failures.length, 4);
@@ -57,7 +57,7 @@ test('an error that is logged fails the run unless the faults of the run explain
 test('where records are lost, a slot that is refused for it fails no run', () => {
   const log = createLog('lost-records');
   log.error({ err: UNREADABLE }, NOT_OPENED);
-  log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the slot was lost');
+  log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the shard lost the slot');
   assert.deepEqual(failures, []);
   log.error({ err: new Error('What nobody has thought of.') }, NOT_OPENED);
   assert.equal(failures.length, 1);
@@ -65,7 +65,7 @@ test('where records are lost, a slot that is refused for it fails no run', () =>
 
 test('a defect fails the run at whatever level it is logged', () => {
   const log = createLog();
-  log.warn({ err: new TypeError('undefined is not a function') }, 'trying again');
+  log.warn({ err: new TypeError('undefined is not a function') }, 'retrying');
   log.info(
     { err: new GrantdError('internal', 'Unexpected.', { cause: new Error('Assertion failed: it holds') }) },
     'no',

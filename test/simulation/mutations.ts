@@ -37,8 +37,8 @@ export const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n    // From here to the answer',
-        replace: '// From here to the answer',
+        find: 'this.#handles.assertGood(handle);\n    // From here to the reply',
+        replace: '// From here to the reply',
       },
       {
         file: 'src/shard/peers/handle-calls.ts',
@@ -115,8 +115,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/appender.ts',
-        find: 'if (standing.epoch >= this.#epoch) {',
-        replace: 'if (standing.epoch === this.#epoch) {',
+        find: 'if (present.epoch >= this.#epoch) {',
+        replace: 'if (present.epoch === this.#epoch) {',
       },
     ],
   },

@@ -12,7 +12,7 @@ interface ExpectedError {
   readonly explains: (fields: Readonly<Record<string, unknown>>) => boolean;
 }
 
-const SESSION_OVER = 'the session is over';
+const SESSION_OVER = 'the membership session ended';
 
 /** A process that was cut off, paused or slow loses what it had, and says so. */
 const EXPECTED_ERRORS: readonly ExpectedError[] = [
@@ -21,26 +21,26 @@ const EXPECTED_ERRORS: readonly ExpectedError[] = [
     explains: ({ reason }) => reasonIs(reason, /declared (this one )?dead/),
   },
   {
-    message: 'the slot was lost',
-    explains: ({ reason }) => reasonIs(reason, /^epoch \d+ stands in the log|has another owner by now/),
+    message: 'the shard lost the slot',
+    explains: ({ reason }) => reasonIs(reason, /^the log has epoch \d+ at seq|has another owner now/),
   },
   {
     // Its calls of the store failed, while those of others did not.
-    message: 'this shard is unhealthy, and another one is not: it sends no heartbeats',
+    message: 'this shard is unhealthy and another shard is healthy; heartbeats suspended',
     explains: ({ part }) => part === 'append' || part === 'apply',
   },
   {
     // The store could not be reached, or another owner was first.
-    message: 'the slot could not be opened or released; trying again',
+    message: 'cannot open or release the slot; retrying',
     explains: ({ err }) => !isUnexpected(err),
   },
 ];
 
 /** After the loss of records: the slot is refused. */
 const EXPECTED_AFTER_LOSS: readonly ExpectedError[] = [
-  { message: 'the slot was lost', explains: ({ reason }) => reasonIs(reason, /^The log of slot \d+/) },
+  { message: 'the shard lost the slot', explains: ({ reason }) => reasonIs(reason, /^The log of slot \d+/) },
   {
-    message: 'the slot could not be opened or released; trying again',
+    message: 'cannot open or release the slot; retrying',
     explains: ({ err }) => err instanceof Error && err.name === 'LogUnreadableError',
   },
 ];

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { renderMetricsPage } from '../../scripts/metrics-page.ts';
-import { renderSettingsPage } from '../../scripts/settings-page.ts';
+import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
+import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
 import { listFiles, ROOT, readText } from '../kit/source-tree.ts';
 

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SCENARIO_NAMES, SCENARIOS } from '../../loadtest/scenarios.ts';
 import { SETTING_ROWS } from '../../loadtest/settings.ts';
-import { readLoadtestPage, renderLoadtestPage } from '../../scripts/loadtest-page.ts';
+import { readLoadtestPage, renderLoadtestPage } from '../../scripts/loadtest/page.ts';
 import { ROOT, readCode } from '../kit/source-tree.ts';
 
 describe('loadtest/README.md', () => {
   it('holds the tables of scenarios and settings as they are in the code', () => {
     const page = readLoadtestPage();
-    assert.equal(page, renderLoadtestPage(page), 'Run `node scripts/loadtest-page.ts`.');
+    assert.equal(page, renderLoadtestPage(page), 'Run `node scripts/loadtest/page.ts`.');
   });
 
   it('would not pass with a setting that it does not show', () => {

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # A real Apache Cassandra on loopback, for tests. It lives as long as its standard input: when that ends, because the test
-# closed it or died in any way, every node is killed and every file removed.
+# closed it or died in any way, the script kills every node and removes every file.
 #
-#   cassandra.sh install        fetches the jars once and dumps their classes once; needs Java 17 and Maven, which it
-#                               installs itself on Debian as root. Ends with status 3 where they cannot be had.
+#   cassandra.sh install        downloads the jars once and dumps their classes once. Needs Java 17 and Maven; on Debian,
+#                               as root, it installs them. Ends with status 3 if they are not available.
 #   cassandra.sh serve <nodes>  starts a new cluster of 1 to 9 nodes on addresses of its own, 127.0.N.1 and up. Prints
-#                               "ready <N> <directory>" once every node sees every other, then obeys the lines of its
-#                               standard input, one at a time, and answers each with "done" or "failed <why>":
+#                               "ready <N> <directory>" once every node sees every other. Then it executes the lines of
+#                               its standard input, one at a time, and prints "done" or "failed <why>" for each:
 #       kill <node>…       kill -9; the data stays
 #       restart <node>…    starts nodes on their data, after killing those that run
 #       pause <node>…      SIGSTOP
 #       resume <node>…     SIGCONT
 #
-# Standard error says what it is doing. Environment:
-#   GRANTD_TOOLS            where jars and classes are kept; ~/.cache/grantd-tools unless given
+# Progress goes to standard error. Environment:
+#   GRANTD_TOOLS            the folder of jars and classes, by default ~/.cache/grantd-tools
 #   CASSANDRA_AUTH=1        passwords and rights; the first role is cassandra/cassandra
-#   CASSANDRA_TLS=1         clients speak TLS and show a certificate: ca.pem, client.pem, client-key.pem in the directory
-#   CASSANDRA_SYNC          commitlog_sync: batch unless given (an acknowledged write survives kill -9), or periodic
-#   CASSANDRA_PAXOS         paxos_variant: v2 unless given, or v1
-#   CASSANDRA_HEAP          of each node, 384m unless given
+#   CASSANDRA_TLS=1         clients use TLS with a certificate: ca.pem, client.pem, client-key.pem in the directory
+#   CASSANDRA_SYNC          commitlog_sync: batch (default: an acknowledged write survives kill -9) or periodic
+#   CASSANDRA_PAXOS         paxos_variant: v2 (default) or v1
+#   CASSANDRA_HEAP          of each node, by default 384m
 set -euo pipefail
 
 VERSION=5.0.9
@@ -56,7 +56,7 @@ provide_java() {
 fetch_jars() {
   [ -e "$LIB/.complete" ] && return
   local pom=$HOME_OF_JARS/pom.xml
-  say "fetching the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
+  say "downloading the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
   rm -rf "$LIB"
   mkdir -p "$LIB"
   cat > "$pom" << XML
@@ -69,11 +69,12 @@ fetch_jars() {
 </project>
 XML
   mvn -q -B -f "$pom" "$MAVEN_PLUGIN" -DincludeScope=runtime -DoutputDirectory="$LIB" >&2 ||
-    { say "the jars of Cassandra cannot be fetched"; exit $MISSING; }
+    { say "the jars of Cassandra cannot be downloaded"; exit $MISSING; }
   touch "$LIB/.complete"
 }
 
-# One node's classes, dumped at a clean exit, make every later start some seconds quicker. They fit one build of Java.
+# The class archive of one node, dumped at a clean exit, makes every later start some seconds faster. It fits one build
+# of Java.
 classes() { echo "$HOME_OF_JARS/classes-$(java -version 2>&1 | cksum | cut -d ' ' -f 1).jsa"; }
 
 dump_classes() {
@@ -92,7 +93,7 @@ dump_classes() {
   )
 }
 
-# Two at once would write into each other's files: the second waits, and finds everything done.
+# Two concurrent runs would write into each other's files: the second waits, and finds everything done.
 install() {
   local lock
   mkdir -p "$HOME_OF_JARS"
@@ -108,7 +109,7 @@ install() {
 
 # ---- one cluster -------------------------------------------------------------------------------------------------
 
-# Sets N (the third number of the addresses, held by a lock as long as this shell lives), DIR and NODES.
+# Sets N (the third number of the addresses, locked for the life of this shell), DIR and NODES.
 open_cluster() { # nodes
   local each
   NODES=$1
@@ -132,7 +133,7 @@ close_cluster() {
   rm -rf "$DIR"
 }
 
-# One authority; a certificate of the nodes, and one of the clients, who must show theirs.
+# One authority; a certificate for the nodes, and one that clients must present.
 make_certificates() {
   local each names
   names=DNS:localhost$(printf ",IP:127.0.$N.%d" $(seq 9))
@@ -149,7 +150,7 @@ make_certificates() {
     openssl pkcs12 -export -name node -in node.pem -inkey node-key.pem -out keystore.p12 -passout pass:cassandra
     keytool -importcert -noprompt -alias authority -file ca.pem -keystore truststore.p12 -storetype PKCS12 \
       -storepass cassandra
-  ) 2> "$DIR/certificates.log" || { cat "$DIR/certificates.log" >&2; die "no certificates could be made"; }
+  ) 2> "$DIR/certificates.log" || { cat "$DIR/certificates.log" >&2; die "the certificates could not be created"; }
 }
 
 JVM=(
@@ -172,8 +173,8 @@ for each in java.base/java.lang.module java.base/jdk.internal.loader java.base/j
   JVM+=(--add-opens "$each=ALL-UNNAMED")
 done
 
-# Start-up waits that only matter to clusters that grow; a measurement of some seconds (row_overhead_size); and
-# fsync: without it writes still outlive the process (the page cache keeps them), though not the machine.
+# Turns off startup waits that only matter to growing clusters, a measurement of some seconds (row_overhead_size), and
+# fsync: without it, writes still survive the process (in the page cache), though not the machine.
 CASSANDRA=(
   -Dcassandra-foreground=yes
   -Dcassandra.memtable.row_overhead_size=180
@@ -264,7 +265,8 @@ launch() { # node, extra JVM options…
   local i=$1 home=$DIR/n$1
   shift
   [ -e "$CLASSES" ] && set -- -XX:SharedArchiveFile="$CLASSES" "$@"
-  # The log starts again: the waits below read it. The kernel ends the node should this shell be killed. The locks stay here.
+  # The log starts again, because the waits below read it. If this shell is killed, the kernel ends the node. The locks
+  # stay here.
   (
     exec {NET_LOCK}>&-
     [ -z "${INSTALL_LOCK:-}" ] || exec {INSTALL_LOCK}>&-
@@ -275,24 +277,24 @@ launch() { # node, extra JVM options…
       -cp "$LIB/*" org.apache.cassandra.service.CassandraDaemon
   ) > "$home/log" 2>&1 < /dev/null &
   echo $! > "$home/pid"
-  disown $!                                                  # no word of the shell when it is killed
+  disown $! # keeps the shell silent when it is killed
   until alive "$i" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done # past fork and exec
 }
 
 pid() { cat "$DIR/n$1/pid" 2> /dev/null || true; }
 alive() { local p; p=$(pid "$1"); [ -n "$p" ] && grep -qs CassandraDaemon "/proc/$p/cmdline"; }
-# An exec that is in progress has no command line for a moment; the dead have none for good.
+# During exec, a process has no command line for a moment; a dead one has none for good.
 died() { local p; p=$(pid "$1"); [ -z "$p" ] || [ ! -d "/proc/$p" ] || grep -qs '^State:[[:space:]]*[ZX]' "/proc/$p/status"; }
 paused() { grep -qs '^State:.*stopped' "/proc/$(pid "$1")/status"; }
 listening() { (exec 3<> "/dev/tcp/127.0.$N.$1/$PORT") 2> /dev/null; }
 
-# Ends this shell, and with it the cluster, once the process that asked for it is gone.
+# Ends this shell, and with it the cluster, once the process that started it has ended.
 await() { # node, what, command…
   local i=$1 what=$2 end=$((SECONDS + START_SECONDS_MAX))
   shift 2
   until "$@"; do
     ! died "$i" || { tail -30 "$DIR/n$i/log" >&2; die "node $i died"; }
-    kill -0 "$PPID" 2> /dev/null || die "nobody waits for node $i"
+    kill -0 "$PPID" 2> /dev/null || die "no process waits for node $i any more"
     if ((SECONDS >= end)); then
       tail -30 "$DIR/n$i/log" >&2
       die "node $i: no $what after $START_SECONDS_MAX s"
@@ -301,8 +303,8 @@ await() { # node, what, command…
   done
 }
 
-# A node's log says that another is alive and owns its part of the ring. "UP" alone comes seconds earlier, and a keyspace
-# of three replicas made in between has two in the eyes of one node.
+# A node's log says that another one is alive and owns its part of the ring. "UP" alone comes seconds earlier, and a
+# keyspace with three replicas created in between would have two in the view of one node.
 sees() { # node, peer
   local log=$DIR/n$1/log peer=/127.0.$N.$2:$STORAGE_PORT
   grep -q "Node $peer state NORMAL" "$log" && [[ $(grep "$peer is now " "$log" | tail -1) == *UP ]]
@@ -345,7 +347,7 @@ signal_nodes() { # signal, node…
   local i signal=$1
   shift
   for i in "$@"; do
-    alive "$i" || { say "node $i does not run"; return 1; }
+    alive "$i" || { say "node $i is not running"; return 1; }
     kill -s "$signal" "$(pid "$i")"
   done
 }

@@ -1,5 +1,5 @@
-// A real Cassandra for tests: a cluster of its own on loopback, whose nodes can be killed, paused and started again.
-// The nodes live in the hands of a shell (cassandra.sh) that ends them when this process ends, however it ends.
+// A real Cassandra for tests: a cluster on loopback whose nodes can be killed, paused and restarted. A shell
+// (cassandra.sh) runs the nodes and ends them when this process ends, however it ends.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface CassandraClusterOptions {
   readonly nodes: number;
   /** Passwords and rights; the first role is cassandra/cassandra. */
   readonly auth?: boolean;
-  /** Clients speak TLS and show a certificate. */
+  /** Clients use TLS and present a certificate. */
   readonly tls?: boolean;
   /** Default: batch. */
   readonly commitlogSync?: 'batch' | 'periodic';
@@ -24,12 +24,13 @@ export interface CassandraCluster {
   readonly contactPoints: readonly string[];
   readonly localDatacenter: string;
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** PEM texts. */
+  /** PEM strings. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
-  /** `kill -9`; the data stays. Nodes are numbered from 1. Resolves when they are gone. */
+  /** `kill -9`; the data stays. Nodes are numbered from 1. Resolves when they have ended. */
   kill(...nodes: number[]): Promise<void>;
   /**
-   * Starts nodes on their data, after killing those that run. Resolves when they answer and see the others that run.
+   * Starts nodes on their data, after killing those that run. Resolves when they respond and see the other running
+   * nodes.
    */
   restart(...nodes: number[]): Promise<void>;
   /** SIGSTOP. */
@@ -40,13 +41,13 @@ export interface CassandraCluster {
   stop(): Promise<void>;
 }
 
-/** Undefined where a cluster can be started; else why not. The first call on a machine takes a minute. */
+/** Undefined if a cluster can be started, otherwise why not. The first call on a machine takes a minute. */
 export function missingCassandra(what: string): Promise<string | undefined> {
-  const reason = 'Cassandra cannot be had on this machine: Java 17, Maven or its jars are missing.';
+  const reason = 'Cassandra is not available on this machine: Java 17, Maven or its jars are missing.';
   return missingFor(what, reason, SCRIPT, ['install']);
 }
 
-/** Resolves when every node answers and sees every other: some 6 s for one, 13 s for three. */
+/** Resolves when every node responds and sees every other: about 6 s for one, 13 s for three. */
 export async function startCassandra(options: CassandraClusterOptions): Promise<CassandraCluster> {
   const script = await ObedientScript.start('Cassandra', SCRIPT, ['serve', String(options.nodes)], {
     environment: {

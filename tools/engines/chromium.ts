@@ -1,11 +1,11 @@
-// A real Chromium for tests of pages: Debian's, headless, steered by playwright-core. Every browser has a profile of
-// its own that goes when it is closed, and every visit has cookies of its own.
+// A real Chromium for browser tests: Debian's, headless, controlled by playwright-core. Every browser has its own
+// profile, removed when it closes, and every visit has its own cookies.
 
 import { type Browser, chromium } from 'playwright-core';
 import { findProgram, missingProgram } from './debian-program.ts';
 
 const PROGRAM = 'chromium';
-/** Tests run as root in containers; nothing of the browser may reach out by itself. */
+/** Tests run as root in containers; the browser must not send requests of its own. */
 const ARGUMENTS: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',
@@ -16,11 +16,11 @@ const ARGUMENTS: readonly string[] = [
   '--disable-sync',
 ];
 
-/** Undefined where Chromium can be started; else why not. */
+/** Undefined if Chromium can be started, otherwise why not. */
 export const missingChromium = (what: string): Promise<string | undefined> =>
   missingProgram(what, PROGRAM, [PROGRAM, 'fonts-dejavu-core']);
 
-/** To be closed by who opened it. */
+/** The caller must close it. */
 export async function openChromium(): Promise<Browser> {
   const executablePath = await findProgram(PROGRAM);
   if (executablePath === undefined) throw new Error(`${PROGRAM} is missing.`);

@@ -1,4 +1,4 @@
-// Programs of Debian's packages that tests need: installed on first use, where this is root.
+// Provides programs from Debian packages for tests: installs them on first use, as root.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -12,12 +12,12 @@ const shell = (script: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** Where the program is; undefined where it is not. */
+/** The path of the program; undefined if it is not installed. */
 export const findProgram = (program: string): Promise<string | undefined> => shell(`command -v ${program}`);
 
 /**
- * Undefined where the program is there now; else why not, which is then said loudly and is a failure where CI is set.
- * For the head of a test file: its suites are skipped for that reason.
+ * Undefined if the program is there now; otherwise the reason, which is also printed prominently and is a failure if CI
+ * is set. For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingProgram(
   what: string,
@@ -27,7 +27,7 @@ export async function missingProgram(
   if ((await findProgram(program)) !== undefined) return undefined;
   if (process.getuid?.() === 0) {
     console.error(`installing ${packages.join(' and ')} with apt-get`);
-    // Several test files may want a package at once.
+    // Several test files may need a package at the same time.
     const apt = 'DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300';
     await shell(`${apt} update -qq && ${apt} install -qq -y --no-install-recommends ${packages.join(' ')}`);
     if ((await findProgram(program)) !== undefined) return undefined;

@@ -1,24 +1,24 @@
-// Shell scripts that fetch, build or start what a test needs and npm does not have. One that lives as long as its
-// standard input is an ObedientScript: it says "ready …" once, and then obeys one line at a time, each answered with
-// "done" or a line that says otherwise. It ends when this process ends, however it ends.
+// Runs shell scripts that download, build or start what a test needs and npm does not have. A script that lives as long
+// as its standard input is an ObedientScript: it prints "ready …" once, and then executes one line at a time, each
+// confirmed with "done" or a line that says otherwise. It ends when this process ends, however it ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** The status with which a script ends where what it needs cannot be had. */
+/** The exit status of a script that cannot get what it needs. */
 const STATUS_MISSING = 3;
 
 export interface ScriptOptions {
-  /** Laid over that of this process. */
+  /** Added to that of this process. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Where what a test needs cannot be had, and `CI` is set. */
+/** Thrown if what a test needs is not available and `CI` is set. */
 class EngineMissing extends Error {}
 
 function start(script: string, args: readonly string[], { environment }: ScriptOptions = {}): ChildProcess {
-  // In a session of its own: an interrupt at the terminal is for the test, which then ends the script.
+  // In a session of its own: an interrupt at the terminal goes only to the test, which then ends the script.
   return spawn('bash', [script, ...args], {
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -39,13 +39,13 @@ function statusOf(script: string, args: readonly string[]): Promise<number | nul
   return ended(child);
 }
 
-/** Rejects where it does not end well. */
+/** Rejects if it fails. */
 export async function runScript(script: string, args: readonly string[]): Promise<void> {
   const status = await statusOf(script, args);
   if (status !== 0) throw new Error(`${script} ${args.join(' ')} ended with status ${status}.`);
 }
 
-/** Says loudly that something is not tested, and why; throws where `CI` is set. Returns the reason. */
+/** Prints prominently that something is not tested, and why; throws if `CI` is set. Returns the reason. */
 export function reportMissing(what: string, reason: string): string {
   if (process.env.CI !== undefined) throw new EngineMissing(reason);
   console.error(`\nNOT TESTED: ${what}. ${reason}\n`);
@@ -53,8 +53,8 @@ export function reportMissing(what: string, reason: string): string {
 }
 
 /**
- * Undefined where the script went well; the reason where what it needs cannot be had, which is then said loudly and is
- * a failure where CI is set. For the head of a test file: its suites are skipped for that reason.
+ * Undefined if the script succeeded; if it cannot get what it needs, the reason, which is also printed prominently and
+ * is a failure if CI is set. For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingFor(
   what: string,
@@ -68,7 +68,7 @@ export async function missingFor(
   return reportMissing(what, reason);
 }
 
-/** The lines of a stream, each taken once, in their order. */
+/** The lines of a stream, each consumed once, in order. */
 async function* linesOf(stream: Readable): AsyncGenerator<string, undefined> {
   yield* createInterface({ input: stream });
 }
@@ -94,7 +94,7 @@ export class ObedientScript {
     const exit = ended(child);
     const { value = '' } = await lines.next();
     const [word, ...facts] = value.split(' ');
-    if (word !== 'ready') throw new Error(`${name} did not start; its last words stand above.`);
+    if (word !== 'ready') throw new Error(`${name} did not start; see its last output above.`);
     return new ObedientScript(name, child, exit, lines, facts);
   }
 
@@ -110,7 +110,7 @@ export class ObedientScript {
     this.#exit = exit;
     this.#lines = lines;
     this.facts = facts;
-    // It may end before it is told to.
+    // It may end before it gets a command.
     child.stdin?.on('error', () => {});
   }
 
@@ -118,7 +118,7 @@ export class ObedientScript {
   tell(...words: readonly string[]): Promise<void> {
     const obeyed = async (): Promise<void> => {
       this.#child.stdin?.write(`${words.join(' ')}\n`);
-      const { value = 'it ended; its last words stand above' } = await this.#lines.next();
+      const { value = 'it ended; see its last output above' } = await this.#lines.next();
       if (value !== 'done') throw new Error(`${this.#name}: ${value}`);
     };
     const done = this.#last.then(obeyed, obeyed);

@@ -1,17 +1,16 @@
-// Ports of the loopback on which nothing listens now, for programs that have to be told one. They lie below those that
-// the system itself gives to connections and to listeners on port 0: those of the tests beside would take them in
-// between.
+// Finds free loopback ports for programs that need a fixed port. They are below those that the system itself assigns to
+// connections and to listeners on port 0: concurrent tests could take such a port in between.
 
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 const PORT_MIN = 10_000;
-/** Where the system does not say otherwise: the dynamic ports of RFC 6335. */
+/** If the system does not say otherwise: the dynamic ports of RFC 6335. */
 const SYSTEM_PORT_MIN = 49_152;
 const SYSTEM_PORTS = '/proc/sys/net/ipv4/ip_local_port_range';
 const systemMin = existsSync(SYSTEM_PORTS) ? Number.parseInt(readFileSync(SYSTEM_PORTS, 'utf8'), 10) : SYSTEM_PORT_MIN;
-/** A system that takes nearly all for itself leaves too few to choose from: then one of its own is no worse. */
+/** If the system reserves nearly all ports for itself, too few remain, and one of its own is no worse. */
 const portEnd = systemMin > 2 * PORT_MIN ? systemMin : 65_536;
 
 async function isFree(port: number): Promise<boolean> {

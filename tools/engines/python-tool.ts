@@ -1,4 +1,4 @@
-// A Python command for a test, installed from PyPI into a cache folder outside the tree, once per pinned version. Where
+// A Python command for a test, installed from PyPI into a cache folder outside the tree, once per pinned version. If
 // the machine has no virtual environments, its packages go into a plain folder.
 
 import { execFile } from 'node:child_process';
@@ -44,7 +44,7 @@ const inFolder: Attempt = async (directory, requirements) => {
   return { command: PYTHON, environment: { PYTHONPATH: directory } };
 };
 
-/** Throws one error that tells what each way of installing failed with. */
+/** Throws one error that says why each way of installing failed. */
 export async function installPythonTool(
   name: string,
   requirements: string,

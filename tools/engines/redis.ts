@@ -1,5 +1,5 @@
-// Real Redis servers for tests: one, a master with a replica and a sentinel, or a cluster, on loopback. Each server
-// lives in the hands of a shell that ends it when this process ends, however it ends.
+// Real Redis servers for tests on loopback: a single one, a master with a replica and a sentinel, or a cluster. A shell
+// runs each server and ends it when this process ends, however it ends.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { freePort } from './free-port.ts';
 
 const HOST = '127.0.0.1';
 const START_MS_MAX = 60_000;
-/** A program is started for each command, which a busy machine lets wait. */
+/** Each command starts a program, which may wait on a busy machine. */
 const TELL_MS_MAX = 20_000;
 const CLUSTER_SLOTS = 16_384;
 const MASTER_NAME = 'limits';
@@ -22,7 +22,7 @@ const MASTER_NAME = 'limits';
 const KEEPER = 'redis-server "$@" >&2 & echo $!; cat > /dev/null; kill -9 $!; wait';
 const run = promisify(execFile);
 
-/** Undefined where Redis can be started; else why not. */
+/** Undefined if Redis can be started, otherwise why not. */
 export const missingRedis = (what: string): Promise<string | undefined> => missingProgram(what, 'redis-server');
 
 export class RedisServer {
@@ -58,7 +58,7 @@ export class RedisServer {
     return this.#directory;
   }
 
-  /** Starts it with nothing in it, where it does not run. Resolves when it answers. */
+  /** Starts it with an empty database if it is not running. Resolves when it responds. */
   async restart(): Promise<void> {
     if (this.#keeper !== undefined) return;
     const common = ['--bind', HOST, '--port', String(this.port), '--dir', this.#directory, '--save', ''];
@@ -73,7 +73,7 @@ export class RedisServer {
     await waitFor(`redis-server on port ${this.port}`, async () => (await this.tell('ping')) === 'PONG', START_MS_MAX);
   }
 
-  /** A command by redis-cli; what it prints. */
+  /** Runs a command with redis-cli and returns its output. */
   async tell(...command: readonly string[]): Promise<string> {
     const authentication = this.#password === undefined ? [] : ['--no-auth-warning', '-a', this.#password];
     const { stdout } = await run('redis-cli', ['-h', HOST, '-p', String(this.port), ...authentication, ...command], {
@@ -82,7 +82,7 @@ export class RedisServer {
     return stdout.trim();
   }
 
-  /** `kill -9`. Resolves when it is gone, with all it had. */
+  /** `kill -9`. Resolves when it has ended; all its data is lost. */
   async kill(): Promise<void> {
     const keeper = this.#keeper;
     if (keeper === undefined) return;
@@ -91,7 +91,7 @@ export class RedisServer {
     if (keeper.exitCode === null) await once(keeper, 'exit');
   }
 
-  /** SIGSTOP: it takes connections and answers nothing. */
+  /** SIGSTOP: it accepts connections and responds to nothing. */
   pause(): void {
     process.kill(this.#pid, 'SIGSTOP');
   }
@@ -108,7 +108,7 @@ export class RedisServer {
 
 /** Several servers under one address. */
 export interface RedisGroup {
-  /** As GRANTD_REDIS_URL takes it. */
+  /** In the form of GRANTD_REDIS_URL. */
   readonly url: string;
   readonly servers: readonly RedisServer[];
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ const groupOf = (url: string, servers: readonly RedisServer[], others: readonly 
   },
 });
 
-/** A master, its replica, and a sentinel that makes the replica master half a second after the master is gone. */
+/** A master, its replica, and a sentinel that promotes the replica half a second after the master has ended. */
 export async function startRedisSentinel(): Promise<RedisGroup> {
   const master = await RedisServer.start(['--repl-diskless-sync-delay', '0']);
   const replica = await RedisServer.start(['--replicaof', HOST, String(master.port)]);
@@ -158,11 +158,11 @@ export async function startRedisCluster(): Promise<RedisGroup> {
     }),
   );
   const [first] = servers;
-  if (first === undefined) throw new RangeError('A cluster has servers.');
+  if (first === undefined) throw new RangeError('A cluster needs servers.');
   await run('redis-cli', ['--cluster', 'create', ...servers.map(({ address }) => address), '--cluster-yes']);
   for (const server of servers) {
     const whole = async () => (await server.tell('cluster', 'info')).includes(`cluster_slots_ok:${CLUSTER_SLOTS}`);
-    await waitFor('the cluster to be whole', whole, START_MS_MAX);
+    await waitFor('the cluster to be complete', whole, START_MS_MAX);
   }
   return groupOf(`redis+cluster://${servers.map(({ address }) => address).join(',')}`, servers);
 }

@@ -1,11 +1,12 @@
 package main
 
-// A request with what its answer has to be, and lists of them.
+// A request with its known right answer, and lists of requests.
 
 import "fmt"
 
 type call struct {
-	// Over HTTP: the method, the path and the type of the body. Over gRPC: the path is the full name of the method.
+	// Over HTTP: the method, the path and the content type of the body. Over gRPC: the path is the full name of the
+	// method.
 	method, path, contentType string
 	body                      []byte
 	// Over gRPC: the answer is a stream, or the request is a stream of these messages.
@@ -15,7 +16,7 @@ type call struct {
 }
 
 type answer struct {
-	// Over HTTP: 200 and so on. Over gRPC it is always 0: another outcome is a failure.
+	// Over HTTP: 200 and so on. Over gRPC always 0: any other outcome is a failure.
 	status int
 	// Over gRPC, one per message.
 	messages [][]byte
@@ -28,8 +29,7 @@ func (a answer) body() []byte {
 	return a.messages[0]
 }
 
-// wrongAnswer is an answer to the question that is not the true one. Anything else that is not right (refused, timed out)
-// is no answer.
+// wrongAnswer is an answer that differs from the right one. A refusal or a timeout is no answer.
 type wrongAnswer struct{ text string }
 
 func (w wrongAnswer) Error() string { return w.text }
@@ -55,8 +55,8 @@ func expectObjects(subject string, found, expected objectSum) error {
 	return nil
 }
 
-// callList has `count` different requests, of which those after the last begin again with the first; or, where there is no
-// count, as many as are asked for.
+// callList has `count` different requests and starts again after the last one. Without a count, it creates as many as
+// needed.
 type callList struct {
 	count int
 	at    func(number int) *call
@@ -70,7 +70,7 @@ func prepared(count int, of func(number int) *call) callList {
 	return callList{count, func(number int) *call { return calls[number%count] }}
 }
 
-// The checks of a job: the same few questions again and again, or, from a number on, ever new ones.
+// The checks of a job: the same bounded set repeatedly, or, from a start number on, always new ones.
 func checks(asked *job, data dataSet, of func(question) *call) callList {
 	if asked.Start == 0 {
 		return prepared(questionCount, func(number int) *call { return of(data.question(asked.Shape, number)) })

@@ -1,8 +1,8 @@
 package main
 
-// The grants that every system is given, and questions about them whose true answers are known without asking. Half of
-// the grants are "wide": many subjects with ten objects each, and a hundred subjects on each object. The other half are
-// "deep": few subjects with a thousand objects each, and two subjects on each object.
+// The grants that every system gets, and checks with known right answers. Half of the grants are "wide": many subjects
+// with ten objects each, and a hundred subjects on each object. The other half are "deep": few subjects with a thousand
+// objects each, and two subjects on each object.
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ const (
 	deepObjects   = 1000
 	deepStep      = deepObjects / 2
 	questionCount = 10_000
-	// Coprime to every number of subjects and objects here, which have no prime factors but 2 and 5 (and 3, if asked for):
-	// what follows one another is not what lies side by side.
+	// Coprime to every number of subjects and objects here, whose only prime factors are 2 and 5 (and 3, depending on the
+	// options): so consecutive questions are not about neighbours.
 	stride = 7919
 	// Between the objects of one wide subject.
 	wideStride = 7
@@ -70,8 +70,8 @@ func (d dataSet) shape(name string) (subjects, held int, of func(subject, index 
 	return d.wideSubjectCount(), wideObjects, d.wide
 }
 
-// Every other question is allowed; the one after it is about the same subject and an object that it does not hold. There
-// are as many different ones as there are grants, twice those of the shape; then they begin again.
+// Every other question is allowed; the next one is about the same subject and an object on which it has no grant. There
+// are twice as many different questions as grants of the shape; then they repeat.
 func (d dataSet) question(shape string, number int) question {
 	half := number / 2
 	subjects, held, of := d.shape(shape)
@@ -83,7 +83,8 @@ func (d dataSet) question(shape string, number int) question {
 	return question{of(subject, held+index), false}
 }
 
-// One of a batch: of the wide shape any questions, of the deep one all about one subject, as when a list is filtered.
+// One question of a batch: in the wide shape any question, in the deep shape all about one subject, as when filtering a
+// list.
 func (d dataSet) batchQuestion(shape string, batch, size, index int) question {
 	if shape != "deep" {
 		return d.question(shape, batch*size+index)
@@ -96,12 +97,12 @@ func (d dataSet) batchQuestion(shape string, batch, size, index int) question {
 	return question{of(batch%subjects, held+object), false}
 }
 
-// A grant that is in no data set: of a subject that has some, on a new object.
+// A grant outside every data set: for an existing subject, on a new object.
 func (d dataSet) newGrant(number int) tuple {
 	return tuple{fmt.Sprintf("w-%09d", number*stride%d.wideSubjectCount()), fmt.Sprintf("n-%09d", number)}
 }
 
-// objectSum stands for a set of objects, whatever their order.
+// objectSum identifies a set of objects, whatever their order.
 type objectSum struct {
 	count int
 	sum   uint64
@@ -114,7 +115,7 @@ func (s *objectSum) add(object []byte) {
 	s.sum += hash.Sum64()
 }
 
-// What the deep subject holds.
+// The objects of a deep subject.
 func (d dataSet) objectsOf(subject int) (string, objectSum) {
 	var sum objectSum
 	for index := range deepObjects {

@@ -1,6 +1,6 @@
 package main
 
-// The workers, what they are told to do when, and what is measured of it.
+// The workers, the times at which they send requests, and the measurements.
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// How long the answers still under way at the end are waited for.
+	// How long to wait for responses still in flight at the end.
 	restSeconds = 20
-	// After so many requests without an answer a job is given up.
+	// After this many requests without a response, the job fails.
 	failuresMax = 50
-	// How far answers at a rate may fall behind, in requests; what is due beyond it fails the job.
+	// How many due requests may wait at a fixed rate; beyond it, the job fails.
 	backlogMax = 1 << 20
 	tick       = 100 * time.Microsecond
 )
@@ -30,7 +30,7 @@ type caller interface {
 	close()
 }
 
-// turn is one request that a worker shall make. `due` is when; the zero time: now.
+// turn is one request for a worker to send. `due` is when; the zero time means now.
 type turn struct {
 	number int
 	due    time.Time
@@ -44,7 +44,7 @@ type execution struct {
 	turns     chan turn
 	stopped   atomic.Bool
 	measuring atomic.Bool
-	// Of a rate: what was due between the two is measured, whenever it is answered.
+	// At a fixed rate: requests due between the two are measured, whenever their response comes.
 	from, to time.Time
 
 	lock        sync.Mutex
@@ -135,7 +135,7 @@ func (e *execution) measure(callers []caller) (*result, error) {
 		return nil, fmt.Errorf("not done after %.0f s: %d of %d", e.asked.Seconds, e.next.Load(), e.calls.count)
 	}
 	if e.turns != nil {
-		// What was due in time counts, however late it is answered.
+		// Requests that were due in time count, however late their response.
 		wait(e.to.Add(restSeconds * time.Second))
 		if !e.isDone(allDone) {
 			return nil, fmt.Errorf("answers to what was due did not come for %d s", restSeconds)
@@ -174,8 +174,9 @@ func (e *execution) percentile(fraction float64) float64 {
 	return float64(e.latencies[index]) / float64(time.Millisecond)
 }
 
-// pace hands out requests when they are due, to a tenth of a millisecond. A timer of the kernel wakes it, by the same wait
-// as answers do: those of the runtime wait a millisecond at least, and a thread that sleeps costs two switches a request.
+// pace hands out requests when they are due, to a tenth of a millisecond. A kernel timer wakes it through the same poll
+// as responses: the runtime's own timers wait at least a millisecond, and a sleeping thread costs two switches per
+// request.
 func (e *execution) pace(start time.Time) {
 	defer close(e.turns)
 	ticks, err := openTicks(tick)
@@ -210,7 +211,7 @@ func (e *execution) pace(start time.Time) {
 	}
 }
 
-// A file of which something can be read once every interval.
+// A file that becomes readable once every interval.
 func openTicks(interval time.Duration) (*os.File, error) {
 	descriptor, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// grantd's own interface, over HTTP. The echo is asked the same as a check and says true to everything.
+// grantd's own interface, over HTTP. The echo gets the same checks and always says true.
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func grantdTupleOf(t tuple) grantdTuple {
 	return grantdTuple{subjectType + ":" + t.subject, relation, objectType + ":" + t.object}
 }
 
-// Only texts and numbers of our own are encoded: it cannot fail.
+// It encodes only our own strings and numbers, so it cannot fail.
 func mustJSON(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -1,7 +1,7 @@
 package main
 
-// gRPC by its library for Go, with messages that are encoded already. The requests of many workers share few connections,
-// as they do in a client program.
+// gRPC through its Go library, with messages encoded in advance. The requests of many workers share few connections, as
+// in a client program.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 	messageBytesMax = 64 << 20
 )
 
-// rawCodec passes bytes through; as the type of the content says, they are protobuf.
+// rawCodec passes bytes through; the content type says that they are protobuf.
 type rawCodec struct{}
 
 func (rawCodec) Name() string { return "proto" }
@@ -58,7 +58,7 @@ func newGRPCCaller(ctx context.Context, asked *job, connection *grpc.ClientConn)
 	return &grpcCaller{context: ctx, connection: connection}
 }
 
-// The connections are shared: who dialled them closes them.
+// The connections are shared: the code that dialled them closes them.
 func (c *grpcCaller) close() {}
 
 // The answer is valid until the next call.
@@ -83,7 +83,7 @@ func (c *grpcCaller) doStream(request *call) (answer, error) {
 		messages = [][]byte{request.body}
 	}
 	for index := range messages {
-		// The end of the stream here says that the answer below tells why.
+		// If the stream has ended here, the reply below says why.
 		if err := stream.SendMsg(&messages[index]); err != nil && !errors.Is(err, io.EOF) {
 			return answer{}, err
 		}

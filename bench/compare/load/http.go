@@ -1,7 +1,7 @@
 package main
 
-// HTTP/1.1 by hand on one connection that is kept, with one request under way: what a client library does besides would
-// cost more than the cheapest of the systems measured.
+// HTTP/1.1 by hand on one keep-alive connection with one request in flight: everything else that a client library does
+// would cost more than the cheapest of the measured systems.
 
 import (
 	"bufio"
@@ -54,7 +54,7 @@ func (c *httpConnection) open() error {
 	return socket.SetDeadline(c.deadline)
 }
 
-// The answer is valid until the next call. After an error the connection is opened anew.
+// The answer is valid until the next call. After an error, the connection is opened again.
 func (c *httpConnection) do(request *call) (answer, error) {
 	if c.socket == nil {
 		if err := c.open(); err != nil {

@@ -1,22 +1,22 @@
 package main
 
-// What the load is asked (one JSON document on standard input) and what it answers (one on standard output).
+// The job of the load program (one JSON document on standard input) and its result (one on standard output).
 
 type job struct {
-	// grantd, echo, openfga or spicedb: how requests are written and answers read.
+	// grantd, echo, openfga or spicedb: how to write requests and read responses.
 	System string `json:"system"`
 	// http or grpc.
 	Protocol string `json:"protocol"`
 	// host:port.
 	Address string `json:"address"`
-	// The bearer token that requests carry; none where empty.
+	// The bearer token of the requests; none if empty.
 	Key string `json:"key"`
-	// Of grantd, for the import.
+	// For grantd, for the import.
 	Tenant string `json:"tenant"`
-	// Of OpenFGA.
+	// For OpenFGA.
 	Store string `json:"store"`
 	Model string `json:"model"`
-	// Of SpiceDB: answers are at least as fresh as this revision.
+	// For SpiceDB: answers are at least as fresh as this revision.
 	Revision string `json:"revision"`
 
 	// load, check, batch, list or write.
@@ -26,43 +26,43 @@ type job struct {
 	Shape string `json:"shape"`
 	// Grants in a call of load, checks in a call of batch.
 	PerCall int `json:"perCall"`
-	// The number of the first new grant, for write. For check: not 0 where every question is new, from that number on.
+	// For write: the number of the first new grant. For check: if not 0, every question is new, from that number on.
 	Start int `json:"start"`
 
-	// once: every request one time. saturate: round and round, each worker anew as soon as it is answered. rate: round and
-	// round, that many a second whatever the answers do.
+	// once: every request one time. saturate: repeatedly, each worker sends the next request as soon as it has a response.
+	// rate: repeatedly, that many a second, independently of the responses.
 	Mode          string  `json:"mode"`
 	WarmUpSeconds float64 `json:"warmUpSeconds"`
-	// What is measured after the warm-up; of once, the bound.
+	// The measured time after the warm-up; for once, the bound.
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"perSecond"`
-	// Requests under way at a time. Each has a connection of its own over HTTP; over gRPC they share four.
+	// Requests in flight at a time. Over HTTP each has a connection of its own; over gRPC they share four.
 	Workers int `json:"workers"`
-	// Processes whose use of the machine is measured, with their descendants.
+	// Processes whose resource usage is measured, with their descendants.
 	Processes []int `json:"processes"`
 }
 
 type result struct {
-	// Requests at any time.
+	// All requests sent.
 	Asked int `json:"asked"`
-	// Right answers while it was measured.
+	// Right answers during the measurement.
 	Answered int     `json:"answered"`
 	Seconds  float64 `json:"seconds"`
 	// Wrong answers at any time, and the first of them.
 	Wrong      int    `json:"wrong"`
 	FirstWrong string `json:"firstWrong,omitempty"`
-	// Requests that got no answer (refused, timed out, cut off), and the first of them.
+	// Requests without a response (refused, timed out, cut off), and the first of them.
 	Failed      int    `json:"failed"`
 	FirstFailed string `json:"firstFailed,omitempty"`
 
-	// From the sending of a request, or with a rate from the moment it was due.
+	// From the sending of a request; at a fixed rate, from the moment it was due.
 	P50Millis float64 `json:"p50Ms"`
 	P99Millis float64 `json:"p99Ms"`
 	MaxMillis float64 `json:"maxMs"`
 
-	// Processor time of the processes, and of this program, while it was measured.
+	// Processor time of the processes, and of this program, during the measurement.
 	CPUSeconds     float64 `json:"cpuSeconds"`
 	LoadCPUSeconds float64 `json:"loadCpuSeconds"`
-	// Memory of the processes at the end: shared pages count once.
+	// Memory of the processes at the end; shared pages count once.
 	MemoryBytes int64 `json:"memoryBytes"`
 }

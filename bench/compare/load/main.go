@@ -1,7 +1,7 @@
-// The load of the comparison, the same program for every system: it makes one load on one system, looks at every answer,
-// and measures from outside. It shares the machine with what it measures, so it is made to be cheap: requests are
-// prepared, HTTP is written by hand, and it runs on one processor at a time. Its own processor time is not counted for
-// the system, and is told with the result.
+// The load of the comparison, the same program for every system: it runs one job on one system, checks every answer,
+// and measures from outside. It shares the machine with what it measures, so it is built to be cheap: requests are
+// prepared in advance, HTTP is written by hand, and it runs on one processor at a time. Its own processor time does not
+// count for the system; the result reports it separately.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 )
 
-// Requests prepared are many and live as long as the program; what is thrown away is little.
+// Many requests are prepared and live as long as the program; there is little garbage.
 const garbagePercent = 800
 
 func main() {
@@ -41,7 +41,7 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(found)
 }
 
-// callsOf gives the requests of a job in the language of its system.
+// callsOf returns the requests of a job in the format of its system.
 func callsOf(asked *job) (callList, error) {
 	data := dataSet{grants: asked.Grants}
 	switch asked.System {

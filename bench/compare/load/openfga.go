@@ -34,7 +34,7 @@ func openfgaCalls(asked *job, data dataSet) (callList, error) {
 	}
 }
 
-// One request in both languages.
+// One request in both encodings.
 func openfgaCall(asked *job, name, path string, request proto.Message, judge func(answer) error) *call {
 	if asked.Protocol == "grpc" {
 		return &call{path: "/openfga.v1.OpenFGAService/" + name, body: mustProto(request), judge: judge}
@@ -43,7 +43,7 @@ func openfgaCall(asked *job, name, path string, request proto.Message, judge fun
 	return &call{method: http.MethodPost, path: path, contentType: jsonType, body: mustProtoJSON(request), judge: judge}
 }
 
-// Only messages of our own are encoded: it cannot fail.
+// It encodes only our own messages, so it cannot fail.
 func mustProto(message proto.Message) []byte {
 	body, err := proto.Marshal(message)
 	if err != nil {
@@ -57,7 +57,7 @@ func mustProtoJSON(message proto.Message) []byte {
 	if err != nil {
 		panic(err)
 	}
-	// protojson adds blanks at random; without them every run sends the same.
+	// protojson adds spaces at random; without them, every run sends the same bytes.
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
 		panic(err)
@@ -65,7 +65,7 @@ func mustProtoJSON(message proto.Message) []byte {
 	return compact.Bytes()
 }
 
-// decode reads an answer in either language. HTTP answers may have fields that the types do not know.
+// decode reads an answer in either encoding. HTTP responses may have fields that the types do not know.
 func decode(a answer, protocol string, into proto.Message) error {
 	if protocol == "grpc" {
 		return proto.Unmarshal(a.body(), into)
@@ -103,7 +103,7 @@ func openfgaCheck(asked *job, about question) *call {
 	})
 }
 
-// jsonFlag reads the boolean after a field's name without decoding the text: it is asked for every answer.
+// jsonFlag reads the boolean after a field's name without decoding the text, because every answer needs it.
 func jsonFlag(text []byte, field string) (bool, error) {
 	start := bytes.Index(text, []byte(field))
 	if start < 0 {

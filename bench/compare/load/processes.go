@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Of USER_HZ, which is 100 in the interface of every Linux that Go runs on.
+// USER_HZ, which is 100 on every Linux that Go supports.
 const ticksPerSecond = 100
 
 type processStat struct {
 	parent int
-	// With that of children that have ended and were waited for.
+	// Including children that have ended and were waited for.
 	ticks int64
 }
 
@@ -26,7 +26,7 @@ func readStat(pid int) (processStat, error) {
 	if err != nil {
 		return processStat{}, err
 	}
-	// The second field, the name, may hold blanks; what follows its closing bracket is field 3.
+	// The second field, the name, may contain spaces; the part after its closing bracket starts with field 3.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	stat := processStat{}
 	stat.parent, _ = strconv.Atoi(string(fields[1]))
@@ -37,7 +37,7 @@ func readStat(pid int) (processStat, error) {
 	return stat, nil
 }
 
-// The processes with all their descendants that run now.
+// The running processes and all their descendants.
 func readTrees(roots []int) map[int]processStat {
 	all := map[int]processStat{}
 	entries, _ := os.ReadDir("/proc")

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Relationships in one message of an import; the docs of the API say 1,000.
+// Relationships in one message of an import; the API documentation says 1,000.
 const importMessage = 1000
 
 func spicedbCalls(asked *job, data dataSet) (callList, error) {
@@ -114,7 +114,7 @@ func spicedbCheck(asked *job, about question) *call {
 	})
 }
 
-// permissionIn finds the answer in a JSON text without decoding it: it is asked for every answer.
+// permissionIn finds the answer in JSON text without decoding it, because every answer needs it.
 func permissionIn(text []byte) spicedb.CheckPermissionResponse_Permissionship {
 	if bytes.Contains(text, []byte(`"PERMISSIONSHIP_HAS_PERMISSION"`)) {
 		return spicedb.CheckPermissionResponse_PERMISSIONSHIP_HAS_PERMISSION
@@ -140,7 +140,7 @@ func spicedbBulk(asked *job, about []question) *call {
 		if len(found.GetPairs()) != len(about) {
 			return fmt.Errorf("%d answers to a batch of %d", len(found.GetPairs()), len(about))
 		}
-		// The answers are in the order of the questions, and each says what it answers.
+		// The results are in the order of the questions, and each names its question.
 		for index, pair := range found.GetPairs() {
 			if pair.GetItem() == nil || pair.GetRequest().GetResource().GetObjectId() != about[index].object {
 				return fmt.Errorf("no answer to check %d of a batch: %v", index, pair.GetError())
@@ -186,7 +186,7 @@ func spicedbList(asked *job, data dataSet, number int) *call {
 	return made
 }
 
-// The gateway answers with a line of JSON per object.
+// The gateway sends one line of JSON per object.
 func lookedUpIn(text []byte) objectSum {
 	const field = `"resourceObjectId":`
 	var found objectSum
@@ -208,7 +208,7 @@ func lookedUpIn(text []byte) objectSum {
 
 func spicedbWrite(asked *job, grant tuple) *call {
 	request := &spicedb.WriteRelationshipsRequest{Updates: []*spicedb.RelationshipUpdate{{
-		// The docs: CREATE is always faster than TOUCH on Postgres.
+		// According to the documentation, CREATE is always faster than TOUCH on Postgres.
 		Operation:    spicedb.RelationshipUpdate_OPERATION_CREATE,
 		Relationship: spicedbRelationship(grant),
 	}}}

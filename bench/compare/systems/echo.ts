@@ -1,4 +1,4 @@
-// The least that a check over HTTP can cost on this machine: the bare echo of the benchmarks, asked the same.
+// The minimal cost of a check over HTTP on this machine: the bare echo of the benchmarks, with the same requests.
 
 import { startEcho } from '../../server/echo-process.ts';
 import type { System } from './system.ts';

@@ -1,5 +1,5 @@
-// grantd as a cluster is run: a front, a shard and a console as processes of their own, over one node of Cassandra,
-// which is part of the system and counted with it.
+// grantd as a cluster: a front, a shard and a console as separate processes, over one node of Cassandra. That node is
+// part of the system and counts with it.
 
 import { startCassandra } from '../../../tools/engines/cassandra.ts';
 import { GrantdCluster } from '../../server/grantd-cluster.ts';

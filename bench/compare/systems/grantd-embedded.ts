@@ -8,7 +8,7 @@ import type { System, SystemContext } from './system.ts';
 
 export async function startGrantdEmbedded(context: SystemContext): Promise<System> {
   const { searchPath } = context;
-  // The kernel ends it with this process, however that ends.
+  // The kernel ends it together with this process, however that ends.
   const under = ['setpriv', '--pdeathsig', 'KILL', '--'];
   const service = await GrantdProcess.start({ directory: context.createDirectory(), searchPath, under });
   try {

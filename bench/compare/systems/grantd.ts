@@ -1,13 +1,13 @@
-// What grantd is to the comparison, however it runs.
+// What all setups of grantd share in the comparison.
 
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Addresses } from '../../server/grantd-process.ts';
 import type { TenantAccess } from '../../server/operator.ts';
 import type { System } from './system.ts';
 
-/** The limit of the interface, of checks in one bulk. */
+/** The interface's limit of checks in one bulk. */
 const CHECKS_PER_BULK = 100;
-/** Of the operator's interface, of lines in one import. */
+/** The operator's API's limit of lines in one import call. */
 const LINES_PER_IMPORT = 1000;
 const IMPORTS_UNDER_WAY = 4;
 

@@ -1,4 +1,4 @@
-// A call of a system's HTTP interface, for what is done once before the measuring.
+// Calls the HTTP interface of a system, for setup before the measurement.
 
 const CALL_MS_MAX = 30_000;
 

@@ -1,5 +1,5 @@
-// OpenFGA on one of its stores, with every cache that its documentation names for checks and listings: docs/compare.md
-// says where each setting comes from.
+// OpenFGA on one of its stores, with every cache that its documentation recommends for checks and listings:
+// docs/compare.md gives the source of each setting.
 
 import { join } from 'node:path';
 import { freePorts } from '../../../tools/engines/free-port.ts';
@@ -11,15 +11,15 @@ import type { Channel, System, SystemContext } from './system.ts';
 
 const VERSION = '1.22.1';
 const START_SECONDS_MAX = 60;
-/** Without an account for its superuser's own connections. */
+/** Leaves some connections free for a superuser. */
 const CONNECTIONS = POSTGRES_CONNECTIONS_MAX - 10;
-/** Its limit as it comes, of tuples in one write. */
+/** Its default limit of tuples in one write. */
 const TUPLES_PER_WRITE = 100;
-/** Its limit, of checks in one batch, is 50 as it comes, and a setting. */
+/** Its default limit of checks in one batch is 50; a setting raises it. */
 const BATCHES = [50, 1000];
-/** In memory each write looks through all tuples: 100,000 take three minutes, 1,000,000 would take hours. */
+/** In memory, each write scans all tuples: 100,000 take three minutes, 1,000,000 would take hours. */
 const GRANTS_MAX_IN_MEMORY = 200_000;
-/** Longer than any run: nothing that was answered once is worked out again. */
+/** Longer than any run, so that no cached answer is evaluated again. */
 const CACHE_TTL = '12h';
 const SETTINGS: readonly string[] = [
   '--playground-enabled=false',
@@ -125,7 +125,7 @@ export async function startOpenfga(
       address: grpc,
       ...ids,
       perCall: TUPLES_PER_WRITE,
-      // SQLite and memory write one after another whatever is asked; more at a time only fail on a busy database.
+      // SQLite and memory serialize writes; more at a time only fail because the database is busy.
       workers: store === 'postgres' ? 8 : 1,
     },
     settle: async () => {},

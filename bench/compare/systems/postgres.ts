@@ -1,6 +1,6 @@
-// A Postgres of its own for one peer, in a temporary folder, as an unprivileged user: it refuses to run as root.
-// Commits wait for the disk (fsync and synchronous_commit stay on); the rest is what its documentation says of a
-// machine that serves the database alone.
+// A separate Postgres for one peer, in a temporary folder, as an unprivileged user, because it refuses to run as root.
+// Commits wait for the disk (fsync and synchronous_commit stay on). The other settings are those that its documentation
+// recommends for a machine dedicated to the database.
 
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { freePort } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
 
-/** Of Debian's package. */
+/** From Debian's package. */
 const USER = 'postgres';
 const START_SECONDS_MAX = 30;
 export const POSTGRES_CONNECTIONS_MAX = 100;
@@ -19,7 +19,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   effective_cache_size: '4GB',
   random_page_cost: '1.1',
   max_wal_size: '4GB',
-  // SpiceDB's docs ask for it.
+  // SpiceDB's documentation requires it.
   track_commit_timestamp: 'on',
 };
 
@@ -46,7 +46,7 @@ export async function startPostgres(programs: string, parent: string): Promise<P
     ['--pgdata', directory, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C'],
     { encoding: 'utf8', ...numbers },
   );
-  if (made.status !== 0) throw new Error(`Postgres cannot make its folder: ${made.stderr}`);
+  if (made.status !== 0) throw new Error(`Postgres cannot create its folder: ${made.stderr}`);
   const port = await freePort();
   const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
   const server = new BackgroundProcess({

@@ -1,4 +1,4 @@
-// SpiceDB on one of its stores, with its caches large and long: docs/compare.md says where each setting comes from.
+// SpiceDB on one of its stores, with large, long-lived caches: docs/compare.md gives the source of each setting.
 
 import { join } from 'node:path';
 import { freePorts } from '../../../tools/engines/free-port.ts';
@@ -10,7 +10,7 @@ import type { Channel, System, SystemContext } from './system.ts';
 const VERSION = '1.54.0';
 const START_SECONDS_MAX = 60;
 const KEY = 'the-key-of-the-comparison';
-/** Split between its pools for reads and for writes, as its best practices say. */
+/** Split between its read and write pools, as its best practices recommend. */
 const CONNECTIONS_OF_POOL = (POSTGRES_CONNECTIONS_MAX - 10) / 2;
 /** Relationships in one stream of its bulk import. */
 const RELATIONSHIPS_PER_IMPORT = 10_000;
@@ -27,7 +27,7 @@ const SETTINGS: readonly string[] = [
   '--ns-cache-metrics=false',
   '--dispatch-cache-max-cost=1GiB',
   '--dispatch-cluster-enabled=false',
-  // Answers are cached for one interval; that of every run here is within one.
+  // Answers are cached for one interval; every run here fits into one.
   '--datastore-revision-quantization-interval=12h',
   '--enable-revision-heartbeat=false',
   '--grpc-max-conn-age=24h',
@@ -40,9 +40,7 @@ interface ZedToken {
   readonly token: string;
 }
 
-/**
- * Of a write after all others: a check that is at least as fresh sees every one of them, and the caches still serve it.
- */
+/** The revision of a final write: a check that is at least as fresh sees all writes, and the caches still serve it. */
 async function readRevision(http: string): Promise<string> {
   const relationship = {
     resource: { objectType: 'document', objectId: 'last' },

@@ -1,4 +1,4 @@
-// The port of the comparison: a system that is running, what it is made of, and how the load reaches it.
+// The port of the comparison: a running system, its processes, and how the load reaches it.
 
 import type { Access, LoadJob, Product, Protocol } from '../load-job.ts';
 
@@ -13,21 +13,21 @@ export interface System {
   readonly version: string;
   /** Command lines and settings, for the record. */
   readonly settings: readonly string[];
-  /** Every process that works for an answer, the database's included; with their descendants. */
+  /** Every process involved in a response, including the database; their descendants count too. */
   readonly processes: readonly number[];
   /** Empty until the grants are loaded. */
   readonly channels: readonly Channel[];
-  /** Sizes of batches that are tried, the largest that it allows among them. Empty: it has no batches. */
+  /** The batch sizes to try, including the largest that it allows. Empty: it has no batches. */
   readonly batches: readonly number[];
-  /** Whether it can list what a subject holds. */
+  /** Whether it can list the objects of a subject. */
   readonly lists: boolean;
-  /** Whether an acknowledged write survives the loss of power. */
+  /** Whether an acknowledged write survives a loss of power. */
   readonly durable: boolean;
-  /** With more it could not be filled in any useful time. */
+  /** Loading more would take too long. */
   readonly grantsMax?: number;
-  /** How the grants are written in bulk: the system's own way for many. Undefined: it has none. */
+  /** How to write many grants: the system's own bulk write. Undefined: it has none. */
   readonly bulk?: BulkLoad;
-  /** After the bulk: whatever lets the answers be known to be right from now on. */
+  /** Called after the bulk write, so that all later answers are known. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export type BulkLoad = Access & Required<Pick<LoadJob, 'protocol' | 'perCall' | 
 
 /** What a system needs to start. */
 export interface SystemContext {
-  /** An empty folder, removed at the end, that every user may enter. */
+  /** An empty folder that every user may enter, removed at the end. */
   createDirectory(): string;
-  /** For the processes started. */
+  /** PATH for the started processes. */
   readonly searchPath: string;
 }

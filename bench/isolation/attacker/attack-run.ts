@@ -1,5 +1,5 @@
-// The frame of an attack's own process: it is told its target, runs until it has done all it can or its time is over,
-// and reports. It ends when the process that started it says so or ends.
+// The frame of an attack's process: it gets its target, runs until it is done or its time is over, and reports. It ends
+// when its parent process says so or ends.
 
 import { type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from '../attack-messages.ts';
 
@@ -9,7 +9,7 @@ export class AttackRun {
   readonly #outcomes: Record<string, number> = {};
   readonly #durationMs: number;
   readonly #endMs: number;
-  /** Resolves when an attack that would go on has to end. */
+  /** Resolves when an unbounded attack must end. */
   readonly over: Promise<void>;
   #unexpected = 0;
   #firstUnexpected: string | undefined;
@@ -25,7 +25,7 @@ export class AttackRun {
     return performance.now() >= this.#endMs;
   }
 
-  /** As long as an attack lasts, from when all of it is in place: on a busy machine that takes its time. */
+  /** The duration of an attack, counted from when everything is in place, which takes a while on a busy machine. */
   hold(): Promise<void> {
     return delay(this.#durationMs);
   }
@@ -34,7 +34,7 @@ export class AttackRun {
     this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
   }
 
-  /** Counts the status, which has to be one of those; `detail`: the rest of the response. */
+  /** Counts the status, which must be one of the allowed ones; `detail`: the rest of the response. */
   expect(status: number, allowed: readonly number[], detail: string): void {
     this.count(status);
     if (!allowed.includes(status)) this.reject(`${status} ${detail.slice(0, 300)}`);

@@ -1,4 +1,5 @@
-// Connections that each send the next request when the last one is answered, for as long as the attack runs.
+// Connections that each send the next request when they have the response to the last one, for as long as the attack
+// runs.
 
 import { Connection } from '../../load/connection.ts';
 import type { AttackRun } from './attack-run.ts';
@@ -10,13 +11,13 @@ const RESPONSE_MS_MAX = 20_000;
 export interface ClosedLoopOptions {
   readonly url: string;
   readonly connections: number;
-  /** Of all connections together. Default: no bound but the time. */
+  /** For all connections together. Default: bounded only by time. */
   readonly requestsMax?: number;
-  /** All are waited for, however long the attack is to last. */
+  /** Waits for all responses, whatever the duration of the attack. */
   readonly isOnce?: boolean;
-  /** The whole request of that number. */
+  /** The whole request with that number. */
   readonly requestOf: (number: number) => string;
-  /** Default: statuses are counted. */
+  /** Default: counts statuses. */
   readonly onResponse?: (status: number, body: string, number: number) => void;
 }
 
@@ -37,7 +38,7 @@ export function bodyRequest(method: string, path: string, key: string, body: str
 
 export const postRequest = (path: string, key: string, body: string): string => bodyRequest('POST', path, key, body);
 
-/** Resolves when all that may be sent was answered or lost, or the attack is over. */
+/** Resolves when every allowed request has a response or is lost, or the attack is over. */
 export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {
   const { url, connections, requestsMax = Number.POSITIVE_INFINITY, isOnce = false, requestOf } = options;
   const { hostname: host, port } = new URL(url);
@@ -79,7 +80,7 @@ export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promi
   open = connections;
   for (let index = 0; index < connections; index += 1) openOne();
   if (!isOnce) return Promise.race([done.promise, run.over]);
-  // A request that is never answered, not even with a refusal, is a fault too.
+  // A request that never gets a response, not even a refusal, is a defect too.
   const late = setTimeout(() => {
     run.reject(`after ${RESPONSE_MS_MAX} ms, ${open} connections have no response`);
     done.resolve();

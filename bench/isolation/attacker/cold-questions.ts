@@ -1,5 +1,5 @@
-// Questions about the large subjects, each asked once, and what may be answered: the truth, and to several bulks at
-// once also that it is too much now.
+// Questions about the large subjects, each asked once, and the acceptable responses: the right answer, or for several
+// concurrent bulks also `overloaded`.
 
 import type { Tuple } from '../../../src/core/tuples.ts';
 import type { AttackTarget } from '../attack-messages.ts';
@@ -16,7 +16,7 @@ export function coldQuestion(subject: number): { readonly tuple: Tuple; readonly
   return { tuple: largeTuple(subject, authorized ? number : number + LARGE_GRANTS_PER_SUBJECT), authorized };
 }
 
-/** `mayBeRefused`: it is more than one request may take, so that 503 is right, too. */
+/** `mayBeRefused`: it is more than one request may take, so 503 is acceptable too. */
 export function judgeCold(
   run: AttackRun,
   { status, body, expectedStart }: { readonly status: number; readonly body: string; readonly expectedStart: string },
@@ -26,7 +26,7 @@ export function judgeCold(
   if (status === 200 && !body.startsWith(expectedStart)) run.reject(`a wrong response: ${body.slice(0, 300)}`);
 }
 
-/** At once, each about subjects of its own as far as there are enough. */
+/** All at once, each about different subjects as far as there are enough. */
 export async function askColdBulks(
   { baseUrl, key, largeSubjects }: AttackTarget,
   run: AttackRun,

@@ -1,20 +1,20 @@
-// Connections on which bytes are sent and nothing, or as little as can be, is read. They stand until the process ends.
+// Connections that send bytes and read nothing, or as little as possible. They stay open until the process ends.
 
 import { connect, type Socket } from 'node:net';
 import { forEachAtATime } from '../../at-a-time.ts';
 import type { AttackRun } from './attack-run.ts';
 
-/** More at once would overflow the queue in which the kernel keeps connections for a listener. */
+/** More at once would overflow the kernel's queue of new connections. */
 const OPENING_MAX = 100;
 
 export interface RawSocketOptions {
   readonly url: string;
   readonly count: number;
-  /** Sent once when the connection stands; the same bytes for all, held in memory once. */
+  /** Sent once when the connection is open; all share the same bytes in memory. */
   readonly bytes?: Buffer;
   /** Default: nothing is read. */
   readonly onText?: (text: string, socket: Socket) => void;
-  /** However it ended, also before it stood. */
+  /** Called however it ended, even before it was open. */
   readonly onClose?: (socket: Socket) => void;
 }
 
@@ -49,6 +49,6 @@ export async function openRawSockets(run: AttackRun, options: RawSocketOptions):
   return sockets;
 }
 
-/** Of one request without a body. */
+/** For one request without a body. */
 export const requestHead = (method: string, path: string, key?: string): string =>
   `${method} ${path} HTTP/1.1\r\nHost: grantd\r\n${key === undefined ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`;

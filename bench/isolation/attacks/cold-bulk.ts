@@ -1,4 +1,4 @@
-// One bulk of 100 checks about 100 subjects of 10,000 grants, none of which is in memory.
+// One bulk of 100 checks about 100 subjects of 10,000 grants, none of them cached.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { askColdBulks } from '../attacker/cold-questions.ts';

@@ -1,4 +1,4 @@
-// Three bulks at once of 100 checks about 100 subjects each of 10,000 grants, none of which is in memory.
+// Three concurrent bulks of 100 checks about 100 subjects of 10,000 grants each, none of them cached.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { askColdBulks } from '../attacker/cold-questions.ts';

@@ -1,5 +1,5 @@
-// 300 single checks at once, each about another subject of 10,000 grants that is not in memory: the first second after
-// a failover.
+// 300 concurrent single checks, each about another uncached subject of 10,000 grants: the first second after a
+// failover.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,4 +1,4 @@
-// One import call of 400 lines, each a grant of another subject of 10,000 grants that is not in memory.
+// One import call of 400 lines, each a grant of another uncached subject of 10,000 grants.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { LARGE_GRANTS_PER_SUBJECT, largeTuple } from '../filled-grants.ts';

@@ -1,5 +1,5 @@
-// What a page on another site makes the operator's browser send to the operator's API, without a token, and idle
-// connections to the console.
+// The requests that a page on another site makes the operator's browser send to the operator's API, without a token,
+// and idle connections to the console.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { openRawSockets } from '../attacker/raw-sockets.ts';

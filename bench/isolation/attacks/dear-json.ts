@@ -1,12 +1,12 @@
-// Bulk checks of nearly 1 MiB whose JSON is dear to parse: nested half a million deep, objects of which each has
-// members of its own, arrays of very many small values, and one string of escapes.
+// Bulk checks of nearly 1 MiB whose JSON is expensive to parse: nested half a million deep, objects that each have
+// different members, arrays of very many small values, and one string of escapes.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';
 
 const CONNECTIONS = 6;
 const REQUESTS_MAX = 150;
-/** The bound of a body, less the frame of the texts below. */
+/** The maximum size of a body, less the frame of the texts below. */
 const BYTES = 1024 * 1024 - 64;
 
 const repeat = (text: string, bytes: number): string => text.repeat(Math.floor(bytes / text.length));

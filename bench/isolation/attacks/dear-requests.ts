@@ -1,4 +1,4 @@
-// A tenant whose plan has no limit: bulks of 100 checks and listings of a thousand objects, back to back on 64
+// A tenant on an unlimited plan: bulks of 100 checks and listings of a thousand objects, back to back on 64
 // connections.
 
 import { runAttack } from '../attacker/attack-run.ts';

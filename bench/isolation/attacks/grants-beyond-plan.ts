@@ -1,4 +1,4 @@
-// Grants with the longest names, beyond what the plan lets a tenant store.
+// Grants with the longest names, beyond the plan's limit.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,4 +1,4 @@
-// Idle connections on the ports of the probes: 110, and then 1,000.
+// Idle connections to the ops ports: 110, and then 1,000.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { openRawSockets } from '../attacker/raw-sockets.ts';

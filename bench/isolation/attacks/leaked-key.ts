@@ -1,4 +1,4 @@
-// A key without the scope for it floods the operations on keys.
+// A key without the required scope floods the operations on keys.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,4 +1,4 @@
-// A tenant whose plan has no limit: single checks, back to back on 500 connections.
+// A tenant on an unlimited plan: single checks, back to back on 500 connections.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,12 +1,12 @@
-// More connections of one address than the service takes in all, on each of which a request without a key is refused
-// now and then, so that none is idle for long.
+// More connections from one address than the service accepts in total. On each of them, occasional requests without a
+// key are refused, so that none is idle for long.
 
 import type { Socket } from 'node:net';
 import { runAttack } from '../attacker/attack-run.ts';
 import { openRawSockets, requestHead } from '../attacker/raw-sockets.ts';
 
 const CONNECTIONS = 10_100;
-/** Each connection gets one request in that time. */
+/** Each connection gets one request in this time. */
 const ROUND_MS = 4000;
 const TICK_MS = 20;
 

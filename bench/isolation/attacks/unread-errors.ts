@@ -1,4 +1,4 @@
-// Without a key: thousands of requests at once on each of 400 connections, whose responses nobody reads.
+// Without a key: thousands of requests at once on each of 400 connections, whose responses are never read.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { openRawSockets, requestHead } from '../attacker/raw-sockets.ts';

@@ -1,4 +1,5 @@
-// 560 listings at once on four connections, each of a thousand objects of the longest names, and nobody reads.
+// 560 concurrent listings on four connections, each of a thousand objects with the longest names, whose responses are
+// never read.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { openRawSockets, requestHead } from '../attacker/raw-sockets.ts';

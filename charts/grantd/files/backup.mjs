@@ -1,5 +1,6 @@
-// What the CronJob of `backup` runs: exports the grants of every tenant into a folder of its own below BACKUP_FOLDER, and
-// removes older ones beyond KEEP. A folder has its name only once it is whole; whatever is wrong ends this with status 1.
+// The CronJob of `backup` runs this: it exports the grants of every tenant into a new folder below BACKUP_FOLDER, and
+// deletes older folders beyond KEEP. A folder gets its name only once it is complete; any error ends this with status
+// 1.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,10 +14,10 @@ const { BACKUP_FOLDER: folder, KEEP: keep } = process.env;
 const { PAGE_LENGTH = '100' } = process.env;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/;
 const INCOMPLETE = '.incomplete';
-/** Of these nothing has to come back; and one that is being deleted cannot be read to its end. */
+/** Other tenants need no backup: their data is being deleted, and could not be read to its end. */
 const isKept = ({ state }) => state === 'active' || state === 'suspended';
 
-/** Starts a command of the operator; `done` rejects unless it ends with 0. */
+/** Runs an operator's command; `done` rejects unless the exit status is 0. */
 function grantd(...args) {
   const child = spawn('grantd', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const done = once(child, 'close').then(([code]) => {
@@ -37,7 +38,7 @@ async function readTenants() {
     if (cursor !== undefined) url.searchParams.set('cursor', cursor);
     const headers = { authorization: `Bearer ${token.trim()}` };
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
-    if (!response.ok) throw new Error(`The list of tenants was answered with status ${response.status}.`);
+    if (!response.ok) throw new Error(`Listing the tenants returned status ${response.status}.`);
     const page = await response.json();
     tenants.push(...page.tenants);
     cursor = page.next_cursor ?? undefined;
@@ -45,10 +46,10 @@ async function readTenants() {
   return tenants.filter(isKept);
 }
 
-/** False where the tenant was deleted meanwhile. */
+/** False if the tenant has been deleted since it was listed. */
 async function exportTenant(tenant, file) {
   const { stdout, done } = grantd('export', '--tenant', tenant, '--format', 'ndjson');
-  // On the disk, and not only on the way there, before the folder counts as whole.
+  // The file must be on disk before the folder counts as complete.
   await pipeline(stdout, createGzip(), createWriteStream(file, { flush: true }));
   try {
     await done;
@@ -62,7 +63,7 @@ async function exportTenant(tenant, file) {
 }
 
 const name = new Date().toISOString().replaceAll(':', '-').replace(/\.\d+/, '');
-// Left by a run that did not come to its end. No other one is at work: the CronJob forbids it.
+// Left by an interrupted run. No other run is active: the CronJob forbids it.
 for (const each of await readdir(folder)) {
   if (each.endsWith(INCOMPLETE)) await rm(join(folder, each), { recursive: true });
 }

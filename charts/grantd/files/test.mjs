@@ -1,5 +1,5 @@
-// What `helm test` runs: makes a tenant, a key and a grant, checks the grant, revokes it and checks again, and deletes the
-// tenant. Any answer but the expected one ends it with status 1.
+// `helm test` runs this: it creates a tenant, a key and a grant, checks the grant, revokes it and checks again, and
+// deletes the tenant. Any unexpected response ends it with status 1.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -37,4 +37,4 @@ try {
   grantd('tenants', 'delete', tenant, '--yes');
   process.stdout.write(`deleted ${tenant}\n`);
 }
-process.stdout.write('grantd answers as it should.\n');
+process.stdout.write('grantd works as expected.\n');

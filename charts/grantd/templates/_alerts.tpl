@@ -70,7 +70,7 @@ name, which both kinds of monitor leave unchanged.
   "summary" "1 % of appends to the log take longer than a second"
   "description" "Writes wait for Cassandra. Check its latency and that all its nodes are up.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdHeartbeatsFail" "for" "5m" "severity" "warning"
-  "expr" (printf "sum by (pod) (rate(grantd_heartbeat_seconds_count{%s,outcome!=\"stood\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_heartbeat_seconds_count{%s}[5m]))" $shard $shard)
+  "expr" (printf "sum by (pod) (rate(grantd_heartbeat_seconds_count{%s,outcome!=\"applied\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_heartbeat_seconds_count{%s}[5m]))" $shard $shard)
   "summary" "More than 20 % of the heartbeats of {{ $labels.pod }} fail"
   "description" "Outcome unknown: Cassandra responds too slowly. Outcome skipped: the shard is unhealthy, see grantd_shard_unhealthy. If all heartbeats fail, other shards take its slots.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSessionsLost" "for" "0m" "severity" "warning"

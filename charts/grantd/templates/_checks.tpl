@@ -1,4 +1,4 @@
-{{/* What a schema cannot express well: rules between values. All problems are reported at once. */}}
+{{/* Rules between values, which a schema cannot express well. All problems are reported at once. */}}
 
 {{- define "grantd.check" -}}
 {{- $wrong := list -}}

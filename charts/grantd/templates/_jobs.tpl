@@ -1,19 +1,19 @@
 {{/*
-A Job cannot be changed, only replaced: its name carries a hash of all that it runs, so a change makes another one and
-an upgrade that changes nothing of it leaves it as it is. The migration needs no hook, whoever applies the objects.
+A Job cannot be changed, only replaced. Its name contains a hash of everything that it runs: a change creates another Job,
+and an upgrade without one leaves it unchanged. The migration needs no hook, whichever tool applies the objects.
 
-What makes Secrets is a hook all the same, with its account and its rights: nothing else takes them away as soon as they
-have done their work, and a right to make Secrets that lies about is one that somebody finds.
+The Job that creates Secrets is a hook nevertheless, together with its account and its rights: only a hook is deleted as
+soon as it has succeeded, and an attacker could use a remaining right to create Secrets.
 */}}
 
-{{/* The account, rights and network policy of the hook come first; `hook-succeeded` deletes all of it together. Of "-10" or "0". */}}
+{{/* The account, rights and network policy of the hook come first; `hook-succeeded` deletes all of it together. Takes "-10" or "0". */}}
 {{- define "grantd.secretsHook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
-{{/* Of (dict "root" $ "component" "migrate" "values" .Values.migration "spec" "YAML of the Job's spec" "annotations" "YAML"). */}}
+{{/* Takes (dict "root" $ "component" "migrate" "values" .Values.migration "spec" "YAML of the Job's spec" "annotations" "YAML"). */}}
 {{- define "grantd.job" -}}
 apiVersion: batch/v1
 kind: Job
@@ -34,7 +34,7 @@ spec:
 {{- $pod := fromYaml (include "grantd.pod" (dict "root" $ "values" .Values.migration)) }}
 {{- $credentials := ternary .Values.migration.credentials .Values.cassandra.credentials (or .Values.migration.credentials.existingSecret .Values.migration.credentials.username | empty | not) }}
 {{- $volumes := include "grantd.volumes" (dict "root" $ "component" "migrate" "pod" $pod "store" true "cassandra" (include "grantd.migrationSecret" .) "credentials" $credentials) -}}
-# It waits for Cassandra by itself; tries are for what is mended from outside, a Secret or a right.
+# It waits for Cassandra by itself; retries are for failures that are fixed from outside, in a Secret or a right.
 backoffLimit: {{ int64 .Values.migration.backoffLimit }}
 {{- with .Values.migration.ttlSecondsAfterFinished }}
 ttlSecondsAfterFinished: {{ int64 . }}

@@ -1,9 +1,9 @@
 {{/*
-The memory of a page cache, by the rule that the program refuses a start with (src/config/page-cache-memory.ts): twice
-the cache and 256 MiB. A test holds the two together.
+The memory that a page cache needs, by the rule with which the program refuses to start (src/config/page-cache-memory.ts):
+twice the cache plus 256 MiB. A test compares the two.
 */}}
 
-{{/* The bytes of a quantity as Kubernetes has them, such as 256Mi, 1.5G or 1e9; `KiB`, `MiB` and `GiB` are taken too. */}}
+{{/* The bytes of a Kubernetes quantity, such as 256Mi, 1.5G or 1e9; `KiB`, `MiB` and `GiB` are accepted too. */}}
 {{- define "grantd.bytes" -}}
 {{- $text := toString . -}}
 {{- $unit := regexFind "([KMG]iB|[KMGTPE]i|[mkMGTPE])$" $text -}}
@@ -15,7 +15,7 @@ the cache and 256 MiB. A test holds the two together.
 {{- include "grantd.bytes" .Values.shard.pageCacheBytes -}}
 {{- end }}
 
-{{/* What is wrong with a limit, or nothing. Of (dict "root" $ "name" "shard" "resources" .Values.shard.resources). */}}
+{{/* What is wrong with a limit, or nothing. Takes (dict "root" $ "name" "shard" "resources" .Values.shard.resources). */}}
 {{- define "grantd.memoryProblem" -}}
 {{- $mebibyte := 1048576 -}}
 {{- $cache := int64 (include "grantd.pageCacheBytes" .root) -}}

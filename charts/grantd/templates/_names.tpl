@@ -1,10 +1,10 @@
-{{/* What objects are called, and the labels by which they are found. */}}
+{{/* The names of objects, and their labels. */}}
 
 {{- define "grantd.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* The release's name, with the chart's after it where it does not have it. 40 characters leave room for the longest suffix. */}}
+{{/* The release's name, followed by the chart's name unless it contains it. 40 characters leave space for the longest suffix. */}}
 {{- define "grantd.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -14,7 +14,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The headless Service of the shards: where fronts look for them. */}}
+{{/* The headless Service of the shards, by which fronts discover them. */}}
 {{- define "grantd.shardsService" -}}
 {{- printf "%s-shards" (include "grantd.fullname" .) -}}
 {{- end }}
@@ -24,7 +24,7 @@
 {{- printf "%s.%s.svc" (include "grantd.shardsService" .) .Release.Namespace -}}
 {{- end }}
 
-{{/* The name by which shards know the console's certificate. Of this release only: another one may have its certificates of the same authority. */}}
+{{/* The name by which shards know the console's certificate. Specific to this release: another release may have certificates from the same authority. */}}
 {{- define "grantd.consoleServerName" -}}
 {{- printf "%s-console.%s.svc" (include "grantd.fullname" .) .Release.Namespace -}}
 {{- end }}
@@ -40,7 +40,7 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* Of (dict "root" $ "component" "front"). Not for pod templates: the chart's version would roll every pod. */}}
+{{/* Of (dict "root" $ "component" "front"). Do not use it in pod templates: a new chart version would then restart every pod. */}}
 {{- define "grantd.labels" -}}
 {{ include "grantd.selectorLabels" . }}
 app.kubernetes.io/part-of: grantd
@@ -68,12 +68,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- default (printf "%s-%s" (include "grantd.fullname" .root) .component) $account.name -}}
 {{- end }}
 
-{{/* PriorityClasses have no namespace, so their names have it. */}}
+{{/* PriorityClasses have no namespace, so their names contain it. */}}
 {{- define "grantd.priorityClass" -}}
 {{- printf "%s-%s" .Release.Namespace (include "grantd.fullname" .) -}}
 {{- end }}
 
-{{/* The address under which clients reach the public API. */}}
+{{/* The address at which clients reach the public API. */}}
 {{- define "grantd.baseUrl" -}}
 {{- if .Values.baseUrl -}}
 {{- .Values.baseUrl -}}
@@ -96,7 +96,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- printf "http://%s-console.%s.svc:%d" (include "grantd.fullname" .) .Release.Namespace (int64 .Values.console.service.port) -}}
 {{- end }}
 
-{{/* What serves the public API. */}}
+{{/* The component that serves the public API. */}}
 {{- define "grantd.frontComponent" -}}
 {{- ternary "standalone" "front" .Values.standalone.enabled -}}
 {{- end }}

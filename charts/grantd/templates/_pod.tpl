@@ -1,6 +1,6 @@
-{{/* What every pod of the chart has in common. `pod` is the component's part of the values laid over the common one. */}}
+{{/* What all pods of the chart share. `pod` is the common part of the values, overridden by the component's own. */}}
 
-{{/* Of (dict "root" $ "values" .Values.front), as YAML. Maps are merged, lists replaced. */}}
+{{/* Takes (dict "root" $ "values" .Values.front), returns YAML. Maps are merged, lists replaced. */}}
 {{- define "grantd.pod" -}}
 {{- $common := dict "annotations" (deepCopy (default dict .root.Values.podAnnotations)) -}}
 {{- $own := dict "annotations" (deepCopy (default dict .values.podAnnotations)) -}}
@@ -8,10 +8,10 @@
 {{- end }}
 
 {{/*
-How many, or nothing. An autoscaler's number is not ours: what runs is kept. A field that were left out here while the
-release before had it would be taken away, and Kubernetes would go down to one at once. Without a cluster to ask (`helm
-template`, Argo CD) there is nothing to keep and the field stays out; docs/operating/scaling.md says what to do there.
-Of (dict "root" $ "component" "shard" "kind" "StatefulSet").
+The number of replicas, or nothing. With an autoscaler, the current number is kept. If the field were omitted here after a
+release that had it, Helm would remove it, and Kubernetes would scale down to one at once. Without a cluster to ask (`helm
+template`, Argo CD), the field is omitted; docs/operating/scaling.md says what to do then.
+Takes (dict "root" $ "component" "shard" "kind" "StatefulSet").
 */}}
 {{- define "grantd.replicas" -}}
 {{- $values := index .root.Values .component -}}
@@ -25,12 +25,12 @@ replicas: {{ include "grantd.replicaCount" $values }}
 {{- end -}}
 {{- end }}
 
-{{/* Of a component's values. 0 is a number too, so `default` does not do. */}}
+{{/* Takes a component's values. 0 is a valid number, so `default` cannot be used. */}}
 {{- define "grantd.replicaCount" -}}
 {{- int64 (ternary .replicas .replicaCount (kindIs "invalid" .replicaCount)) -}}
 {{- end }}
 
-{{/* Of (dict "root" $ "component" "front" "pod" $pod "checksums" (dict)). */}}
+{{/* Takes (dict "root" $ "component" "front" "pod" $pod "checksums" (dict)). */}}
 {{- define "grantd.podMetadata" -}}
 {{- $annotations := merge (dict) (default dict .pod.annotations) (default dict .checksums) -}}
 {{- with $annotations -}}
@@ -45,7 +45,7 @@ labels:
   {{- end }}
 {{- end }}
 
-{{/* Of (dict "root" $ "component" "front" "account" "front" "token" false "spread" true "revisionLabel" "pod-template-hash" "pod" $pod). */}}
+{{/* Takes (dict "root" $ "component" "front" "account" "front" "token" false "spread" true "revisionLabel" "pod-template-hash" "pod" $pod). */}}
 {{- define "grantd.podSpec" -}}
 serviceAccountName: {{ include "grantd.serviceAccountName" (dict "root" .root "component" .account) }}
 automountServiceAccountToken: {{ default false .token }}
@@ -68,7 +68,7 @@ hostAliases:
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- /* What runs before the installation cannot use what the installation makes. */}}
+{{- /* A pod that runs before the installation cannot use what the installation creates. */}}
 {{- with .pod.priorityClassName | default (ternary (include "grantd.priorityClass" .root) "" (and .root.Values.priorityClass.create (ne .component "secrets"))) }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -108,7 +108,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Of (dict "root" $ "pod" $pod). */}}
+{{/* Takes (dict "root" $ "pod" $pod). */}}
 {{- define "grantd.container" -}}
 image: {{ include "grantd.image" .root }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -118,7 +118,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Of (dict "settings" "YAML map" "pod" $pod "fields" (dict "POD_IP" "status.podIP")). What `extraEnv` names is left out of the rest. */}}
+{{/* Takes (dict "settings" "YAML map" "pod" $pod "fields" (dict "POD_IP" "status.podIP")). Variables in `extraEnv` are omitted from the others. */}}
 {{- define "grantd.env" -}}
 {{- $extra := list -}}
 {{- range .pod.extraEnv }}{{ $extra = append $extra .name }}{{ end -}}
@@ -140,8 +140,8 @@ envFrom:
 {{- end }}
 
 {{/*
-All three ask the ops port. `/livez` answers from the first moment, before Cassandra or a schema is there, so neither of
-the first two ever ends a pod that is only waiting; `/readyz` says why it waits.
+All three use the ops port. `/livez` responds from the first moment, before Cassandra or a schema is available, so the
+first two never end a pod that is only waiting; `/readyz` says why it waits.
 */}}
 {{- define "grantd.probes" -}}
 startupProbe:
@@ -167,12 +167,12 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* A stop is given up after shutdownSeconds, and that includes the drain; the rest is slack for a busy machine. */}}
+{{/* A stop is aborted after shutdownSeconds, which includes the drain; the rest is a reserve for a busy machine. */}}
 {{- define "grantd.gracePeriod" -}}
 {{- add (int64 .drainSeconds) (int64 .shutdownSeconds) 5 -}}
 {{- end }}
 
-{{/* The volumes of Secrets and ConfigMaps. Of (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "plans" true). */}}
+{{/* The volumes of Secrets and ConfigMaps. Takes (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "plans" true). */}}
 {{- define "grantd.volumes" -}}
 {{- if and .tls (include "grantd.usesTls" .root) }}
 - name: tls
@@ -274,7 +274,7 @@ readinessProbe:
 {{- end }}
 {{- end }}
 
-{{/* Where the volumes of "grantd.volumes" are mounted. Of (dict "volumes" "YAML list" "pod" $pod). */}}
+{{/* Where the volumes of "grantd.volumes" are mounted. Takes (dict "volumes" "YAML list" "pod" $pod). */}}
 {{- define "grantd.volumeMounts" -}}
 {{- range fromYamlArray .volumes }}
 {{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "redis" "redis-tls" "tracing" "plans") }}

@@ -1,4 +1,4 @@
-{{/* Which Secrets are used, and which of them the chart or its Job makes. */}}
+{{/* Which Secrets are used, and which of them the chart or its Job creates. */}}
 
 {{- define "grantd.cassandraSecret" -}}
 {{- $credentials := .Values.cassandra.credentials -}}
@@ -9,7 +9,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The role that changes the schema; where none is given, the one of the shards. */}}
+{{/* The role that changes the schema; by default the role of the shards. */}}
 {{- define "grantd.migrationSecret" -}}
 {{- $credentials := .Values.migration.credentials -}}
 {{- if $credentials.existingSecret -}}
@@ -21,7 +21,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* With the address of Redis; nothing where there is none. */}}
+{{/* The Secret with the address of Redis; nothing if there is none. */}}
 {{- define "grantd.redisSecret" -}}
 {{- if .Values.redis.existingSecret -}}
 {{- .Values.redis.existingSecret -}}
@@ -30,7 +30,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* What it holds, as a YAML map of file to key. */}}
+{{/* Its contents, as a YAML map of file to key. */}}
 {{- define "grantd.redisItems" -}}
 {{- with .Values.redis -}}
 {{- if .existingSecret -}}
@@ -53,7 +53,7 @@ sentinel-password: sentinel-password
 {{- end -}}
 {{- end }}
 
-{{/* The Job's Secret has a name of its own: Helm would refuse to take it over when a token is given later. */}}
+{{/* The Job's Secret has a name of its own: Helm would refuse to adopt it if a token is provided later. */}}
 {{- define "grantd.operatorSecret" -}}
 {{- if .Values.operator.existingSecret -}}
 {{- .Values.operator.existingSecret -}}
@@ -68,7 +68,7 @@ sentinel-password: sentinel-password
 {{- ternary .Values.operator.existingSecretKey "token" (not (empty .Values.operator.existingSecret)) -}}
 {{- end }}
 
-{{/* "true" or nothing: whether a Job has to make the operator's token. */}}
+{{/* "true" or nothing: whether a Job must create the operator's token. */}}
 {{- define "grantd.makesOperatorToken" -}}
 {{- if not (or .Values.operator.existingSecret .Values.operator.token) }}true{{ end -}}
 {{- end }}
@@ -81,7 +81,7 @@ sentinel-password: sentinel-password
 {{- if and (include "grantd.usesTls" .) (eq .Values.tls.source "job") }}true{{ end -}}
 {{- end }}
 
-{{/* Of (dict "root" $ "component" "front"). */}}
+{{/* Takes (dict "root" $ "component" "front"). */}}
 {{- define "grantd.tlsSecret" -}}
 {{- if eq .root.Values.tls.source "existing" -}}
 {{- index .root.Values.tls.existingSecrets .component -}}
@@ -94,7 +94,7 @@ sentinel-password: sentinel-password
 {{- join "," (.Values.tls.consoleNames | default (list (include "grantd.consoleServerName" .))) -}}
 {{- end }}
 
-{{/* Those that it may change: certificates of processes, where it is to renew them. */}}
+{{/* The Secrets that the Job may change: certificates of processes, if it renews them. */}}
 {{- define "grantd.renewedSecrets" -}}
 {{- if and (include "grantd.makesCertificates" .) (gt (int64 .Values.tls.job.renewBeforeDays) 0) }}
 {{- range list "shard" "front" "console" }}
@@ -103,7 +103,7 @@ sentinel-password: sentinel-password
 {{- end }}
 {{- end }}
 
-{{/* The Secrets that the Job makes, one per line. `grantd secrets` names them in the same way. */}}
+{{/* The Secrets that the Job creates, one per line. `grantd secrets` uses the same names. */}}
 {{- define "grantd.madeSecrets" -}}
 {{- $fullname := include "grantd.fullname" . -}}
 {{- if include "grantd.makesOperatorToken" . }}

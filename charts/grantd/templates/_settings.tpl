@@ -1,7 +1,7 @@
 {{/*
-The settings of each role as a YAML map of variable to text. An empty text leaves the setting to the program's own
-default. They stand in the pods and not in a ConfigMap: a pod of the version before must not meet the settings of the next
-one when it restarts in the middle of a roll-out, and it refuses settings that it does not know.
+The settings of each role as a YAML map of variable to text. An empty text means the program's default. The settings are
+in the pods and not in a ConfigMap: if a pod of the previous version restarts during a rollout, it must not get the
+settings of the next version, because it refuses unknown settings.
 */}}
 
 {{- define "grantd.listen" -}}
@@ -26,7 +26,7 @@ GRANTD_RPC_TLS_CA_FILE: /etc/grantd/tls/ca.crt
 {{- end }}
 {{- end }}
 
-{{/* Of a process that looks for shards. */}}
+{{/* For processes that discover shards. */}}
 {{- define "grantd.settings.discovery" -}}
 GRANTD_DISCOVERY: {{ printf "kubernetes:%s/%s:rpc" .Release.Namespace (include "grantd.shardsService" .) }}
 {{- if include "grantd.usesTls" . }}
@@ -46,7 +46,7 @@ GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
 {{- end }}
 {{- end }}
 
-{{/* Of fronts, which share the limits through it. */}}
+{{/* For fronts, which share the limits through it. */}}
 {{- define "grantd.settings.redis" -}}
 {{- if include "grantd.redisSecret" . }}
 {{- $items := fromYaml (include "grantd.redisItems" .) }}
@@ -63,7 +63,7 @@ GRANTD_REDIS_TLS_CA_FILE: /etc/grantd/redis-tls/ca.crt
 {{- end }}
 {{- end }}
 
-{{/* Of every process that serves. */}}
+{{/* For every process that serves. */}}
 {{- define "grantd.settings.tracing" -}}
 {{- with .Values.tracing }}
 {{- if .endpoint }}
@@ -113,7 +113,7 @@ GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.console.shutdownSeconds | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
 {{- end }}
 
-{{/* Of a process that reads Cassandra. */}}
+{{/* For processes that use Cassandra. */}}
 {{- define "grantd.settings.store" -}}
 {{- $cassandra := .Values.cassandra -}}
 {{ include "grantd.settings.common" . }}
@@ -165,7 +165,7 @@ GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.shard.shutdownSeconds | quote }}
 GRANTD_CASSANDRA_REPLICATION_FACTOR: {{ int64 .Values.cassandra.replicationFactor | quote }}
 {{- end }}
 
-{{/* Of the init container of the shards: it changes nothing, so the shards' own rights do. */}}
+{{/* For the init container of the shards: it changes nothing, so the shards' own rights suffice. */}}
 {{- define "grantd.settings.wait" -}}
 {{ include "grantd.settings.store" . }}
 {{- include "grantd.settings.credentials" (include "grantd.cassandraSecret" .) }}
@@ -190,7 +190,7 @@ GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
 {{- end }}
 
-{{/* Of the backup: the operator's commands, and where it puts what they export. */}}
+{{/* For the backup: the operator's commands, and the folder for their exports. */}}
 {{- define "grantd.settings.backup" -}}
 GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
 GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
@@ -198,7 +198,7 @@ BACKUP_FOLDER: /backup
 KEEP: {{ int64 .Values.backup.keep | quote }}
 {{- end }}
 
-{{/* Of the pod of `helm test`: the operator's commands, and where the public API is. */}}
+{{/* For the pod of `helm test`: the operator's commands, and the address of the public API. */}}
 {{- define "grantd.settings.test" -}}
 GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
 GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token

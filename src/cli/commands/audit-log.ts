@@ -13,7 +13,7 @@ import type { Column } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 const ROWS_DEFAULT = 100;
-/** What is shown of the past before the entries that follow. */
+/** How many past entries are shown before new ones are followed. */
 const ROWS_BEFORE_DEFAULT = 10;
 
 export interface AuditLogOptions extends Omit<ListOptions, 'limit'> {

@@ -1,4 +1,4 @@
-// `grantd check`: one question. Its exit code is the answer, apart from every failure.
+// `grantd check`: one check. Its exit code is the answer, distinct from every failure.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';

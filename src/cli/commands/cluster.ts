@@ -8,7 +8,7 @@ import { type Column, formatCount, renderJson } from '../output/render.ts';
 
 interface ClusterListing {
   readonly name: string;
-  /** Of the array in the answer, where it is not that of the command. */
+  /** The field of the response with the array, if it is not named like the command. */
   readonly field?: string;
   readonly description: string;
   readonly columns: readonly Column[];

@@ -1,6 +1,6 @@
-// What bash and zsh need to complete the operator's commands. Each asks `grantd complete -- WORD…` and takes a
-// suggestion from each line of the answer: its value, a tab, what it is. The last line, `:N`, is for other shells.
-// Nothing that was typed is evaluated, and a value may hold a colon.
+// The completion scripts for bash and zsh. Each runs `grantd complete -- WORD…` and takes a suggestion from each line
+// of output: its value, a tab, its description. The last line, `:N`, is for other shells. The scripts evaluate nothing
+// that was typed, and a value may contain a colon.
 
 const BASH = `# bash completion for grantd; source it, or put it where bash-completion looks for completion files.
 _grantd() {

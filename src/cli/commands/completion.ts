@@ -1,6 +1,6 @@
-// `grantd completion`: what a shell needs to complete the operator's commands. The suggestions and the script for fish
-// are those of @bomb.sh/tab. Its scripts for bash and zsh cut values at a colon; the one for bash also needs the
-// package bash-completion and runs what is typed in `$(…)`. So these two get scripts of our own, which speak the same
+// `grantd completion`: what a shell needs to complete the operator's commands. @bomb.sh/tab provides the suggestions
+// and the script for fish. Its scripts for bash and zsh cut values at a colon; the one for bash also needs the package
+// bash-completion, and executes what is typed in `$(…)`. So bash and zsh get scripts of our own, which speak the same
 // protocol.
 
 import { readdirSync } from 'node:fs';
@@ -27,12 +27,12 @@ const suggest =
     for (const value of values) complete(value, '');
   };
 
-/** Files here that can be imported. The protocol has no way to leave file names to the shell. */
+/** Files in this directory that can be imported. The protocol cannot leave file names to the shell. */
 const suggestFiles: Suggest = (complete) => {
   for (const name of readdirSync('.')) if (/\.(?:tsv|ndjson|jsonl)$/i.test(name)) complete(name, '');
 };
 
-/** Of an argument, or of an option, of one command. */
+/** For an argument or an option of one command. */
 const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
   ...['check', 'grants add', 'grants revoke', 'objects'].map((name) => [name, 'relation', suggest(RELATIONS)] as const),
   ['audit-log', 'action', suggest(AUDIT_ACTIONS)],
@@ -43,7 +43,7 @@ const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestio
   ['completion', 'shell', suggest(SHELLS)],
 ];
 
-/** To be called last: it looks at the commands that are there. */
+/** Call it last: it reads the registered commands. */
 export function registerCompletionCommand(program: Command, context: CliContext): void {
   const root = tab(program, { completionCommandName: 'completion' });
   for (const [name, value, suggestions] of SUGGESTIONS) {

@@ -1,5 +1,5 @@
-// `grantd export`: every grant of a tenant to standard output, as it arrives. An export that breaks off says so and
-// fails; it never passes for a whole one.
+// `grantd export`: writes every grant of a tenant to standard output, as it arrives. An export that breaks off says so
+// and fails, so that it never passes for a complete one.
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';

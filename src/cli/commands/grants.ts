@@ -1,5 +1,5 @@
-// `grantd grants …`, `objects`, `subjects` and `namespaces …`: what a tenant has, looked at and changed one by one.
-// `import` and `export` are for many.
+// `grantd grants …`, `objects`, `subjects` and `namespaces …`: show and change what a tenant has, one item at a time.
+// `import` and `export` handle many.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
@@ -26,7 +26,7 @@ export const RELATION_ARGUMENT = [
 ] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
 
-/** A grant is its three parts: what was there already and what is new look the same, so a repeat is no failure. */
+/** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
 function registerGrants(program: Command, context: CliContext): void {
   const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
 

@@ -1,4 +1,5 @@
-// `grantd import`: tuples from a file or standard input into a tenant. It may be interrupted and run again at any time.
+// `grantd import`: imports tuples from a file or standard input into a tenant. It is safe to interrupt and to run
+// again.
 
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -28,7 +29,7 @@ const FORMATS: ReadonlyMap<string, ImportFormat> = new Map([
   ['.jsonl', 'ndjson'],
 ]);
 
-/** `-` is TSV, as `grantd export` writes it; a file says by its name what it is. */
+/** `-` is TSV, as `grantd export` writes it; the name of a file tells its format. */
 function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
   if (format !== undefined) return format;
   if (file === '-') return 'tsv';
@@ -69,7 +70,7 @@ async function openReport(refusedPath: string | undefined, source: Readable): Pr
 async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
   const format = formatOf(file, options.format);
   const client = await context.connect();
-  // An unknown tenant or a wrong token is told before anything is read.
+  // Reports an unknown tenant or a wrong token before anything is read.
   await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
   const { source, length } = await openSource(context, file);
   const report = await openReport(options.refused, source);

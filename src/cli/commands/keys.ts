@@ -1,4 +1,4 @@
-// `grantd keys …`: the API keys of a tenant. The text of a key is printed once, when it is made.
+// `grantd keys …`: the API keys of a tenant. A key is printed once, when it is created.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column[] = [
   ['last used', 'last_used_at'],
 ];
 
-/** `--scope` may be repeated, and each may be a list with commas. */
+/** `--scope` may be repeated, and each value may be a comma-separated list. */
 const addScopes = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
   ...text.split(',').map((scope) => scope.trim()),

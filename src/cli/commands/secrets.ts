@@ -1,5 +1,5 @@
-// `grantd secrets`: makes the Secrets that a cluster in Kubernetes needs and that nobody gave. A Job of the Helm chart
-// runs it. Nothing secret is printed.
+// `grantd secrets`: creates the Secrets that a cluster in Kubernetes needs and that the operator has not provided. A
+// Job of the Helm chart runs it. It prints no secret.
 
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';

@@ -1,4 +1,4 @@
-// `grantd tenants …`: made, listed, shown, changed and deleted.
+// `grantd tenants …`: create, list, show, change and delete tenants.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
@@ -20,7 +20,7 @@ import { path } from '../operator-client.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 
-/** Null: they are being counted, or on their way out. */
+/** Null: they are being counted, or deleted. */
 function grantsOf({ grants, state }: JsonRecord): string {
   if (typeof grants === 'number') return String(grants);
   return state === 'deleting' ? '' : 'counting';

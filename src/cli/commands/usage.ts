@@ -15,7 +15,7 @@ const countOf = (record: JsonRecord, field: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
-/** Requests that a minute may have by the plan; undefined: as many as come. */
+/** Requests that the plan allows per minute; undefined: unlimited. */
 function perMinute(limit: unknown): number | undefined {
   if (typeof limit !== 'object' || limit === null) return undefined;
   const { requests, window_seconds: seconds } = asRecord(limit);

@@ -1,5 +1,5 @@
-// One batch of an import on its way: sent, and sent again while the service is out of reach or overloaded. That is
-// safe however often: a grant that is there stays, and is reported as there.
+// Sends one batch of an import, and repeats it while the service is unreachable or overloaded. Repeating is always
+// safe: existing grants stay, and are reported as existing.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { CliFailure, ConnectionFailure, ProblemFailure } from '../failures.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
 
-/** A failover takes about five seconds and a rolling update a minute. */
+/** A failover takes about five seconds, a rolling update a minute. */
 const RETRY_MS_MAX = 120_000;
 const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 const RANDOM: Random = { bytes: (length) => randomBytes(length) };
@@ -19,16 +19,16 @@ export interface BatchResult {
   /** The position in the batch, from 0. */
   readonly index: number;
   readonly result: 'created' | 'exists' | 'refused';
-  /** Of a refused line. */
+  /** Only for a refused line. */
   readonly code: string;
   readonly detail: string;
 }
 
 interface DeliveryOptions {
   readonly tenant: string;
-  /** No further try once it is aborted; the one in flight is waited for. */
+  /** After it aborts, there is no further attempt; the one in flight completes. */
   readonly signal: AbortSignal;
-  /** Told before each pause. */
+  /** Called before each pause. */
   readonly onRetry: (reason: string, delayMs: number) => void;
   readonly backoffFirstMs?: number;
 }
@@ -55,7 +55,7 @@ function parseResults(text: string, length: number): readonly BatchResult[] {
   return results;
 }
 
-/** The results of `length` lines of JSON, in the order of the answer. Rejects where they cannot be had. */
+/** The results for `length` lines of JSON, in the order of the response. Rejects if they cannot be obtained. */
 export async function deliverBatch(
   client: OperatorClient,
   batch: { readonly body: string; readonly length: number },

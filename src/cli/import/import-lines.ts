@@ -1,9 +1,9 @@
-// The lines of a file to import: cut from a stream in bounded memory, numbered from 1 as an editor numbers them, and
-// each turned into the line of JSON that the operator's API takes. What the identifiers may hold is decided there.
+// The lines of a file to import: cut from a stream in bounded memory, numbered from 1 as in an editor, and converted to
+// the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 export type ImportFormat = 'tsv' | 'ndjson';
 
-/** Twenty times the longest tuple in JSON with every character escaped; a longer line is none. */
+/** Twenty times the longest tuple in JSON with every character escaped; a longer line cannot be valid. */
 export const LINE_BYTES_MAX = 128 * 1024;
 
 const NEWLINE = 0x0a;
@@ -15,7 +15,7 @@ export interface SourceLine {
   readonly number: number;
   /** Without its line end. */
   readonly bytes: Buffer;
-  /** The line had more bytes than it may; `bytes` holds its start. */
+  /** The line was longer than allowed; `bytes` has its start. */
   readonly cut: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly detail: string;
 }
 
-/** All lines of a stream, those of one chunk at a time. The last one needs no line end. */
+/** All lines of a stream, grouped by chunk. The last line needs no line end. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceLine[]> {
   let number = 0;
   let pending: Buffer[] = [];
@@ -60,7 +60,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       lines.push(finish());
       start = end + 1;
     }
-    // A copy: a stream may use the memory of its chunk again.
+    // A copy, because a stream may reuse the memory of its chunk.
     if (start < buffer.length) add(Buffer.from(buffer.subarray(start)));
     if (lines.length > 0) yield lines;
   }
@@ -73,7 +73,7 @@ function refuse(detail: string): { readonly refusal: Refusal } {
   return { refusal: { code: 'invalid-request', detail } };
 }
 
-/** The line of JSON to send, why there is none, or undefined for an empty line. */
+/** The line of JSON to send, or why there is none, or undefined for an empty line. */
 export function encodeLine(
   line: SourceLine,
   format: ImportFormat,

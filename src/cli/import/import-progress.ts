@@ -1,4 +1,4 @@
-// What a waiting person sees of an import: a bar on a terminal where the length is known, else a line now and then.
+// The progress of an import: a bar on a terminal if the length is known, otherwise an occasional line.
 
 import { type Options, SingleBar } from 'cli-progress';
 import type { CliContext } from '../cli-context.ts';
@@ -9,7 +9,7 @@ const LINE_INTERVAL_MS = 5_000;
 
 interface ImportProgress {
   update(tally: Readonly<ImportTally>): void;
-  /** Something that the person should know, once per reason and interval. */
+  /** A message for the person, once per reason and interval. */
   note(text: string): void;
   stop(): void;
 }
@@ -67,7 +67,7 @@ function createLines(context: CliContext): ImportProgress {
   };
 }
 
-/** `bytesTotal` undefined: the length is not known. */
+/** `bytesTotal` is undefined if the length is unknown. */
 export function createImportProgress(context: CliContext, bytesTotal: number | undefined): ImportProgress {
   return context.stderr.isTTY && bytesTotal !== undefined
     ? createBar(context.stderr, bytesTotal)

@@ -1,5 +1,5 @@
-// What an import says at its end: what was created, what was there, which lines were refused and why. The first refused
-// lines are kept for the terminal; all of them go to a file where one was named.
+// The summary at the end of an import: how many grants were created or existed, which lines were refused, and why. The
+// first refused lines are kept for the terminal; all of them go to a file if one was named.
 
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -9,7 +9,7 @@ import { formatCount } from '../output/render.ts';
 import { formatRate } from './import-progress.ts';
 import type { ImportOutcome, RefusedLine } from './import-run.ts';
 
-/** Refused lines that are printed. */
+/** The number of refused lines that are printed. */
 const SHOWN_MAX = 20;
 
 interface ShownLine {
@@ -34,7 +34,7 @@ async function openFile(path: string): Promise<WriteStream> {
   return file;
 }
 
-/** One line of bytes: number, code, detail and the line itself, tabs between. */
+/** One line: number, code, detail and the line itself, separated by tabs. */
 function refusedRow({ line, code, detail }: RefusedLine): Buffer {
   return Buffer.concat([Buffer.from(`${line.number}\t${code}\t${detail}\t`), line.bytes, Buffer.from('\n')]);
 }
@@ -47,12 +47,12 @@ export class ImportReport {
     this.#file = file;
   }
 
-  /** `refusedPath`: where all refused lines go. It is emptied first. */
+  /** `refusedPath`: the file for all refused lines. It is emptied first. */
   static async open(refusedPath: string | undefined): Promise<ImportReport> {
     return new ImportReport(refusedPath === undefined ? undefined : await openFile(refusedPath));
   }
 
-  /** Keeps those with the smallest numbers, whatever order batches are answered in. */
+  /** Keeps those with the smallest line numbers, in whatever order batches complete. */
   async add(refused: RefusedLine): Promise<void> {
     this.#shown.push({ line: refused.line.number, code: refused.code, detail: refused.detail });
     this.#shown.sort((left, right) => left.line - right.line);
@@ -66,7 +66,7 @@ export class ImportReport {
     await finished(this.#file);
   }
 
-  /** For people: on standard error what was refused. Empty where nothing was. */
+  /** For people, on standard error: what was refused. Empty if nothing was. */
   renderRefused(outcome: ImportOutcome): string {
     if (this.#shown.length === 0) return '';
     const rows = this.#shown.map(({ line, code, detail }) => `  line ${line}: ${code}: ${detail}`);

@@ -1,5 +1,5 @@
-// An import: lines read, gathered into batches and delivered several at a time. Memory is bounded by the batches under
-// way, whatever the length of the file. Batches are independent of each other, so their order does not matter.
+// An import: lines are read, grouped into batches and delivered several at a time. The batches in flight bound the
+// memory, whatever the length of the file. Batches are independent of each other, so their order does not matter.
 
 import { addAbortSignal, type Readable } from 'node:stream';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
@@ -7,16 +7,16 @@ import type { OperatorClient } from '../operator-client.ts';
 import { type BatchResult, deliverBatch } from './import-delivery.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from './import-lines.ts';
 
-/** Enough that the service commits while lines travel; more would only wait there. */
+/** Enough for the service to commit while lines travel; more would only wait there. */
 const BATCHES_IN_FLIGHT_MAX = 4;
 
 export interface ImportTally {
-  /** Answered, empty ones not counted. */
+  /** Lines with a result; empty lines are not counted. */
   lines: number;
   created: number;
   exists: number;
   refused: number;
-  /** Of the source, read so far. */
+  /** Bytes of the source that were read so far. */
   bytesRead: number;
 }
 
@@ -28,18 +28,18 @@ interface ImportRun {
   readonly source: Readable;
   readonly format: ImportFormat;
   readonly tenant: string;
-  /** Ends the reading; batches in flight are waited for. */
+  /** Ends the reading; batches in flight complete. */
   readonly signal: AbortSignal;
   readonly onProgress: (tally: Readonly<ImportTally>) => void;
   readonly onRetry: (reason: string, delayMs: number) => void;
-  /** Waited for, so that a slow file bounds the import. */
+  /** Awaited, so that a slow file slows the import. */
   readonly onRefused: (refused: RefusedLine) => Promise<void> | void;
   readonly backoffFirstMs?: number;
 }
 
 export interface ImportOutcome {
   readonly tally: Readonly<ImportTally>;
-  /** Whether all lines of the source were answered. */
+  /** Whether all lines of the source got a result. */
   readonly whole: boolean;
   /** The first failure, of the source or of the service. */
   readonly failure: unknown;
@@ -50,7 +50,7 @@ interface Batch {
   readonly body: string;
 }
 
-/** Batches of lines that can be sent; lines that cannot go to `refuse`. */
+/** Batches of lines that can be sent; other lines go to `refuse`. */
 async function* gather(
   source: AsyncIterable<Uint8Array>,
   format: ImportFormat,
@@ -85,7 +85,7 @@ async function* gather(
   if (lines.length > 0) yield take();
 }
 
-/** Never rejects: a failure is part of the outcome, beside what stands. */
+/** Never rejects: a failure is part of the outcome, next to the results so far. */
 export async function runImport(client: OperatorClient, run: ImportRun): Promise<ImportOutcome> {
   const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
   const stop = new AbortController();
@@ -136,7 +136,7 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
       inFlight.add(delivery);
     }
   } catch (error) {
-    // An aborted source fails with the abort; what led to it is known already.
+    // An aborted source fails with the abort; its cause is already known.
     if (!signal.aborted) fail(error);
   }
   await Promise.all(inFlight);

@@ -1,5 +1,5 @@
-// Looking into JSON that came over the wire: nothing is taken for granted, and what is not as expected is a failure
-// that says so, not an undefined further on.
+// Reads JSON that came over the wire: it trusts nothing, and a value of an unexpected type is a failure that says so,
+// not an undefined further on.
 
 import { CliFailure } from '../failures.ts';
 
@@ -31,7 +31,7 @@ export function recordsOf(record: JsonRecord, name: string): readonly JsonRecord
   return arrayOf(record, name).map(asRecord);
 }
 
-/** Objects, or texts as they are. */
+/** Objects, or strings as they are. */
 export function itemsOf(record: JsonRecord, name: string): readonly (JsonRecord | string)[] {
   return arrayOf(record, name).map((item) => (typeof item === 'string' ? item : asRecord(item)));
 }
@@ -42,7 +42,7 @@ export function textOf(record: JsonRecord, name: string): string {
   return value;
 }
 
-/** Undefined for null and for nothing. */
+/** Undefined for null and for a missing field. */
 export function optionalTextOf(record: JsonRecord, name: string): string | undefined {
   return record[name] === null || record[name] === undefined ? undefined : textOf(record, name);
 }

@@ -1,4 +1,4 @@
-// Tables for people. Programs ask for JSON.
+// Tables for people. Programs use JSON.
 
 import Table from 'cli-table3';
 import type { JsonRecord } from './json-view.ts';
@@ -21,7 +21,7 @@ const PLAIN = {
   middle: '  ',
 } as const;
 
-/** A head and the field it shows, or how to make the cell. */
+/** A head, and the field to show or a function that renders the cell. */
 export type Column = readonly [head: string, field: string | ((record: JsonRecord) => string)];
 
 function cellOf(value: unknown): string {
@@ -37,15 +37,15 @@ const trimEnds = (text: string): string =>
     .join('\n');
 
 const GAP = PLAIN.middle.length;
-/** A narrower column says nothing any more: the line is then longer than the terminal. */
+/** A narrower column is unreadable; instead, the line may become longer than the terminal. */
 const COLUMN_WIDTH_MIN = 8;
 
 const ID = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
-/** What is kept whole as long as it can be: an id that is cut cannot be copied. */
+/** Patterns of cells that are kept whole as long as possible: a cut id cannot be copied. */
 const KEPT: readonly (readonly RegExp[])[] = [[ID, TIME], [ID], []];
 
-/** The widths with which a line fits, taken from the widest columns alone; undefined where it fits as it is. */
+/** The column widths with which a line fits, taken only from the widest columns; undefined if it already fits. */
 function fittingWidths(rows: readonly (readonly string[])[], width: number): number[] | undefined {
   const columns = (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
   const natural = columns.map((cells) => cells.reduce((widest, cell) => Math.max(widest, [...cell].length), 0));
@@ -60,7 +60,7 @@ function fittingWidths(rows: readonly (readonly string[])[], width: number): num
     });
     widths = [...natural];
     while (sum(widths) > room) {
-      // The widest that may still give.
+      // The widest column that can still shrink.
       const spare = widths.map((each, column) => (each > (least[column] ?? 0) ? each : 0));
       const widest = Math.max(...spare);
       if (widest === 0) break;
@@ -71,7 +71,7 @@ function fittingWidths(rows: readonly (readonly string[])[], width: number): num
   return widths;
 }
 
-/** `width`: of the terminal; longer cells end with `…` there. Without it nothing is cut. */
+/** `width`: of the terminal; longer cells end with `…`. Without it nothing is cut. */
 export function renderTable(records: readonly JsonRecord[], columns: readonly Column[], width?: number): string {
   const head = columns.map(([name]) => name.toUpperCase());
   const rows = records.map((record) =>
@@ -88,7 +88,7 @@ export function renderTable(records: readonly JsonRecord[], columns: readonly Co
   return trimEnds(table.toString());
 }
 
-/** Fields of fields have both names: `bounds.keys_max`. */
+/** Nested fields have both names: `bounds.keys_max`. */
 function flatFields(record: JsonRecord): readonly (readonly [string, unknown])[] {
   return Object.entries(record).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

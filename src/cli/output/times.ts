@@ -1,4 +1,4 @@
-// Times as a person writes them: a day, a time, or how far away. They become what the service takes, ISO 8601 in UTC.
+// Times as people write them: a day, a time, or a duration. They become what the service accepts: ISO 8601 in UTC.
 
 import { InvalidArgumentError } from 'commander';
 
@@ -30,7 +30,7 @@ function timeMsOf(text: string, nowMs: number, direction: 1 | -1): number {
   return Date.parse(text.includes('T') && time.zone === undefined ? `${text}Z` : text);
 }
 
-/** The parser of an option. A distance counts from now: back, or ahead. */
+/** The parser of an option. A duration counts from now: back or ahead. */
 export function timeParser(nowMs: () => number, towards: 'the past' | 'the future'): (text: string) => string {
   return (text) => {
     const time = new Date(timeMsOf(text, nowMs(), towards === 'the past' ? -1 : 1));

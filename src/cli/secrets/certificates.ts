@@ -1,6 +1,6 @@
-// X.509 certificates (RFC 5280) for TLS between fronts and shards, where nobody else makes them: an authority, and what
-// it signs. Node can sign but not lay a certificate out; the few DER structures that these need are written here, and
-// tests hold them against OpenSSL's reading. Keys are P-256, signatures ECDSA with SHA-256.
+// X.509 certificates (RFC 5280) for TLS between fronts and shards, if nothing else issues them: an authority and the
+// certificates that it signs. Node can sign but not encode a certificate. The few necessary DER structures are written
+// here, and tests compare them with what OpenSSL reads. Keys are P-256, signatures ECDSA with SHA-256.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
@@ -13,7 +13,7 @@ const SERIAL_BYTES = 16;
 /** What a certificate is for: TLS of a server, of a client, or of a process that is both. */
 export type CertificateUse = 'server' | 'client';
 
-/** PEM texts. */
+/** PEM strings. */
 export interface CertificateWithKey {
   readonly certificate: string;
   readonly key: string;
@@ -36,7 +36,7 @@ const TAG = {
   sequence: 0x30,
   set: 0x31,
 } as const;
-/** A tag of the context, by its number: as it is, or around another element. */
+/** A context-specific tag by number: for the element itself, or around another element. */
 const context = (number: number): number => 0x80 | number;
 const around = (number: number): number => 0xa0 | number;
 
@@ -62,14 +62,14 @@ function objectId(dotted: string): Buffer {
   return der(TAG.id, Buffer.from(bytes));
 }
 
-/** Without a leading zero byte but the one that keeps it positive. */
+/** Without leading zero bytes, except the one that keeps it positive. */
 function positiveInteger(bytes: Uint8Array): Buffer {
   const from = bytes.findIndex((byte) => byte !== 0);
   const digits = from < 0 ? Buffer.from([0]) : Buffer.from(bytes.subarray(from));
   return der(TAG.integer, (digits[0] ?? 0) >= 0x80 ? Buffer.from([0]) : Buffer.alloc(0), digits);
 }
 
-/** Until 2049 with two digits for the year, as RFC 5280 wants it. */
+/** Until 2049 with a two-digit year, as RFC 5280 requires. */
 function time(atMs: number): Buffer {
   const text = `${new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:T]/g, '')}`;
   return Number(text.slice(0, 4)) < 2050
@@ -89,7 +89,7 @@ const nameOf = (commonName: string): Buffer =>
 
 const publicBytes = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
 
-/** The same for a key wherever it is mentioned (RFC 7093, method 1). */
+/** The same for a key in every certificate that mentions it (RFC 7093, method 1). */
 const keyIdOf = (key: KeyObject): Buffer => createHash('sha256').update(publicBytes(key)).digest().subarray(0, 20);
 
 interface Extension {
@@ -102,7 +102,7 @@ const TRUE = der(TAG.boolean, Buffer.from([0xff]));
 const extension = ({ id, critical, value }: Extension): Buffer =>
   der(TAG.sequence, objectId(id), ...(critical ? [TRUE] : []), der(TAG.bytes, value));
 
-/** Bits from the highest on: `unused` of the byte are not part of it. */
+/** Bits from the highest down; the `unused` lowest bits of the byte are not part of it. */
 const keyUsage = (bits: number, unused: number): Extension => ({
   id: '2.5.29.15',
   critical: true,
@@ -160,7 +160,7 @@ function layOut(
 
 const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-/** An authority that signs processes' certificates and no other authority's. */
+/** An authority that signs certificates of processes, but not of other authorities. */
 export function createAuthority(
   dependencies: CertificateDependencies,
   { name, days }: { readonly name: string; readonly days: number },
@@ -174,14 +174,14 @@ export function createAuthority(
     days,
     extensions: [
       basicConstraints(TRUE, der(TAG.integer, Buffer.from([0]))),
-      // Signs certificates and lists of revoked ones.
+      // It may sign certificates and revocation lists.
       keyUsage(0b0000_0110, 1),
       subjectKeyId(key),
     ],
   });
 }
 
-/** A certificate of that authority, whose name is given, for these DNS names. */
+/** A certificate from that authority, which is given by name, for these DNS names. */
 export function issueCertificate(
   dependencies: CertificateDependencies,
   authority: { readonly name: string; readonly key: string },
@@ -203,7 +203,7 @@ export function issueCertificate(
     days,
     extensions: [
       basicConstraints(),
-      // Signs handshakes.
+      // It may sign handshakes.
       keyUsage(0b1000_0000, 7),
       { id: '2.5.29.37', critical: false, value: der(TAG.sequence, ...uses.map((use) => objectId(USES[use]))) },
       {

@@ -1,7 +1,7 @@
-// The Secrets that a cluster needs and that nobody gave: the operator's token, and the certificates between fronts and
-// shards. Each is made once. One that is there is changed only where it holds a certificate of ours that ends soon, and
-// the one after it comes from the same authority: so old and new ones get on, and this may be run again at any time, be
-// broken off anywhere, and be run by two at once.
+// The Secrets that a cluster needs and that the operator has not provided: the operator's token, and the certificates
+// between fronts and shards. Each is created once. An existing one is changed only if it contains a certificate of ours
+// that expires soon. The new certificate comes from the same authority, so old and new ones accept each other. So this
+// is safe to run again at any time, to interrupt anywhere, and to run concurrently.
 
 import { X509Certificate } from 'node:crypto';
 import { CliFailure } from '../failures.ts';
@@ -14,7 +14,7 @@ import {
 } from './certificates.ts';
 
 const MS_PER_DAY = 86_400_000;
-/** Ten years. The authority is not renewed: everything that trusts it would have to learn of the next one first. */
+/** Ten years. The authority is not renewed: everything that trusts it would first have to trust its successor. */
 const AUTHORITY_DAYS = 3650;
 const TOKEN_BYTES = 32;
 
@@ -23,15 +23,15 @@ export type SecretData = Readonly<Record<string, string>>;
 
 /** Where Secrets are kept. */
 export interface SecretStore {
-  /** Undefined where there is none of that name. */
+  /** Undefined if there is none with that name. */
   read(name: string): Promise<SecretData | undefined>;
-  /** False where there is one of that name already; it stays as it is. */
+  /** False if there is already one with that name, which stays as it is. */
   create(name: string, secret: { readonly type: string; readonly data: SecretData }): Promise<boolean>;
-  /** Puts other data into one that is there. Fails where somebody changed it meanwhile. */
+  /** Replaces the data of an existing one. Fails if it was changed in between. */
   replace(name: string, data: SecretData): Promise<void>;
 }
 
-/** For which names each process's certificate is. */
+/** The names for which each process's certificate is issued. */
 export interface CertificateNames {
   readonly shard: readonly string[];
   readonly front: readonly string[];
@@ -39,19 +39,19 @@ export interface CertificateNames {
 }
 
 export interface MadeSecretsOptions {
-  /** What the names of all begin with. */
+  /** The prefix of all names. */
   readonly name: string;
   readonly operatorToken: boolean;
   readonly certificates: CertificateNames | undefined;
-  /** How long the certificates of the processes last, if the authority lasts as long. */
+  /** How long the certificates of the processes last, if the authority lasts that long. */
   readonly certificateDays: number;
-  /** One that lasts no longer than so many days is renewed; 0: none is. */
+  /** A certificate with no more than this many days left is renewed; 0: none is. */
   readonly renewBeforeDays: number;
 }
 
 interface MadeSecretsDependencies extends CertificateDependencies {
   readonly store: SecretStore;
-  /** Takes a line without its end. Never a secret. */
+  /** Takes a line without its line end. Never a secret. */
   readonly print: (line: string) => void;
 }
 
@@ -69,7 +69,7 @@ const tlsData = ({ certificate, key }: CertificateWithKey, authority: string): S
   'ca.crt': authority,
 });
 
-/** The Secret of that name, after making it where it was not there. */
+/** The Secret with that name; creates it if it does not exist. */
 async function ensure(
   { store, print }: MadeSecretsDependencies,
   name: string,
@@ -85,7 +85,7 @@ async function ensure(
     print(`Created ${name}.`);
     return made.data;
   }
-  // Another run was first, and what it made is what counts.
+  // Another run was first, and its Secret counts.
   const other = await store.read(name);
   if (other === undefined) throw new CliFailure(`${name} was removed while this command ran. Run it again.`);
   print(`${name} was created by another run at the same time.`);
@@ -100,7 +100,7 @@ function textOf(name: string, data: SecretData, key: string): string {
   return text;
 }
 
-/** The days that a certificate of this authority still lasts; undefined where it is another's, or none. */
+/** The remaining days of a certificate from this authority; undefined if it is from another one, or none. */
 function daysLeft({ nowMs }: CertificateDependencies, text: string, authority: X509Certificate): number | undefined {
   try {
     const certificate = new X509Certificate(text);
@@ -131,7 +131,7 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
     name: parsedAuthority.subject.replace(/^CN=/, ''),
     key: textOf(authoritySecret, data, 'tls.key'),
   };
-  // A certificate that outlives its authority is good for nothing.
+  // A certificate that outlives its authority is useless.
   const authorityDays = Math.floor((Date.parse(parsedAuthority.validTo) - dependencies.nowMs) / MS_PER_DAY);
   const days = Math.min(options.certificateDays, authorityDays);
   if (authorityDays <= options.renewBeforeDays) {
@@ -154,7 +154,7 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
     const present = await ensure(dependencies, secret, () => ({ type: 'kubernetes.io/tls', data: make() }));
     const left = daysLeft(dependencies, present['tls.crt'] ?? '', parsedAuthority);
     const isDue = left !== undefined && options.renewBeforeDays > 0 && left <= options.renewBeforeDays;
-    // One that would hardly last longer than the one before is no gain.
+    // One that would hardly last longer than the current one gains nothing.
     if (!isDue || days - left < 1) continue;
     await dependencies.store.replace(secret, make());
     dependencies.print(`Renewed ${secret} for ${days} days; it would have expired in ${Math.floor(left)} days.`);

@@ -1,5 +1,5 @@
-// Secrets of one namespace in Kubernetes. Of its API this needs the right to create Secrets, and to get, and for those
-// that are renewed to update, those by name.
+// Secrets of one Kubernetes namespace. It needs the rights to create Secrets, to get those with known names, and to
+// update those that are renewed.
 
 import type { CoreV1Api, KubeConfig, V1Secret } from '@kubernetes/client-node';
 import { CliFailure, reasonOf } from '../failures.ts';
@@ -11,7 +11,7 @@ const NOT_FOUND = 404;
 const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : undefined;
 
-/** What the API server answered, in a line. Its message names no secret. */
+/** The API server's error in one line. Its message contains no secret. */
 function describe(error: unknown): string {
   const status = statusOf(error);
   if (status === undefined) return reasonOf(error);
@@ -23,13 +23,13 @@ function describe(error: unknown): string {
 
 export async function openKubernetesSecrets(options: {
   readonly namespace: string;
-  /** On every Secret that is made. */
+  /** On every Secret that is created. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Without it: KUBECONFIG, or the service account of the pod. */
+  /** By default KUBECONFIG, or the service account of the pod. */
   readonly kubeConfig?: KubeConfig;
 }): Promise<SecretStore> {
   const { namespace, labels } = options;
-  // Only here: it takes a second and tens of megabytes, which no other command should pay for.
+  // Loaded only here: it takes a second and tens of megabytes, which no other command should cost.
   const library = await import('@kubernetes/client-node');
   const config = options.kubeConfig ?? new library.KubeConfig();
   if (options.kubeConfig === undefined) config.loadFromDefault();
@@ -66,7 +66,7 @@ export async function openKubernetesSecrets(options: {
       const secret = await call(what, NOT_FOUND, () => api.readNamespacedSecret({ name, namespace }));
       if (secret === undefined) throw new CliFailure(`${name} was removed while this command ran. Run it again.`);
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
-      // With the version that was read, so that a change by somebody else meanwhile is refused and not undone.
+      // With the version that was read, so that a concurrent change is refused and not undone.
       const body: V1Secret = { ...secret, data: { ...secret.data, ...Object.fromEntries(encoded) } };
       const changed = await call(what, CONFLICT, () => api.replaceNamespacedSecret({ name, namespace, body }));
       if (changed === undefined) throw new CliFailure(`${name} was changed while this command ran. Run it again.`);

@@ -1,17 +1,17 @@
-// Time and randomness as ports, so that everything that decides can run on virtual time and a seed.
+// Time and randomness as ports, so that all decisions can run on virtual time and a seed.
 
 export interface Timer {
   cancel(): void;
 }
 
 export interface Clock {
-  /** Milliseconds since an arbitrary moment; never goes back and runs while the process could run. */
+  /** Milliseconds since an arbitrary moment; never goes back, and runs whenever the process could run. */
   monotonicMs(): number;
-  /** Milliseconds since the Unix epoch, whole; may jump. */
+  /** Whole milliseconds since the Unix epoch; may jump. */
   wallMs(): number;
-  /** Calls `run` once, not before `delayMs` has passed on the monotonic clock. Does not keep the process alive. */
+  /** Calls `run` once, at the earliest after `delayMs` on the monotonic clock. Does not keep the process alive. */
   setTimer(run: () => void, delayMs: number): Timer;
-  /** Calls `run` soon, after the I/O that is ready now has been taken in. */
+  /** Calls `run` soon, after pending I/O. */
   setImmediate(run: () => void): void;
 }
 
@@ -20,7 +20,7 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
-/** Resolves after `delayMs`; rejects with the reason of `signal` once that aborts, and leaves no timer. */
+/** Resolves after `delayMs`. Rejects with the reason of `signal` once that aborts, and then leaves no timer. */
 export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {

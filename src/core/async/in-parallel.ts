@@ -1,8 +1,8 @@
-// Work on many items, a bounded number of them at a time.
+// Processes many items, a bounded number of them at a time.
 
 /**
- * Resolves when all are done. After the first failure no further item is begun, and it rejects once those begun are
- * over.
+ * Resolves when all items are done. After the first failure it starts no further item, and rejects once those in flight
+ * have ended.
  */
 export async function inParallel<Item>(
   items: readonly Item[],

@@ -1,36 +1,36 @@
-// Fair turns on the event loop: whose work goes on next where more is asked than there is time for. Deficit round-robin
-// by measured time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Every key
-// has a queue, which is served until its quantum is used up; a key that had nothing to do goes before those that always
-// have work. It keeps: what one key costs delays another by one round of quanta at most, however much the first has
-// waiting; the work of one key begins in the order in which it came; where nobody waits, work runs at once.
+// Fair turns on the event loop: whose work continues if there is more work than time. Deficit round-robin by measured
+// time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Each key has a queue,
+// which is served until its quantum is used up; a key that was idle goes before keys that always have work. Invariant:
+// one key delays another by at most one round of quanta, however much work it has; the work of a key starts in the
+// order of arrival; if nothing waits, work runs immediately.
 
 import type { Clock } from './clock.ts';
 
-/** Runs once; true: there is more to do, for which it is called again when its key's turn comes. Must not throw. */
+/** Runs one step. True: there is more to do, and it is called again in the next turn of its key. Must not throw. */
 export type Step = () => boolean;
 
 export interface Turns {
   /**
-   * Whether work may begin at once, without `run`: nobody waits, and this turn of the event loop has time left. `nowMs`
-   * is the monotonic time, which the caller has read anyway; `laterMs` what the work takes after it, which is counted
-   * now.
+   * Whether work may start immediately, without `run`: nothing waits, and this turn of the event loop has time left.
+   * `nowMs`: the monotonic time, which the caller has read anyway. `laterMs`: what the work costs later, which is
+   * counted now.
    */
   idle(nowMs: number, laterMs?: number): boolean;
-  /** Whether this turn of the event loop has time left: what costs next to nothing may be done now, whoever waits. */
+  /** Whether this turn of the event loop has time left: work that costs almost nothing may then run, whatever waits. */
   hasTime(nowMs: number): boolean;
   /**
-   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where nothing of the key
-   * waits and the turn has time left, or nothing of it has been run in this turn. `costMs`: what the step counts for
-   * where it is measured as less, since what it begins goes on after it.
+   * Runs `step` when the turn of `key` comes, in call order for each key. It runs immediately if nothing of the key
+   * waits and either the turn has time left or nothing of the key has run in this turn. `costMs`: the minimum cost of
+   * the step, since what it starts continues after it.
    */
   run(key: string, step: Step, costMs?: number): void;
-  /** Runs `send` later, once: when this turn's work is done, at the latest, before sockets are looked at again. */
+  /** Runs `send` later, once: at the end of this turn's work, at the latest before sockets are polled again. */
   atEnd(send: () => void): void;
-  /** Steps that wait. */
+  /** Number of waiting steps. */
   readonly waiting: number;
 }
 
-/** Resolves in a turn of `key`. What then goes on, until its next await, cannot be measured: it counts as `costMs`. */
+/** Resolves in a turn of `key`. What follows, up to its next await, cannot be measured: it counts as `costMs`. */
 export function turnOf(turns: Turns, key: string, costMs: number): Promise<void> {
   return new Promise((resolve) => {
     const step = (): boolean => {
@@ -41,13 +41,13 @@ export function turnOf(turns: Turns, key: string, costMs: number): Promise<void>
   });
 }
 
-/** For which work is done in one turn of the event loop: in between, sockets and timers are served. */
+/** Work done in one turn of the event loop; sockets and timers are served in between. */
 const TURN_MS = 3;
-/** What a queue is served for before the next one's turn. Far above a check, below a large bulk. */
+/** How long a queue is served before the next one's turn. Far above a check, below a large bulk call. */
 const QUANTUM_MS = 0.5;
-/** What a step counts for at least: clocks have a grain, and steps without cost would never end a turn. */
+/** Minimum cost of a step: clocks have a resolution, and steps without cost would never end a turn. */
 const STEP_MS_MIN = 0.001;
-/** Steps that have ended are let go of in bulk. */
+/** Finished steps are dropped in bulk. */
 const ENDED_STEPS_MAX = 256;
 
 interface Work {
@@ -58,9 +58,9 @@ interface Work {
 interface Flow {
   readonly key: string;
   readonly work: Work[];
-  /** Of the first that has not ended. */
+  /** Index of the first unfinished step. */
   head: number;
-  /** Time it may still take before the next one's turn; below zero where its last step took more. */
+  /** Time left before the next flow's turn; negative if its last step took longer. */
   deficitMs: number;
 }
 
@@ -68,19 +68,17 @@ const first = (flows: ReadonlyMap<string, Flow>): Flow | undefined => flows.valu
 
 export class FairTurns implements Turns {
   readonly #clock: Clock;
-  /** Flows that had nothing to do before, served first, for one quantum; in the order of their turns. */
+  /** Flows that were idle before. Served first, for one quantum, in the order of their turns. */
   readonly #sparse = new Map<string, Flow>();
   /**
-   * The others, in the order of their turns. One without steps is kept once around, so that it does not count as sparse
-   * again.
+   * The other flows, in the order of their turns. An empty flow stays for one round, so that it does not count as
+   * sparse again.
    */
   readonly #busy = new Map<string, Flow>();
   #waiting = 0;
-  /** Undefined: no work was begun in this turn of the event loop. */
+  /** Undefined: no work has started in this turn of the event loop. */
   #turnStartedMs: number | undefined;
-  /**
-   * Keys of which something was run in this turn although it had no time left: so many sockets had something to read.
-   */
+  /** Keys that were served in this turn although no time was left, because many sockets were readable. */
   readonly #overtime = new Set<string>();
   #atEnd: (() => void)[] = [];
   #sendsSoon = false;
@@ -141,8 +139,8 @@ export class FairTurns implements Turns {
   }
 
   /**
-   * Thousands of sockets may have something to read, or have ended, in one turn. Each key is served once before its
-   * end, and what comes of it is sent, so that it does not wait for all of them.
+   * Thousands of sockets may be readable, or may have closed, in one turn. Each key is served once before the end of
+   * the turn, and its output is sent right away, so that it does not wait for all of them.
    */
   #mayTakeOvertime(key: string): boolean {
     if (this.#overtime.has(key)) return false;
@@ -154,7 +152,7 @@ export class FairTurns implements Turns {
     return true;
   }
 
-  /** Runs a step of a flow that had nothing to do before; while others wait, it counts as busy from here on. */
+  /** Runs a step of a flow that was idle before. While others wait, the flow counts as busy from here on. */
   #runFirst(flow: Flow, step: Step, costMs: number, nowMs: number): boolean {
     const more = step();
     const tookMs = this.#clock.monotonicMs() - nowMs;
@@ -166,7 +164,7 @@ export class FairTurns implements Turns {
     return more;
   }
 
-  /** What a step has begun takes time of this turn once it goes on. */
+  /** Counts towards this turn the time that a step's follow-up work will take. */
   #anticipate(laterMs: number): void {
     if (laterMs > 0 && this.#turnStartedMs !== undefined) this.#turnStartedMs -= laterMs;
   }
@@ -184,7 +182,7 @@ export class FairTurns implements Turns {
 
   #serve(): void {
     let nowMs = this.#clock.monotonicMs();
-    // Also where a step throws: the others go on in the next turn.
+    // Scheduled first, so that the other flows continue in the next turn even if a step throws.
     this.#scheduleEnd();
     let spentMs = 0;
     while (this.#waiting > 0 && spentMs < TURN_MS) {
@@ -205,7 +203,7 @@ export class FairTurns implements Turns {
         spentMs += costMs;
       }
     }
-    // Where nobody waits, nobody owes anything.
+    // If nothing waits, no flow owes time.
     if (this.#waiting === 0) {
       this.#sparse.clear();
       this.#busy.clear();
@@ -229,7 +227,7 @@ export class FairTurns implements Turns {
     flow.head = 0;
   }
 
-  /** Nothing of the flow waits. */
+  /** The flow has no waiting step. */
   #retire(flow: Flow): void {
     if (this.#sparse.has(flow.key)) this.#toBack(flow);
     else this.#busy.delete(flow.key);

@@ -1,20 +1,20 @@
-// A histogram of latencies with fixed buckets, so that those of many fronts are merged by adding them up. Buckets are
-// an eighth of a power of two wide: a quantile read from them is too high by 12.5 % at most. Fronts send the counts by
-// bucket, so the buckets never change.
+// A histogram of latencies with fixed buckets, so that the histograms of many fronts are merged by addition. Each
+// bucket is an eighth of a power of two wide, so a quantile is at most 12.5 % too high. Fronts send counts per bucket,
+// so the buckets must never change.
 
-/** Up to some 40 s; what is longer counts in the last. */
+/** Up to about 40 s; longer latencies count in the last bucket. */
 export const LATENCY_BUCKETS = 160;
 
-/** Buckets are counted in this unit: one is 10 µs. */
+/** The unit of the buckets: 10 µs. */
 const UNITS_PER_MS = 100;
-/** Of a power of two; below it each unit has a bucket of its own. */
+/** Buckets per power of two; below this value each unit has its own bucket. */
 const STEPS = 8;
 const STEP_BITS = 3;
 const LAST_UNIT = 2 ** 22 - 1;
 
-/** The bucket of a latency. Without a float logarithm or an allocation: it is asked for every check. */
+/** The bucket of a latency. It runs for every check, so it uses no floating-point logarithm and allocates nothing. */
 export function latencyBucket(ms: number): number {
-  // What a clock or a caller may have made of it: negative, or not a number.
+  // A clock or caller may supply a negative value or NaN.
   const units = ms > 0 ? Math.min(ms * UNITS_PER_MS, LAST_UNIT) | 0 : 0;
   if (units < STEPS) return units;
   const exponent = 31 - Math.clz32(units);
@@ -28,7 +28,7 @@ function upperBoundMs(bucket: number): number {
   return ((STEPS + (bucket % STEPS) + 1) * 2 ** (exponent - STEP_BITS)) / UNITS_PER_MS;
 }
 
-/** What `quantile` (0 to 1) of the latencies are below, in milliseconds. Undefined where there are none. */
+/** An upper bound of the `quantile` (0 to 1) of the latencies, in milliseconds. Undefined if there are none. */
 export function latencyQuantileMs(counts: ArrayLike<number>, quantile: number): number | undefined {
   let total = 0;
   for (let bucket = 0; bucket < counts.length; bucket += 1) total += counts[bucket] ?? 0;

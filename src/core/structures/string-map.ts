@@ -1,10 +1,9 @@
-// A hash map with string keys, for strings that come with requests. V8 looks every key that a Map is asked for up in
-// its table of all names first, and keeps it there, which costs more than the map itself: a lookup here takes half of
-// the time among ten thousand keys, a quarter among some hundred thousand, most of which are in no cache of the
-// processor.
+// A hash map for string keys that come with requests. A Map makes V8 internalize every key that it looks up in its
+// string table, which costs more than the map itself. Here a lookup takes half of the time with ten thousand keys, and
+// a quarter with several hundred thousand, most of which are in no processor cache.
 //
 // Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4) into a dense list
-// of entries. The hashes of keys depend on a secret of the process, so that nobody can choose keys that meet; the
+// of entries. The hashes depend on a secret of the process, so that an attacker cannot choose keys that collide; the
 // order of entries does not.
 
 import { getRandomValues } from 'node:crypto';
@@ -12,7 +11,7 @@ import { getRandomValues } from 'node:crypto';
 const BUCKETS_MIN = 8;
 const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) => value | 1);
 
-/** Bound: as a method it would be looked up for each character, since keys have many internal forms. */
+/** Bound: V8 would look up a method for each character, since keys have many internal representations. */
 export const unitAt: (key: string, index: number) => number = Function.prototype.call.bind(String.prototype.charCodeAt);
 
 function hashOf(key: string): number {
@@ -26,10 +25,10 @@ function hashOf(key: string): number {
 }
 
 export class StringMap<Value> {
-  /** Two numbers for each bucket: the hash of a key, and the number of its entry, counted from 1; 0: it is empty. */
+  /** Two numbers per bucket: the hash of a key, and the number of its entry, counted from 1; 0: the bucket is empty. */
   #buckets = new Int32Array(2 * BUCKETS_MIN);
   #mask = BUCKETS_MIN - 1;
-  /** Two places for each entry: its key and its value. */
+  /** Two elements per entry: its key and its value. */
   #entries: (string | Value)[] = [];
 
   get size(): number {
@@ -41,8 +40,8 @@ export class StringMap<Value> {
   }
 
   /**
-   * The values of several keys. Little of a large map is in the processor's caches: one step at a time for all of
-   * them, what they need is fetched at once, and not one after the other.
+   * The values of several keys. Little of a large map is in the processor's caches. Doing each step for all keys lets
+   * the processor fetch what they need at the same time instead of one after another.
    */
   getMany(keys: readonly string[]): (Value | undefined)[] {
     const hashes = keys.map(hashOf);
@@ -71,7 +70,7 @@ export class StringMap<Value> {
     this.#occupy(hash, this.size);
   }
 
-  /** Whether it was there. The last entry takes its place in the order. */
+  /** Returns whether the key was there. The last entry takes its place in the order. */
   delete(key: string): boolean {
     const bucket = this.#find(key, hashOf(key));
     if (bucket < 0) return false;
@@ -96,8 +95,8 @@ export class StringMap<Value> {
   }
 
   /**
-   * In the order in which they were added, as far as nothing was deleted. To be taken whole before anything is deleted,
-   * since the entry that takes a deleted one's place might be left out.
+   * In insertion order, as long as nothing was deleted. Consume it completely before deleting anything; otherwise it
+   * may skip the entry that replaces a deleted one.
    */
   *entries(): Generator<[string, Value]> {
     for (let offset = 0; offset < this.#entries.length; offset += 2) {
@@ -118,12 +117,12 @@ export class StringMap<Value> {
     return bucket < 0 ? undefined : (this.#entries[this.#offsetOf(bucket) + 1] as Value);
   }
 
-  /** Where the entry of an occupied bucket lies in `#entries`. */
+  /** The index in `#entries` of the entry of an occupied bucket. */
   #offsetOf(bucket: number): number {
     return 2 * ((this.#buckets[2 * bucket + 1] ?? 0) - 1);
   }
 
-  /** The bucket of a key; −1: it has none. */
+  /** The bucket of a key; −1: the key is missing. */
   #find(key: string, hash: number): number {
     const buckets = this.#buckets;
     const mask = this.#mask;
@@ -147,7 +146,7 @@ export class StringMap<Value> {
     this.#buckets[2 * bucket + 1] = entry;
   }
 
-  /** Empties a bucket and moves up what would not be found behind an empty one (algorithm 6.4R there). */
+  /** Empties a bucket, and moves up entries that a search would no longer find (algorithm 6.4R in Knuth). */
   #free(bucket: number): void {
     const buckets = this.#buckets;
     const mask = this.#mask;

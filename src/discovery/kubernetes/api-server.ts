@@ -1,11 +1,11 @@
-// HTTP to the API server of Kubernetes: a read and a watch, both bounded and both ended by a signal. Where it is, its
-// authority and the credentials come from @kubernetes/client-node, which is read again for every request: tokens,
-// certificates and a kubeconfig change while the process runs.
+// HTTP to the API server of Kubernetes: a read and a watch, both bounded and both ended by a signal. Its address, its
+// authority and the credentials come from @kubernetes/client-node, loaded again for every request: tokens, certificates
+// and a kubeconfig change while the process runs.
 //
-// The requests are made here, because those of the library (2.0.1) do not fit a process that is to run for months. Its
-// informer ends for good at the first list or watch that fails. Its Watch ends after 30 seconds of real time without an
-// event, drops what an error answer says, swallows an event that cannot be handled, and has no bound for a line. Each
-// request makes a pool of connections that is not closed.
+// This code makes the requests itself, because those of the library (2.0.1) do not fit a process that runs for months.
+// Its informer ends for good at the first list or watch that fails. Its Watch ends after 30 seconds of real time
+// without an event, drops the body of an error response, swallows an event that cannot be handled, and has no bound for
+// a line. Each request creates a pool of connections that is never closed.
 
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { type RequestOptions, request as requestTls } from 'node:https';
@@ -13,29 +13,31 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { ApiFailure, failureOfStatus } from './api-failure.ts';
 import { statusMessage } from './endpoint-slices.ts';
 
-/** Some 20,000 endpoints, far above any cluster of shards. */
+/** About 20,000 endpoints, far more than any cluster of shards has. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024;
 /** An object in etcd has 1.5 MiB at most. */
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 const STATUS_LENGTH_MAX = 64 * 1024;
-/** As the clients in Go do it: finds a dead link sooner than a silent watch does. */
+/** As the Go clients do: detects a dead link sooner than a silent watch would. */
 const KEEP_ALIVE_MS = 30_000;
 
 export interface ApiServer {
-  /** The JSON value that `path` has. */
+  /** The JSON value at `path`. */
   read(path: string, signal: AbortSignal): Promise<unknown>;
-  /** Resolves once the server has accepted the watch; then every line as a JSON value, until the server ends it. */
+  /**
+   * Resolves once the server has accepted the watch; then yields every line as a JSON value, until the server ends it.
+   */
   watch(path: string, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
 
 export type LoadKubeConfig = () => Promise<KubeConfig>;
 
-/** What KubeConfig makes up where it finds nothing. */
+/** KubeConfig's default if it finds no configuration. */
 const NOTHING_FOUND = 'http://localhost:8080';
 
-/** KUBECONFIG or the kubeconfig of the user, else the service account of the pod. */
+/** KUBECONFIG or the user's kubeconfig, otherwise the service account of the pod. */
 const loadByDefault: LoadKubeConfig = async () => {
-  // Only here: it takes a second and tens of megabytes, which nobody else should pay for.
+  // Loaded only here: it takes a second and tens of megabytes, which no other process should pay for.
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   config.loadFromDefault();
@@ -45,14 +47,14 @@ const loadByDefault: LoadKubeConfig = async () => {
   return config;
 };
 
-/** Errors of the system name files and programs; others may quote what they read, which is secret. */
+/** Errors of the system name files and programs; other errors may quote what was read, which is secret. */
 function describeSystemError(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describeSystemError))].join('; ');
   if (!(error instanceof Error)) return 'unknown error';
   return 'code' in error && typeof error.code === 'string' ? error.message : error.name;
 }
 
-/** Rejects with the reason of `signal` as soon as that aborts, whatever becomes of `work`. */
+/** Rejects with the reason of `signal` as soon as it aborts, whatever happens to `work`. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
@@ -71,7 +73,7 @@ async function prepare(load: LoadKubeConfig): Promise<{ readonly server: string;
     if (server === undefined) throw new ApiFailure('invalid', 'The kubeconfig has no current context.');
     const options: RequestOptions = {};
     await config.applyToHTTPSOptions(options);
-    // A token from a file keeps the line break at its end, with which it is no header.
+    // A token from a file has a trailing line break, which is not allowed in a header.
     const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
     return {
       server,
@@ -83,7 +85,7 @@ async function prepare(load: LoadKubeConfig): Promise<{ readonly server: string;
   }
 }
 
-/** Whatever happened on the way; the reason of the signal where that ended it. */
+/** The failure for any error; if the signal ended the request, its reason. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof ApiFailure) return error;
@@ -114,7 +116,7 @@ async function refusal(response: IncomingMessage): Promise<ApiFailure> {
   try {
     message = statusMessage(JSON.parse(await readText(response, STATUS_LENGTH_MAX)));
   } catch {
-    // What the answer says would be welcome; its status is enough.
+    // The body would be useful, but the status is enough.
   }
   return failureOfStatus(status, message ?? `The API server responds with status ${status}.`);
 }
@@ -137,9 +139,9 @@ async function* readLines(response: IncomingMessage, signal: AbortSignal): Async
   }
 }
 
-/** `load`: without it, the surroundings of the process say where the API server is. */
+/** `load`: by default, the environment of the process says where the API server is. */
 export function createApiServer(load: LoadKubeConfig = loadByDefault): ApiServer {
-  /** The answer with status 200. */
+  /** The response, if its status is 200. */
   async function open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     signal.throwIfAborted();
     const { server, options } = await unlessAborted(prepare(load), signal);

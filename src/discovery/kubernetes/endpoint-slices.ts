@@ -1,10 +1,10 @@
-// EndpointSlices as the API server writes them (discovery.k8s.io/v1), and the addresses that they come to. Pure. What
-// does not have the shape of the API is a failure as a whole, so that half an answer never replaces a known set.
+// Parses EndpointSlices from the API server (discovery.k8s.io/v1) into addresses. Pure. A response that does not have
+// the shape of the API fails as a whole, so that half a response never replaces a known set.
 
 import { isIP } from 'node:net';
 import { ApiFailure, failureOfStatus } from './api-failure.ts';
 
-/** What is kept of a slice. */
+/** The parts of a slice that are kept. */
 export interface EndpointSlice {
   readonly name: string;
   /** One per endpoint, ready or not. */
@@ -23,7 +23,7 @@ export type SliceEvent =
   /** Nothing has changed up to this version. */
   | { readonly kind: 'bookmark'; readonly version: string };
 
-/** A failed Status is told in a sentence or two. */
+/** A failed Status is logged in one or two sentences. */
 const MESSAGE_LENGTH_MAX = 500;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ function asFields(value: unknown): Fields {
   return value as Fields;
 }
 
-/** Go writes an empty list as null. */
+/** Go encodes an empty list as null. */
 function asList(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new ApiFailure('invalid', 'A list is missing.');
@@ -51,7 +51,7 @@ function parseSlice(value: unknown): EndpointSlice {
   const slice = asFields(value);
   const hosts: string[] = [];
   for (const endpoint of asList(slice.endpoints)) {
-    // No meaning is defined for the addresses of an endpoint behind the first one.
+    // Only the first address of an endpoint has a defined meaning.
     const [host] = asList(asFields(endpoint).addresses);
     if (typeof host === 'string' && isIP(host) !== 0) hosts.push(host);
   }
@@ -64,7 +64,7 @@ function parseSlice(value: unknown): EndpointSlice {
   return { name: asText(asFields(slice.metadata).name), hosts, ports };
 }
 
-/** The answer to a list: the slices, and the version from which changes can be watched. */
+/** The result of a list: the slices, and the version from which to watch changes. */
 export function parseSliceList(value: unknown): {
   readonly version: string;
   readonly slices: readonly EndpointSlice[];
@@ -73,13 +73,13 @@ export function parseSliceList(value: unknown): {
   return { version: versionOf(list), slices: asList(list.items).map(parseSlice) };
 }
 
-/** The message of a Status object, where a value is one. */
+/** The message of a Status object, if the value is one. */
 export function statusMessage(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('message' in value)) return undefined;
   return typeof value.message === 'string' ? value.message.slice(0, MESSAGE_LENGTH_MAX) : undefined;
 }
 
-/** One line of a watch. The failure that it tells of is thrown. */
+/** One line of a watch. Throws the failure that a line reports. */
 export function parseSliceEvent(value: unknown): SliceEvent {
   const { type, object } = asFields(value);
   const fields = asFields(object);
@@ -98,7 +98,7 @@ export function parseSliceEvent(value: unknown): SliceEvent {
   }
 }
 
-/** A port given as a number needs no entry in the slice: a headless Service may name none. */
+/** A port given by number needs no entry in the slice: a headless Service may have none. */
 function portOf(ports: readonly SlicePort[], wanted: string): number | undefined {
   if (/^\d+$/.test(wanted)) return Number(wanted);
   const named = ports.find(({ name }) => name === wanted);
@@ -106,8 +106,8 @@ function portOf(ports: readonly SlicePort[], wanted: string): number | undefined
 }
 
 /**
- * Every address (host:port) once, sorted. `port`: the name of a port or its number; a slice that has no port of that
- * name is taken at its only port.
+ * Every address (host:port) once, sorted. `port`: the name or number of a port; if a slice has no port with that name,
+ * its only port is used.
  */
 export function addressesOf(slices: Iterable<EndpointSlice>, port: string): readonly string[] {
   const addresses = new Set<string>();

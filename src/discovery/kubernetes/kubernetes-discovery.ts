@@ -1,11 +1,11 @@
-// Addresses of shards from Kubernetes: those of every endpoint of one Service, listed and watched as EndpointSlices. It
-// keeps: the last known set stays while the API server is away or refuses, for however long, and while the Service has
-// no endpoints, since neither says anything about shards that still answer; one request is in flight at a time, and
-// none follows at once on one that failed.
+// Addresses of shards from Kubernetes: every endpoint of one Service, listed and watched as EndpointSlices. Invariants:
+// the last known set stays while the API server is away or refuses, for however long, and while the Service has no
+// endpoints, because neither says anything about shards that still respond. One request is in flight at a time, and
+// after a failed one there is a pause.
 //
-//   list ──▶ watch ──▶ watch ──▶ … ──▶ list    each watch goes on from the last version, event or bookmark, it was told
+//   list ──▶ watch ──▶ watch ──▶ … ──▶ list    each watch continues from the last version, event or bookmark
 //    ▲         │                        (5 min)
-//    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
+//    └─ pause ─┘ any failure: refused, broken off, silent, version expired
 
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
@@ -24,23 +24,23 @@ import {
 } from './endpoint-slices.ts';
 import { TimeBound } from './time-bound.ts';
 
-/** Whatever the watch has missed is noticed then. */
+/** A list finds everything that a watch has missed. */
 const LIST_INTERVAL_MS = 5 * 60_000;
-/** Up to so much of an interval is random, so that many fronts do not ask at the same moment. */
+/** Up to this share of an interval is random, so that many fronts do not send requests at the same moment. */
 const JITTER = 0.25;
-/** For an answer, and for a watch to begin. */
+/** For a response, and for the start of a watch. */
 const ANSWER_MS_MAX = 10_000;
-/** The server ends a watch then. Short, since a link that died is noticed no earlier than that. */
+/** The server ends a watch after this time. It is short, because a dead link is not detected earlier. */
 const WATCH_SECONDS = 120;
 const WATCH_SECONDS_MIN = 5;
-/** A watch that the server should have ended so long ago is dead. */
+/** A watch that outlives its end on the server by this much is dead. */
 const WATCH_GRACE_MS = 15_000;
-/** A watch that ends sooner of itself is a failure: it would be asked for over and over. */
+/** A watch that ends sooner by itself counts as a failure; otherwise it would be requested over and over. */
 const WATCH_MS_MIN = 1000;
-/** A watch that has lasted for so long was a good one: what fails after it fails for the first time. */
+/** After a watch of at least this length, a failure counts as the first one. */
 const GOOD_WATCH_MS = 10_000;
 const RETRY = { firstMs: 1000, maxMs: 30_000 };
-/** Far above any cluster: a slice has up to 100 endpoints. */
+/** Far more than any cluster has: a slice has up to 100 endpoints. */
 const SLICES_MAX = 1000;
 
 export interface KubernetesTarget {
@@ -55,7 +55,7 @@ export interface KubernetesDiscoveryDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly observer: DiscoveryObserver;
-  /** Without it: KUBECONFIG, else the service account of the pod. Called for every request. */
+  /** By default KUBECONFIG, otherwise the service account of the pod. Called for every request. */
   readonly loadKubeConfig?: LoadKubeConfig;
 }
 
@@ -68,12 +68,12 @@ class KubernetesWatch {
   readonly #slices = new Map<string, EndpointSlice>();
   #bound: TimeBound | undefined;
   #known: readonly string[] = [];
-  /** Of the last list, event or bookmark; undefined: list first. */
+  /** From the last list, event or bookmark; undefined: list first. */
   #version: string | undefined;
   #listAtMs = 0;
-  /** Requests that failed in a row. */
+  /** Consecutive failed requests. */
   #failures = 0;
-  /** Logged last: what goes on is told once. */
+  /** The last logged failure: a lasting one is logged once. */
   #failure: string | undefined;
   #lack = '';
 
@@ -192,7 +192,7 @@ class KubernetesWatch {
     }
   }
 
-  /** Tells the addresses where they are others than before. */
+  /** Reports the addresses if they have changed. */
   #settle(): void {
     const { observer, log } = this.#dependencies;
     const { namespace, service, port } = this.#target;
@@ -207,7 +207,7 @@ class KubernetesWatch {
     this.#onChange(addresses);
   }
 
-  /** Says once what is not as it should be about the addresses that were found. */
+  /** Logs once what is wrong with the addresses that were found. */
   #tellLack(found: number): void {
     const { namespace, service, port } = this.#target;
     let lack = '';
@@ -251,7 +251,7 @@ class KubernetesWatch {
   }
 }
 
-/** Lists and watches the EndpointSlices of one Service for as long as anyone watches. */
+/** Lists and watches the EndpointSlices of one Service while there is a watcher. */
 export function createKubernetesDiscovery(
   dependencies: KubernetesDiscoveryDependencies,
   target: KubernetesTarget,

@@ -1,9 +1,9 @@
-// The bound in time on one request to the API server, and its end.
+// Bounds one request to the API server in time, and ends it.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { ApiFailure } from './api-failure.ts';
 
-/** Its signal aborts with a failure when the time is over that was allowed last. */
+/** Its signal aborts with a failure when the last allowed time is over. */
 export class TimeBound {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
@@ -22,7 +22,7 @@ export class TimeBound {
     this.#timer = this.#clock.setTimer(() => this.#controller.abort(failure), timeMs);
   }
 
-  /** Nothing of the request is left then. */
+  /** Ends the request completely. */
   end(): void {
     this.#timer?.cancel();
     this.#controller.abort();

@@ -1,18 +1,18 @@
-// Failed authentications by client network: 60 in a window of 60 s, then it is refused until the window ends. It keeps:
-// a network is remembered no longer than its window, and never more than the bound of them; above it the one whose
-// window began first is let go.
+// Limits failed authentications per client network: after 60 failures in a window of 60 s, it refuses that network
+// until the window ends. Invariants: a network is remembered no longer than its window, and the number of networks is
+// bounded; above the bound, the network whose window began first is forgotten.
 
-import { clientNetwork } from '../../core/addresses.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import { clientNetwork } from '../../core/text/addresses.ts';
 import { type FailureLimiter, secondsUntil } from './rate-limiter.ts';
 
 const FAILURES_MAX = 60;
 const WINDOW_SECONDS = 60;
-/** Some 200 bytes each: 20 MB, while somebody fails from everywhere. */
+/** About 200 bytes each: 20 MB while failures come from everywhere. */
 const NETWORKS_MAX_DEFAULT = 100_000;
 
 interface Window {
-  /** On the monotonic clock: no window is longer because the wall clock was set back. */
+  /** On the monotonic clock: setting the wall clock back lengthens no window. */
   readonly endsAtMs: number;
   failures: number;
 }
@@ -22,7 +22,7 @@ export function createFailureLimiter(
   options: { readonly networksMax?: number } = {},
 ): FailureLimiter {
   const { networksMax = NETWORKS_MAX_DEFAULT } = options;
-  /** In the order in which the windows began, which is that in which they end. */
+  /** In the order in which the windows began, which is the order in which they end. */
   const windows = new Map<string, Window>();
 
   function forgetEnded(nowMs: number): void {

@@ -1,27 +1,26 @@
-// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it);
-// the front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next
-// one.
+// The running window of one tenant, as one front takes part in it. The count of the window is shared (in Redis). The
+// front takes blocks of requests from it ahead of need, for this window and, in its second half, for the next one.
 //
 //   running window                                  next window
 //   ├───────────────────────┬───────────────────┬·······┬──────────────────────────────────▶ time
 //   starts                  half       endsFromMs       endsByMs
-//   │  paid with `prepaid`  │  and a block of   │ paid  │  what was prepaid for it goes on
-//   │  of this window       │  the next one     │ twice │  as its `prepaid`
+//   │  paid with `prepaid`  │  and a block of   │ paid  │  what was prepaid for it becomes
+//   │  of this window       │  the next one     │ twice │  its `prepaid`
 //   │                       │  is taken ahead   │       │
 //
-//   limit of a window:  │ spent here │ prepaid │ available: nobody has taken it yet │ taken by other fronts │
+//   limit of a window:  │ spent here │ prepaid │ available: taken by no front yet │ taken by other fronts │
 //
-// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no
-// more than the limit. When a window ends is known from the answers only within bounds: not before the time left was
-// counted from the sending (`endsFromMs`), not after it was counted from the answer (`endsByMs`). Between the two a
-// request is paid for in both windows. Where the count cannot be had, the front goes on with its share: limit ÷ fronts,
-// less what it has let through in this window.
+// Invariant: each request is paid for in the window in which it is let through, so all fronts together let through no
+// more than the limit. A reply gives the time left, which bounds the end of the window: not before that time counted
+// from the sending (`endsFromMs`), not after that time counted from the reply (`endsByMs`). Between the two, a request
+// is paid for in both windows. While the count is unavailable, the front uses its share: limit ÷ fronts, less what it
+// has let through in this window.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type RateDecision, secondsUntil } from './rate-limiter.ts';
 import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
 
-/** How a request was decided: at once, after an answer, or without one. */
+/** How a request was decided: at once, after a reply, or without one. */
 export type DecisionSource = 'memory' | 'redis' | 'share';
 
 export interface LeasedWindowDependencies {
@@ -30,37 +29,37 @@ export interface LeasedWindowDependencies {
   readonly onDecided: (source: DecisionSource) => void;
 }
 
-/** Plans up to this rate are counted request by request: a block of them would be a good part of the limit. */
+/** Plans up to this rate are counted request by request: a block would be a large part of their limit. */
 const EXACT_PER_SECOND_MAX = 10;
 /** How long such a request waits for the count. */
 const EXACT_MS_MAX = 20;
-/** The fronts together use this many blocks a window where the count answers fast. */
+/** All fronts together use this many blocks per window while the count replies fast. */
 const BLOCKS_PER_WINDOW = 100;
 const BLOCK_MAX = 1000;
-/** Requests that wait for one block. Each holds a connection of a client; more than these go by the share. */
+/** Requests that wait for one block. Each holds a connection of a client; further ones are decided by the share. */
 const WAITING_MAX = 10_000;
-/** After a failure the window goes by the share for so long, so that its requests do not wait one by one. */
+/** For this long after a failure, the share decides at once, so that requests do not wait one by one. */
 const ALONE_MS = 1000;
 
 /**
- * The part of the reserve that stays where the last block needed less: it shrinks slowly, so that a lull costs nothing.
+ * The fraction of the reserve that remains if the last block needed less. It shrinks slowly, so a lull costs nothing.
  */
 const RESERVE_KEPT = 0.75;
 /** Blocks in hand: one is used up while the next is in flight. */
 const BLOCKS_IN_HAND = 2;
 
-/** Requests of one window, as far as this front knows. */
+/** Tokens of one window, as far as this front knows. */
 interface Tokens {
-  /** Taken from the count and not spent. */
+  /** Taken from the count but not spent. */
   prepaid: number;
-  /** What the count had left when it last answered; 0: the limit is used up. */
+  /** What the count had left at its last reply; 0: the limit is used up. */
   available: number;
   /** Let through by this front. */
   spent: number;
 }
 
 interface Window extends Tokens {
-  /** It ends between these two, on the monotonic clock. */
+  /** The window ends between these two times, on the monotonic clock. */
   endsFromMs: number;
   endsByMs: number;
 }
@@ -78,9 +77,9 @@ export class LeasedWindow {
   #waiting: ((decision: RateDecision) => void)[] = [];
   #taking = false;
   #takingNext = false;
-  /** Requests since the block that is in flight was asked for. */
+  /** Requests since the block in flight was requested. */
   #flightRequests = 0;
-  /** What is kept in hand: twice what was lately spent while a block was in flight. */
+  /** Tokens kept in hand: twice what was recently spent while a block was in flight. */
   #reserve = 0;
   #aloneUntilMs = 0;
 
@@ -94,7 +93,7 @@ export class LeasedWindow {
     this.#lengthMs = limit.windowSeconds * 1000;
   }
 
-  /** Takes one request. At once where it can be decided from memory. */
+  /** Takes one request; synchronous if memory can decide it. */
   consume(): RateDecision | Promise<RateDecision> {
     const nowMs = this.#clock.monotonicMs();
     this.#roll(nowMs);
@@ -106,14 +105,14 @@ export class LeasedWindow {
         if (this.#pay(window, nowMs)) return this.#decide('memory', window, true, nowMs);
       }
       const full = window.prepaid === 0 && window.available === 0;
-      // Where something was taken ahead, the next window is not waited for: it begins here in a moment.
+      // If the next window is prepaid, a request is refused now instead of waiting: that window begins in a moment.
       const runs = nowMs < window.endsFromMs || this.#next !== undefined;
       if (full && runs) return this.#decide('memory', window, false, nowMs);
     }
     return this.#exact ? this.#askForOne(nowMs) : this.#wait(nowMs);
   }
 
-  /** How long it is still needed, if nobody asks; 0: it holds nothing. */
+  /** How long the window is still needed if no request comes; 0: it holds nothing. */
   idleAfterMs(): number {
     const nowMs = this.#clock.monotonicMs();
     this.#roll(nowMs);
@@ -121,7 +120,7 @@ export class LeasedWindow {
     return this.#window === undefined ? 0 : this.#window.endsByMs - nowMs;
   }
 
-  /** The window that surely runs now, where one is known. */
+  /** Moves on to the window that runs now, if one is known. */
   #roll(nowMs: number): void {
     while (this.#window !== undefined && nowMs >= this.#window.endsByMs) {
       const { endsFromMs, endsByMs } = this.#window;
@@ -141,7 +140,7 @@ export class LeasedWindow {
     return { allowed, limit: requests, remaining, resetSeconds };
   }
 
-  /** Pays with what was taken ahead, and takes more before that runs out. */
+  /** Pays with what was taken ahead, and takes more before it runs out. */
   #pay(window: Window, nowMs: number): boolean {
     this.#flightRequests += 1;
     if (window.prepaid === 0) return false;
@@ -166,7 +165,7 @@ export class LeasedWindow {
     });
   }
 
-  /** A block is what is spent while one is in flight, and no more than this front's part of what is available. */
+  /** A block is what is spent while one is in flight, but no more than this front's part of what is available. */
   #blockOf(available: number): number {
     const { fronts } = this.#counts;
     const { requests } = this.limit;
@@ -212,12 +211,12 @@ export class LeasedWindow {
     for (const resolve of this.#waiting.splice(0)) resolve(this.#useShare(nowMs));
   }
 
-  /** How many of the points taken last are within the limit. */
+  /** How many of the points just taken are within the limit. */
   #grantedOf({ consumed }: WindowCount, points: number): number {
     return Math.min(points, Math.max(0, this.limit.requests - (consumed - points)));
   }
 
-  /** Takes in what an answer says about the running window. */
+  /** Records what a reply says about the running window. */
   #adopt({ consumed, leftMs }: WindowCount, sentMs: number, nowMs: number): Window {
     this.#roll(nowMs);
     const available = Math.max(0, this.limit.requests - consumed);
@@ -228,17 +227,17 @@ export class LeasedWindow {
       known.available = available;
       return known;
     }
-    // The window known so far has ended: what was taken ahead is for this one if it follows at once.
+    // The known window has ended. What was taken ahead belongs to this one if it follows directly.
     const ahead = known !== undefined && this.#isNextWindow(known, endsByMs) ? this.#next : undefined;
     this.#next = undefined;
     this.#window = { prepaid: ahead?.prepaid ?? 0, spent: ahead?.spent ?? 0, available, endsFromMs, endsByMs };
     return this.#window;
   }
 
-  /** Each answer bounds the end of the window; together they bound it better. */
+  /** Each reply bounds the end of the window; together they bound it more tightly. */
   #tighten(window: Window, endsFromMs: number, endsByMs: number): void {
     const [fromMs, byMs] = [Math.max(window.endsFromMs, endsFromMs), Math.min(window.endsByMs, endsByMs)];
-    // They contradict each other where a clock was set or another server answers: the last one counts.
+    // The bounds contradict each other if a clock was set or another server replies: the latest reply counts.
     [window.endsFromMs, window.endsByMs] = fromMs <= byMs ? [fromMs, byMs] : [endsFromMs, endsByMs];
   }
 
@@ -269,22 +268,22 @@ export class LeasedWindow {
       this.#tighten(window, endsFromMs - this.#lengthMs, endsByMs - this.#lengthMs);
       this.#next = { prepaid, available, spent: 0 };
     } else if (this.#isSameWindow(window, endsByMs)) {
-      // That window runs by now.
+      // That window has begun by now.
       window.prepaid += prepaid;
     }
   }
 
-  /** Whether a window that ends then is this one: answers tell its end within far less than half its length. */
+  /** Whether a window that ends then is this one: replies give its end to well within half its length. */
   #isSameWindow(window: Window, endsByMs: number): boolean {
     return Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2;
   }
 
-  /** Whether a window that ends then is the one that follows at once. */
+  /** Whether a window that ends then follows directly. */
   #isNextWindow(window: Window, endsByMs: number): boolean {
     return this.#isSameWindow(window, endsByMs - this.#lengthMs);
   }
 
-  /** A plan of few requests: one by one, so that the limit is exact while the count answers in time. */
+  /** For a plan of few requests: one by one, so that the limit is exact while the count replies in time. */
   #askForOne(sentMs: number): Promise<RateDecision> {
     return new Promise((resolve) => {
       let decided = false;
@@ -295,13 +294,13 @@ export class LeasedWindow {
         resolve(decision());
       };
       const byShare = () => this.#useShare(this.#clock.monotonicMs());
-      // An answer that has come while this process was busy still counts.
+      // A reply that arrived while this process was busy still counts.
       const late = () => this.#clock.setImmediate(() => decideOnce(byShare));
       const timer = this.#clock.setTimer(late, EXACT_MS_MAX);
       this.#counts.take(this.#key, this.limit, 1, 'running').then(
         (count) => {
           const nowMs = this.#clock.monotonicMs();
-          // A late answer still tells how much is left.
+          // A late reply still says how much is left.
           const window = this.#adopt(count, sentMs, nowMs);
           decideOnce(() => {
             const allowed = this.#grantedOf(count, 1) === 1;

@@ -1,9 +1,9 @@
-// Rate limits kept in the memory of this process: fixed windows per tenant, and per key for revoking keys. Nothing is
-// made for a request but at the begin of a window, and no window has a timer: those that have ended go by generation.
-// It keeps: never more than the limit is let through in a window; a window is counted under the limit it was begun
-// with, so that a new plan holds from the next request on; a tenant takes memory for two lengths of a window after its
-// last one at most. The reserves of keys have a bound besides, above which the oldest begin again: a tenant makes keys
-// at will, but has one window for its plan.
+// Rate limits in the memory of this process: fixed windows per tenant, and per key for revocations. A request allocates
+// only where a window begins, and no window has a timer: ended windows are dropped by generation. Invariants: a window
+// lets through no more than the limit; it is counted under the limit with which it began, so a new plan applies from
+// the next request on; a tenant takes memory for at most two window lengths after its last window. The reserves of keys
+// are bounded too, because a tenant creates keys at will but has only one window for its plan. Above the bound, the
+// oldest reserves start over.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
@@ -11,7 +11,7 @@ import { StringMap } from '../../core/structures/string-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
 
 interface Window {
-  /** On the monotonic clock: no window is longer because the wall clock was set back. */
+  /** On the monotonic clock: setting the wall clock back lengthens no window. */
   readonly endsAtMs: number;
   consumed: number;
 }
@@ -50,7 +50,7 @@ class WindowLimiter {
     return { allowed, limit, remaining: limit - window.consumed, resetSeconds };
   }
 
-  /** What was begun before the last call has ended. */
+  /** Drops the older generation: unless the bound forced it, the windows in it have ended. */
   #forget(): void {
     this.#old = this.#young;
     this.#young = new StringMap();
@@ -65,7 +65,7 @@ export function createMemoryRateLimiter(
   options: { readonly reservesMax?: number } = {},
 ): RateLimiter {
   const { reservesMax = RESERVES_MAX_DEFAULT } = options;
-  /** Of plans, by length of the window, then by requests: as many as there are different limits in them. */
+  /** Limiters of plans, by window length, then by requests: one for each distinct limit. */
   const limiters = new Map<number, Map<number, WindowLimiter>>();
   const reserves = new WindowLimiter(clock, REVOCATION_RESERVE.requests, REVOCATION_RESERVE.windowSeconds, reservesMax);
 

@@ -1,9 +1,9 @@
-// The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis answers, and
+// The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis responds, and
 // how many fronts share it: each front enters itself once a second into a set whose entries expire.
 //
-// It keeps: no call outlives its bound or waits for a connection, and only so many are in flight; while Redis does not
-// answer, nothing but a heartbeat a second is sent to it; what is lost and what is back is told once. No password gets
-// into a log: the errors of the library carry the commands that failed, so only their messages are used.
+// Invariants: no call outlives its bound or waits for a connection, and the number in flight is bounded; while Redis
+// does not respond, it gets only one heartbeat a second; each loss and each recovery is logged once. No password
+// reaches a log: the errors of the library carry the failed commands, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -12,21 +12,22 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
 const HEARTBEAT_MS = 1000;
-/** A front that ended without a word is counted for so long. */
+/** How long a front that ended without deregistering still counts. */
 const FRONT_MS = 5000;
-/** A call that takes longer is taken for lost. */
+/** A call that takes longer counts as lost. */
 const CALL_MS_MAX = 250;
-/** For a connection, its handshake, and a socket on which nothing comes back. */
+/** For connecting, for the handshake, and for a socket on which nothing arrives. */
 const CONNECT_MS_MAX = 1000;
 const RECONNECT = { firstMs: 50, maxMs: 1000 };
-/** Far above what a front has in flight while Redis answers; each holds some hundred bytes. */
+/** Far above what a front has in flight while Redis responds; each call holds a few hundred bytes. */
 const CALLS_MAX = 4096;
 const FRONT_ID_BYTES = 12;
 const FRONTS_KEY = 'grantd:fronts';
 
 /**
- * KEYS: the set of the fronts. ARGV: who heartbeats, for how many ms that counts. Returns how many are there. What
- * takes memory comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
+ * KEYS: the set of fronts. ARGV: the id of this front, the ms for which its entry counts. Returns the number of fronts.
+ * The command that takes memory comes first: when its memory is full, Redis refuses that command, as it refuses the
+ * counts, but not after another write.
  */
 const HEARTBEAT_SCRIPT = `
 local time = redis.call('time')
@@ -45,7 +46,7 @@ export interface RedisAddress {
 interface RedisCommon {
   readonly username?: string;
   readonly password?: string;
-  /** Without it: no TLS. `ca`: PEM; without it those that Node knows. */
+  /** Absent: no TLS. `ca`: PEM; absent: the authorities that Node knows. */
   readonly tls?: { readonly ca?: string };
 }
 
@@ -96,10 +97,10 @@ function createClient(target: RedisTarget): Redis | Cluster {
     connectTimeout: CONNECT_MS_MAX,
     commandTimeout: CONNECT_MS_MAX,
     socketTimeout: CONNECT_MS_MAX,
-    // What was not answered is never sent again: its request was decided without it.
+    // A command without a reply is never resent: its request was decided without it.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // A master that became a replica: the connection leads to the wrong one.
+    // The master became a replica: the connection leads to the wrong server.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions;
   const single = { ...common, enableOfflineQueue: false, retryStrategy: reconnectAfterMs } satisfies RedisOptions;
@@ -126,7 +127,7 @@ function createClient(target: RedisTarget): Redis | Cluster {
           clusterRetryStrategy: reconnectAfterMs,
           slotsRefreshTimeout: CONNECT_MS_MAX,
           slotsRefreshInterval: CONNECT_MS_MAX,
-          // The certificates are for the names that the cluster gives out, not for what they resolve to.
+          // The certificates are for the names that the cluster announces, not for the addresses behind them.
           ...(tls === undefined ? {} : { dnsLookup: (name, callback) => callback(null, name) }),
         } satisfies ClusterOptions,
       );
@@ -150,7 +151,7 @@ export class RedisConnection {
   #heartbeatInFlight = false;
   #timer: Timer | undefined;
   #closed = false;
-  /** What the library said last about the connection. */
+  /** The latest error of the library about the connection. */
   #connectionError: Error | undefined;
 
   constructor(dependencies: RedisConnectionDependencies, target: RedisTarget) {
@@ -177,12 +178,12 @@ export class RedisConnection {
     return this.#state === 'reachable';
   }
 
-  /** This one among them. The last number known; 1 before any is. */
+  /** Fronts including this one, as last known; 1 before the first count. */
   get fronts(): number {
     return this.#fronts;
   }
 
-  /** Sends what `send` sends. Rejects at the latest after 250 ms; whatever fails has the connection looked at. */
+  /** Runs `send`. Rejects after 250 ms at the latest; after any failure, the connection is probed. */
   async call<Value>(send: () => Promise<Value>): Promise<Value> {
     const { clock, metrics } = this.#dependencies;
     try {
@@ -198,7 +199,7 @@ export class RedisConnection {
     }
   }
 
-  /** Leaves the set of the fronts, where Redis can be told. */
+  /** Leaves the set of fronts if Redis is reachable. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -207,11 +208,11 @@ export class RedisConnection {
     this.client.disconnect();
   }
 
-  /** Of a cluster: the library would connect to each at its first command, which would wait for that. */
+  /** In a cluster, the library would connect to each node at its first command, which would wait for that. */
   #connectMasters(): void {
     if (!(this.client instanceof Cluster)) return;
     for (const master of this.client.nodes('master')) {
-      // What keeps it from connecting, its `error` tells.
+      // If it cannot connect, its `error` event says why.
       if (master.status === 'wait') master.connect().catch(() => {});
     }
   }
@@ -220,8 +221,8 @@ export class RedisConnection {
     const { clock } = this.#dependencies;
     this.#calls += 1;
     return new Promise((resolve, reject) => {
-      const fail = () => reject(new CallFailure('timeout', `Redis did not answer in ${CALL_MS_MAX} ms.`));
-      // An answer that has come while this process was busy still counts.
+      const fail = () => reject(new CallFailure('timeout', `Redis did not respond within ${CALL_MS_MAX} ms.`));
+      // A reply that arrived while this process was busy still counts.
       const timer = clock.setTimer(() => clock.setImmediate(fail), CALL_MS_MAX);
       sent.then(resolve, reject).finally(() => {
         timer.cancel();
@@ -230,12 +231,12 @@ export class RedisConnection {
     });
   }
 
-  /** Without a connection there is nothing to time out or to refuse: why there is none says more. */
+  /** Without a connection, the reason for that says more than the failure of the call. */
   #causeOf(error: unknown): unknown {
     return reasonOf(error) === 'unreachable' ? (this.#connectionError ?? error) : error;
   }
 
-  /** Something failed: the next heartbeat comes at once. */
+  /** Something failed: sends the next heartbeat at once. */
   #suspect(): void {
     if (this.#state === 'reachable') this.#heartbeat();
   }
@@ -250,11 +251,11 @@ export class RedisConnection {
     );
   }
 
-  #end(tell: () => void): void {
+  #end(report: () => void): void {
     this.#heartbeatInFlight = false;
     if (this.#closed) return;
     this.#timer = this.#dependencies.clock.setTimer(() => this.#heartbeat(), HEARTBEAT_MS);
-    tell();
+    report();
   }
 
   #answered(fronts: number): void {
@@ -264,7 +265,7 @@ export class RedisConnection {
     metrics.redisLost.set(0);
     if (this.#state === 'reachable') return;
     const message =
-      this.#state === 'lost' ? 'Redis is back; the limits are shared again' : 'limits are shared through Redis';
+      this.#state === 'lost' ? 'Redis recovered; limits are shared again' : 'limits are shared through Redis';
     this.#state = 'reachable';
     log.info({ fronts: this.#fronts }, message);
   }
@@ -278,7 +279,7 @@ export class RedisConnection {
     this.#state = 'lost';
     log.warn(
       { reason, error: messageOf(error), fronts: this.#fronts },
-      'Redis is lost; this front goes on with its share of the limits',
+      'lost Redis; this front enforces its share of the limits',
     );
   }
 }

@@ -1,8 +1,7 @@
-// The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own in the place of its own.
-// The library's window begins at the first request after the last one has ended, so that nothing could be taken ahead
-// of it. With this script a window follows the last one at once where something was taken ahead, and begins again where
-// nothing was. It keeps: one key for each tenant, bucket and limit, which expires; Redis's own clock alone says which
-// window runs.
+// The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own. The library's script
+// begins a window at the first request after the last one has ended, so nothing could be taken ahead. With our script,
+// a window follows the last one directly if something was taken ahead; otherwise it begins at the next request.
+// Invariants: one key per tenant, bucket and limit, which expires; only Redis's own clock decides which window runs.
 
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RedisConnection } from './redis-connection.ts';
@@ -11,9 +10,8 @@ import type { SharedCounts, WindowLimit } from './shared-counts.ts';
 const KEY_PREFIX = 'grantd:window';
 
 /**
- * KEYS: the window, a hash of when it ends (ms) and what is counted in it and in the one after it. ARGV: points; for
- * how many seconds they are meant, twice the length of a window for the one after it; the limit; the length of a window
- * in seconds.
+ * KEYS: the window, a hash of its end (ms), of its count and of the count of the next window. ARGV: points; the seconds
+ * for which they are meant (for the next window, twice the window length); the limit; the window length in seconds.
  */
 const COUNT_SCRIPT = `
 local time = redis.call('time')
@@ -40,7 +38,7 @@ return {consumed, left}
 `;
 
 export function createRedisWindows(connection: RedisConnection): SharedCounts {
-  /** By limit: as many as there are different ones in the plans. */
+  /** One for each distinct limit of the plans. */
   const limiters = new Map<string, RateLimiterRedis>();
 
   function limiterOf({ requests, windowSeconds }: WindowLimit): RateLimiterRedis {
@@ -51,7 +49,7 @@ export function createRedisWindows(connection: RedisConnection): SharedCounts {
         storeClient: connection.client,
         points: requests,
         duration: windowSeconds,
-        // Another limit is another window: a new plan holds from the next request on.
+        // A different limit is a different window: a new plan applies from the next request on.
         keyPrefix: `${KEY_PREFIX}:${name}`,
         customIncrTtlLuaScript: COUNT_SCRIPT,
       });
@@ -70,7 +68,7 @@ export function createRedisWindows(connection: RedisConnection): SharedCounts {
     async take(key, limit, points, which) {
       const limiter = limiterOf(limit);
       const customDuration = which === 'next' ? 2 * limit.windowSeconds : limit.windowSeconds;
-      // A penalty counts as `consume` does, but never rejects for the count itself.
+      // A penalty counts as `consume` does, but never rejects because of the count.
       const { consumedPoints, msBeforeNext } = await connection.call(() =>
         limiter.penalty(key, points, { customDuration }),
       );

@@ -1,24 +1,23 @@
-// The port of the counts that fronts share: fixed windows by key, out of which several requests are taken at once.
+// The port of the counts that fronts share: fixed windows by key, from which a front takes several requests at once.
 
 export interface WindowLimit {
   readonly requests: number;
   readonly windowSeconds: number;
 }
 
-/** The count of a window after something was taken out of it. */
+/** The count of a window after something was taken from it. */
 export interface WindowCount {
-  /** Taken by all fronts together; more than the limit where they asked for more. */
+  /** Taken by all fronts together; above the limit if they requested more. */
   readonly consumed: number;
-  /** Until the end of that window, at the moment it was counted; rounded up. */
+  /** Time until the end of that window, when it was counted; rounded up. */
   readonly leftMs: number;
 }
 
-/** The counts that fronts share. */
 export interface SharedCounts {
-  /** Whether asking is worth the wait. */
+  /** Whether a call is worth the wait. */
   readonly reachable: boolean;
-  /** Fronts that share the counts, 1 and up: the last number known. */
+  /** Fronts that share the counts, at least 1: the last number known. */
   readonly fronts: number;
-  /** Counts `points` into the running window of `key` or the one after it. Rejects within a bound where it cannot. */
+  /** Counts `points` in the running window of `key` or in the next one. If that fails, rejects within a bound. */
   take(key: string, limit: WindowLimit, points: number, which: 'running' | 'next'): Promise<WindowCount>;
 }

@@ -1,6 +1,6 @@
-// Rate limits that fronts share: a window for each tenant, and one for each key that revokes keys, counted elsewhere
-// and leased ahead. It keeps: a tenant takes memory only while one of its windows runs; another limit begins another
-// window; of the reserves of keys there are never more than the bound here, above which the oldest is let go.
+// Rate limits that fronts share: a window per tenant, and one per key that revokes keys, counted elsewhere and leased
+// ahead. Invariants: a tenant takes memory only while one of its windows runs; a different limit begins a different
+// window; the reserves of keys are bounded, and above the bound the oldest is dropped.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
@@ -24,11 +24,11 @@ export function createSharedRateLimiter(
   const plans = new Map<string, LeasedWindow>();
   const reserves = new Map<string, LeasedWindow>();
 
-  /** Lets a window go once nobody has asked for it after its end. */
-  function letGo(windows: Map<string, LeasedWindow>, id: string, window: LeasedWindow): void {
+  /** Drops a window once no request has come since its end. */
+  function dropIdle(windows: Map<string, LeasedWindow>, id: string, window: LeasedWindow): void {
     if (windows.get(id) !== window) return;
     const idleAfterMs = window.idleAfterMs();
-    if (idleAfterMs > 0) clock.setTimer(() => letGo(windows, id, window), idleAfterMs);
+    if (idleAfterMs > 0) clock.setTimer(() => dropIdle(windows, id, window), idleAfterMs);
     else windows.delete(id);
   }
 
@@ -39,7 +39,7 @@ export function createSharedRateLimiter(
   ): LeasedWindow {
     const begun = new LeasedWindow(forWindows, key, { requests, windowSeconds });
     windows.set(id, begun);
-    clock.setTimer(() => letGo(windows, id, begun), windowSeconds * 1000);
+    clock.setTimer(() => dropIdle(windows, id, begun), windowSeconds * 1000);
     return begun;
   }
 
@@ -48,7 +48,7 @@ export function createSharedRateLimiter(
       if (requests === undefined) return undefined;
       let window = plans.get(tenantId);
       if (window === undefined || window.limit.requests !== requests || window.limit.windowSeconds !== windowSeconds) {
-        // The first character tells what is counted, the rest whose it is: no two share a key.
+        // The first character says what is counted, the rest for whom: no two windows share a key.
         window = begin(plans, tenantId, { key: `p${tenantId}`, requests, windowSeconds });
       }
       return window.consume();

@@ -1,5 +1,5 @@
-// What this front has asked of one shard since its last report. On the path of every check: it keeps to plain
-// additions, with the moments that others have read from the clock already.
+// What this front has requested from one shard since its last report. Every check passes here, so the tally only adds,
+// and takes the time from callers that have already read the clock.
 
 import type { ErrorCode } from '../../core/errors.ts';
 import { ERROR_CATALOGUE } from '../../core/errors.ts';
@@ -8,13 +8,13 @@ import type { Load } from '../../rpc/gen/grantd/v1/Load.ts';
 import type { RequestContext } from '../front.ts';
 
 export class LoadTally {
-  /** When the answers that are being taken in arrived, on the monotonic clock. */
+  /** When the replies being processed arrived, on the monotonic clock. */
   nowMs = 0;
   #checks = 0;
   #failures = 0;
   readonly #latencies = new Uint32Array(LATENCY_BUCKETS);
 
-  /** `count` checks of one request were answered. A request that did not come from a tenant does not count. */
+  /** Counts answered checks of one request. Requests that do not come from a tenant do not count. */
   answered(context: RequestContext, count: number): void {
     const { arrivedAtMs } = context;
     if (arrivedAtMs === undefined) return;
@@ -23,12 +23,12 @@ export class LoadTally {
     this.#latencies[bucket] = (this.#latencies[bucket] ?? 0) + 1;
   }
 
-  /** A request, a check or another, was refused. Refusals that are the client's own do not count. */
+  /** Counts a refused request, a check or another. Refusals caused by the client do not count. */
   refused(context: RequestContext, code: ErrorCode): void {
     if (context.arrivedAtMs !== undefined && ERROR_CATALOGUE[code].httpStatus >= 500) this.#failures += 1;
   }
 
-  /** What has gathered; begins again. */
+  /** Returns what has gathered, and starts over. */
   take(elapsedMs: number): Load {
     const load = {
       elapsedMs: Math.max(0, Math.round(elapsedMs)),

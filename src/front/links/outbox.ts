@@ -1,6 +1,6 @@
-// What a link has to send: the checks and calls that gather into one message. It keeps: nothing is sent twice; checks
-// go before calls, which take turns by handle, so that none waits for all the long ones of somebody else; no message
-// exceeds what its receiver takes.
+// What a link has to send: the checks and calls that gather into one message. Invariants: nothing is sent twice; checks
+// go before calls; calls take turns by handle, so no client waits for all the long calls of another; no message exceeds
+// what its receiver accepts.
 
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';
@@ -12,16 +12,16 @@ import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../rpc/protocol.ts';
 import { estimateBytes } from '../../rpc/wire-size.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
-/** Tags, lengths and numbers of one check besides its strings. */
+/** Tags, lengths and numbers of one check, without its strings. */
 const CHECK_OVERHEAD_BYTES = 24;
-/** Of a check that is traced, besides. */
+/** Extra bytes of a traced check. */
 const TRACED_BYTES = 64;
-/** Some twenty of the largest writes; more only waits in memory for a shard that cannot keep up. */
+/** About twenty of the largest writes. More would only wait in memory for a shard that cannot keep up. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export type { CallBody };
 
-/** What a call asks for: the name of the one field that it has. */
+/** What a call requests: the name of its only field. */
 export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';
 
 interface Sealed {
@@ -36,9 +36,9 @@ interface WaitingCall {
 
 export class Outbox {
   readonly #metrics: Metrics;
-  /** Checks of whole messages, to be sent before those that are gathering. */
+  /** Checks of complete messages, sent before those that are gathering. */
   #sealed: Sealed[] = [];
-  /** Of the checks that are gathering. */
+  /** Bytes of the checks that are gathering. */
   #bytes = 0;
   #ids: number[] = [];
   #handles: number[] = [];
@@ -46,7 +46,7 @@ export class Outbox {
   #relations: Relation[] = [];
   #objects: string[] = [];
   #traced: TracedCheck[] = [];
-  /** By handle, in the order of their turns. */
+  /** Calls by handle, in the order of their turns. */
   #calls = new Map<number, WaitingCall[]>();
   #waitingBytes = 0;
 
@@ -54,12 +54,12 @@ export class Outbox {
     this.#metrics = metrics;
   }
 
-  /** Whether so much waits for the shard to read on that nothing more should be added. */
+  /** Whether the bytes that wait for the shard exceed their bound, so that nothing more should be added. */
   get full(): boolean {
     return this.#waitingBytes > WAITING_BYTES_MAX;
   }
 
-  /** `traceparent`: of a check that is traced. */
+  /** `traceparent`: for a traced check. */
   addCheck(id: number, handle: number, subject: string, relation: number, object: string, traceparent?: string): void {
     // A UTF-16 unit takes 3 bytes at most.
     let bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length);
@@ -70,7 +70,7 @@ export class Outbox {
     this.#ids.push(id);
     this.#handles.push(handle);
     this.#subjects.push(subject);
-    // A relation's number of the core is its number on the wire.
+    // A relation has the same number in the core and on the wire.
     this.#relations.push(relation as Relation);
     this.#objects.push(object);
     if (traceparent !== undefined) this.#traced.push({ index: this.#ids.length - 1, traceparent });
@@ -87,7 +87,7 @@ export class Outbox {
     this.#waitingBytes += waiting.bytes;
   }
 
-  /** The next message, with as much as it may carry of what has gathered by now; undefined where nothing has. */
+  /** The next message, with as much of what has gathered as it may carry; undefined if nothing has. */
   next(): FrontMessage | undefined {
     const message: FrontMessage = {};
     let bytes = 0;
@@ -110,11 +110,11 @@ export class Outbox {
     this.#waitingBytes = 0;
   }
 
-  /** One call of each handle in turn: the first however large it is, others as far as they fit. Returns their bytes. */
+  /** One call of each handle in turn: the first regardless of its size, others while they fit. Returns their bytes. */
   #addCalls(message: FrontMessage, bytesMax: number): number {
     const calls: Call[] = [];
     let bytes = 0;
-    // A flow with more to send is put behind the others, where this walk finds it again.
+    // A flow with more to send moves behind the others, where this loop meets it again.
     for (const [handle, flow] of this.#calls) {
       const [first] = flow;
       if (first === undefined || (calls.length > 0 && bytes + first.bytes > bytesMax)) break;

@@ -1,7 +1,7 @@
-// Who waits for which answer on one stream, by id. It keeps: an id names one request and no other until 4 billion have
-// passed, so an answer that comes late finds nobody. An array by the low bits of the id, not a Map: a Map that is
-// always filled and emptied leaves a chain of outgrown tables, each with what was waiting when it was outgrown, and all
-// of them survive until the next full garbage collection.
+// Finds the receiver of each reply on one stream, by id. Invariant: an id names one request, and no other until 4
+// billion have passed, so a late reply finds no receiver. The table is an array by the low bits of the id, not a Map: a
+// Map that is constantly filled and emptied leaves a chain of outgrown tables, each with what was waiting when it was
+// outgrown, and all of them survive until the next full garbage collection.
 
 import { assert } from '../../core/assert.ts';
 
@@ -11,7 +11,7 @@ const PLACES = 16_384;
 
 export class ReceiverTable<Receiver extends object> {
   readonly #receivers: (Receiver | undefined)[] = new Array(PLACES).fill(undefined);
-  /** The id at each place; 0: nobody. */
+  /** The id at each place; 0: free. */
   readonly #ids = new Uint32Array(PLACES);
   #lastId = 0;
   #size = 0;
@@ -20,9 +20,9 @@ export class ReceiverTable<Receiver extends object> {
     return this.#size;
   }
 
-  /** The id by which the answer finds the receiver; 1 and up. */
+  /** Returns the id by which the reply finds the receiver, at least 1. */
   add(receiver: Receiver): number {
-    assert(this.#size < PLACES, 'whoever adds a receiver keeps the bound');
+    assert(this.#size < PLACES, 'a receiver is only added while the table has a free place');
     let id = this.#lastId;
     do {
       id = id >= ID_MAX ? 1 : id + 1;
@@ -34,7 +34,7 @@ export class ReceiverTable<Receiver extends object> {
     return id;
   }
 
-  /** Takes out the receiver of an id; undefined where nobody waits for it. */
+  /** Removes and returns the receiver of an id; undefined if none waits for it. */
   take(id: number): Receiver | undefined {
     const place = id % PLACES;
     if (id === 0 || this.#ids[place] !== id) return undefined;
@@ -45,7 +45,7 @@ export class ReceiverTable<Receiver extends object> {
     return receiver;
   }
 
-  /** Takes out all. */
+  /** Removes and returns all. */
   takeAll(): Receiver[] {
     if (this.#size === 0) return [];
     const all = this.#receivers.filter((receiver) => receiver !== undefined);

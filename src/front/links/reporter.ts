@@ -1,16 +1,16 @@
-// Reports to every shard, every two seconds, what this front has asked of it and what its tenants have asked of this
-// front. Minutes are those of this front's clock, whose ends are ends of intervals, too. It keeps: nothing is repeated;
-// a report that is lost with its connection is lost.
+// Reports to every shard, every two seconds, what this front has requested from it and what its tenants have requested
+// from this front. Minutes are those of this front's clock, and each ends together with an interval. Invariant: nothing
+// is reported twice; a report that is lost with its connection is lost.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import { MS_PER_MINUTE } from '../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
 import { USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { ShardLink } from './shard-link.ts';
 import type { UsageLedger, UsageSource } from './usage-ledger.ts';
 
-/** A minute is a whole number of these. */
+/** A minute is a whole number of intervals. */
 const INTERVAL_MS = 2000;
 
 export interface ReporterDependencies {
@@ -54,7 +54,7 @@ export class Reporter {
     const elapsedMs = clock.monotonicMs() - this.#sinceMs;
     this.#sinceMs += elapsedMs;
     const wallMs = clock.wallMs();
-    // Of the interval's middle, so that a timer that is a little early or late takes it for no other minute's.
+    // The minute of the interval's middle, so that a timer that is slightly early or late does not hit another minute.
     const minute = Math.floor((this.#sinceWallMs + wallMs) / 2 / MS_PER_MINUTE);
     this.#sinceWallMs = wallMs;
     for (const link of readyLinks()) link.report({ load: link.load.take(elapsedMs) });

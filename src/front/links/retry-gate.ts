@@ -1,13 +1,13 @@
-// What waits because the owner of a slot has said that it does not serve it now. Thousands of requests that ask again
-// every few milliseconds would keep both ends busy for nothing, so one of them asks for all. It keeps: over each route
-// one try at a time, at a bounded pace; all go on once that one was served, or once the shard says again what it
-// serves.
+// Requests that wait because the owner of a slot has said that it does not serve the slot now. If thousands of them
+// retried every few milliseconds, both ends would be busy for nothing, so one of them probes for all. Invariants: each
+// route has one try at a time, at a bounded pace; all waiters go on once that try was served, or once the shard
+// announces its slots again.
 
 import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Route } from './route.ts';
 
-/** The tries of all routes that are due go out together, so that they share a message. */
+/** Due tries of all routes go out together, so that they share a message. */
 const TICK_MS = 10;
 const RETRY = { firstMs: 10, maxMs: 100 };
 
@@ -17,9 +17,9 @@ export function retryDelayMs(random: Random, tries: number): number {
 }
 
 export interface Waiter {
-  /** Nobody waits for it any more: its `attempt` only lets go of what it holds. */
+  /** No caller waits for it any more: `attempt` only releases what it holds. */
   readonly settled: boolean;
-  /** Set while it asks for all who wait on a route; to be called once it was served. */
+  /** Set while it probes for all waiters of a route; to be called once it was served. */
   probing: (() => void) | undefined;
   attempt(): void;
 }
@@ -50,7 +50,7 @@ export class RetryGate {
     this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS);
   }
 
-  /** Lets all who wait on the route go on. */
+  /** Lets all waiters of the route go on. */
   open(route: Route): void {
     const queue = this.#queues.get(route);
     if (queue === undefined) return;
@@ -58,7 +58,7 @@ export class RetryGate {
     for (const waiter of queue.waiters) waiter.attempt();
   }
 
-  /** The same for every route that the condition holds for. */
+  /** The same for every route that meets the condition. */
   openWhere(condition: (route: Route) => boolean): void {
     for (const route of [...this.#queues.keys()]) if (condition(route)) this.open(route);
   }
@@ -87,7 +87,7 @@ export class RetryGate {
       this.#queues.delete(route);
       return;
     }
-    // The queue stays for as long as the answer is out: whoever comes meanwhile does not ask at once.
+    // The queue stays until the probe has its reply, so that a waiter that arrives in between does not probe at once.
     queue.waiters.delete(next);
     queue.probes += 1;
     queue.dueAtMs = this.#dueAtMs(queue.probes);

@@ -1,4 +1,5 @@
-// The way to the owner of a slot: a tenure on a connection. It keeps: one that differs in anything is another object.
+// The way to the owner of a slot: a tenure on a connection. Invariant: a route that differs in anything is another
+// object.
 
 import type { ShardLink } from './shard-link.ts';
 
@@ -8,7 +9,7 @@ export interface Route {
   readonly link: ShardLink;
 }
 
-/** A handle, and the route that it was acquired over; 0 where none is needed. */
+/** A handle, and the route over which it was acquired; 0 if none is needed. */
 export interface Binding {
   readonly route: Route;
   readonly handle: number;

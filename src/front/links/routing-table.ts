@@ -1,6 +1,6 @@
 // Which link leads to the owner of a slot. Shards advertise the slots that they serve; for each slot the highest
-// advertised epoch counts. It keeps: a route leads over a link that is ready, and is a new object whenever owner, epoch
-// or stream changes, so that "same route" means "same tenure on the same connection".
+// advertised epoch wins. Invariant: a route leads over a ready link, and is a new object whenever owner, epoch or
+// stream changes, so "same route" means "same tenure on the same connection".
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { slotOfTenant } from '../../core/slots.ts';
@@ -9,7 +9,7 @@ import type { RetryGate } from './retry-gate.ts';
 import type { Route } from './route.ts';
 import type { ShardLink } from './shard-link.ts';
 
-/** Waiters are woken this often even without a change, so that those who gave up meanwhile are let go. */
+/** Waiters are woken this often even without a change, so that those that have given up are dropped. */
 const WAKE_MS = 250;
 
 export class RoutingTable {
@@ -21,23 +21,23 @@ export class RoutingTable {
   #waiters = new Set<() => void>();
   #timer: Timer | undefined;
 
-  /** `retries`: opened wherever a route changes or its shard speaks. */
+  /** `retries`: opened whenever a route changes or its shard announces its slots. */
   constructor(clock: Clock, retries: RetryGate) {
     this.#clock = clock;
     this.#retries = retries;
   }
 
-  /** Of the cluster; 0: no shard has said yet. */
+  /** Number of slots in the cluster; 0: no shard has said yet. */
   get slots(): number {
     return this.#routes.length;
   }
 
-  /** Whether every slot has an owner that can be reached. */
+  /** Whether every slot has a reachable owner. */
   get complete(): boolean {
     return this.slots > 0 && this.#missing === 0;
   }
 
-  /** Once; the number of slots never changes. */
+  /** To be called once: the number of slots never changes. */
   setSlots(slots: number): void {
     this.#routes = new Array<Route | undefined>(slots).fill(undefined);
     this.#missing = slots;
@@ -47,12 +47,12 @@ export class RoutingTable {
     return this.#routes[slot];
   }
 
-  /** Undefined also while the number of slots is not known. */
+  /** Undefined while the number of slots is not known. */
   slotOf(tenantId: string): number | undefined {
     return this.slots === 0 ? undefined : slotOfTenant(tenantId, this.slots);
   }
 
-  /** All routes, by slot; undefined where a slot has none. */
+  /** All routes, by slot; undefined if any slot has none. */
   snapshot(): readonly Route[] | undefined {
     if (!this.complete) return undefined;
     return this.#routes.filter((route) => route !== undefined);
@@ -63,18 +63,18 @@ export class RoutingTable {
     return [...this.#advertised.keys()];
   }
 
-  /** What a shard says it serves, in place of what it said before. Slots outside the cluster's are ignored. */
+  /** Replaces what a shard says it serves. Slots that the cluster does not have are ignored. */
   replace(link: ShardLink, epochs: ReadonlyMap<number, number>): void {
     const advertised = new Map([...epochs].filter(([slot]) => slot < this.slots));
     const before = this.#advertised.get(link);
     this.#advertised.set(link, advertised);
     for (const slot of new Set([...(before?.keys() ?? []), ...advertised.keys()])) this.#decide(slot);
-    // Where nothing has changed it says so because it may answer again, or no longer.
+    // If nothing has changed, the shard repeats its slots because it can answer again, or no longer can.
     this.#retries.openWhere((route) => route.link === link);
     this.wake();
   }
 
-  /** The stream of a shard has ended: nothing that it said counts any more. */
+  /** The stream of a shard has ended: nothing that it advertised counts any more. */
   drop(link: ShardLink): void {
     const advertised = this.#advertised.get(link);
     if (advertised === undefined) return;
@@ -83,7 +83,7 @@ export class RoutingTable {
     this.wake();
   }
 
-  /** `link` has said that `owner` serves the slot. `ownerLink`: the link to it, where it is ready. */
+  /** `link` has said that `owner` serves the slot. `ownerLink`: the link to that owner, if it is ready. */
   learn(link: ShardLink, owner: SlotOwner, ownerLink: ShardLink | undefined): void {
     const { slot, epoch } = owner;
     if (slot >= this.slots) return;
@@ -91,14 +91,14 @@ export class RoutingTable {
     const advertised = this.#advertised.get(link);
     const advertisedEpoch = advertised?.get(slot);
     if (ownerLink !== link && advertisedEpoch !== undefined && advertisedEpoch <= epoch) advertised?.delete(slot);
-    // What a shard serves itself it says by its routes.
+    // A shard announces in its routes what it serves itself.
     const ownerAdvertised = ownerLink === undefined || ownerLink === link ? undefined : this.#advertised.get(ownerLink);
     if (ownerAdvertised !== undefined && (ownerAdvertised.get(slot) ?? -1) < epoch) ownerAdvertised.set(slot, epoch);
     this.#decide(slot);
     this.wake();
   }
 
-  /** Calls back once, at the next change or a little later without one. */
+  /** Calls back once: at the next change, or a little later without one. */
   wait(waiter: () => void): void {
     this.#waiters.add(waiter);
     this.#timer ??= this.#clock.setTimer(() => this.wake(), WAKE_MS);

@@ -1,7 +1,7 @@
 // The link of a front to one shard. It gathers the checks and calls of one turn of the event loop into one message,
-// finds the receiver of each answer, keeps the shard's clock, and notices a dead connection within 2 s. It keeps: every
-// receiver hears exactly once of its check or call (an answer, a failure, or the loss of the stream) unless it was
-// forgotten before; the table of receivers and what waits to be sent are bounded.
+// finds the receiver of each reply, tracks the shard's clock, and notices a dead connection within 2 s. Invariants:
+// every receiver hears exactly once of its check or call (a reply, a failure, or the loss of the stream) unless it was
+// forgotten before; the table of receivers and the outbox are bounded.
 
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -25,18 +25,18 @@ import { LoadTally } from './load-tally.ts';
 import { type CallBody, Outbox } from './outbox.ts';
 import { ReceiverTable } from './receiver-table.ts';
 
-/** Twice per ping interval: a silence is noticed at most this much after its bound. */
+/** Twice per ping interval: silence is noticed at most this much after its bound. */
 const TICK_MS = PING_INTERVAL_MS / 2;
 
-/** Different reasons for which one shard stays away. More of them only fill the log. */
+/** Distinct reasons why one shard stays away. More would only fill the log. */
 const LOSS_REASONS_MAX = 10;
 
-/** The stream ended before the answer came: whether the shard did anything is not known. */
+/** The stream ended before the reply came: it is unknown whether the shard did anything. */
 export class Disconnected extends Error {
   readonly kind = 'disconnected';
 }
 
-/** Why one try came to nothing. GrantdError is final; the others say what to do next. */
+/** Why one try failed. GrantdError is final; the others say what to do next. */
 export type TryFailure = GrantdError | ShardFailure | Disconnected;
 
 export interface Receiver {
@@ -46,9 +46,9 @@ export interface Receiver {
 }
 
 export interface LinkEvents {
-  /** False: this shard does not belong to the cluster of the others, and the link is not used. */
+  /** False: this shard does not fit the cluster of the others, and the link is not used. */
   onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
-  /** What the shard serves; replaces what it said before. Not before the link is ready. */
+  /** What the shard serves; replaces what it said before. Never before the link is ready. */
   onRoutes(link: ShardLink, routes: LinkRoutes): void;
   onLost(link: ShardLink): void;
 }
@@ -61,7 +61,7 @@ export interface LinkRoutes {
 
 export interface LinkDependencies {
   readonly clock: Clock;
-  /** What gathers in one of them is sent at its end. */
+  /** What gathers in one turn is sent at its end. */
   readonly turns: Turns;
   readonly random: Random;
   readonly log: Log;
@@ -75,7 +75,7 @@ export interface LinkOptions {
 
 export class ShardLink {
   readonly address: string;
-  /** What was asked of this shard since the last report. */
+  /** Requests to this shard since the last report. */
   readonly load = new LoadTally();
   readonly #clock: Clock;
   readonly #turns: Turns;
@@ -90,13 +90,13 @@ export class ShardLink {
   #ready = false;
   #shardName = '';
   #routes: LinkRoutes | undefined;
-  /** Shard's clock minus ours, never more than it really is. */
+  /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
   #heardAtMs = 0;
   #tickedAtMs = 0;
   #ticks = 0;
   #tick: Timer | undefined;
-  /** Since the last connection. */
+  /** Reasons logged since the last connection. */
   readonly #lossReasons = new Set<string>();
 
   #flushScheduled = false;
@@ -132,19 +132,19 @@ export class ShardLink {
     );
   }
 
-  /** Whether the shard has been heard and its clock is known. */
+  /** Whether the shard has sent its welcome and its clock is known. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** The stable name of the shard, as it last said. */
+  /** The stable name of the shard, from its last welcome. */
   get shardName(): string {
     return this.#shardName;
   }
 
   /**
-   * Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once.
-   * `traceparent`: of the span that asks, where there is one.
+   * Sends a check with everything else that gathers in this turn. Returns its id, for `forget`; 0 if it failed at once.
+   * `traceparent`: of the requesting span, if any.
    */
   check(
     receiver: Receiver,
@@ -159,7 +159,7 @@ export class ShardLink {
     return id;
   }
 
-  /** As `check`. A write carries its request id, and by when it has to arrive on our clock. */
+  /** Like `check`. A write carries its request id, and the time on our clock by which it has to arrive. */
   call(
     receiver: Receiver,
     handle: number,
@@ -175,19 +175,19 @@ export class ShardLink {
     return id;
   }
 
-  /** Sends a report past what waits. False: it cannot be sent now. */
+  /** Sends a report ahead of everything that waits. False: it cannot be sent now. */
   report(report: Report): boolean {
     if (!this.#ready || this.#blocked) return false;
     this.#blocked = !this.#dial.send({ report });
     return true;
   }
 
-  /** The receiver hears no more of this check or call. */
+  /** The receiver hears nothing more of this check or call. */
   forget(id: number): void {
     this.#receivers.take(id);
   }
 
-  /** For good, once. Every receiver hears of it. */
+  /** Closes the link for good, once. Every receiver hears of it. */
   close(): void {
     this.#dial.close();
     this.#metrics.frontShardConnections.dec({ state: 'connecting' });
@@ -200,7 +200,7 @@ export class ShardLink {
       return 0;
     }
     if (this.#receivers.size >= OUTSTANDING_MAX || this.#outbox.full) {
-      receiver.onFailure(new GrantdError('overloaded', 'Too many requests wait for one shard.'));
+      receiver.onFailure(new GrantdError('overloaded', 'Too many requests are waiting for one shard.'));
       return 0;
     }
     const id = this.#receivers.add(receiver);
@@ -235,7 +235,7 @@ export class ShardLink {
 
   #onTick(): void {
     const nowMs = this.#clock.monotonicMs();
-    // Where this process itself stood still, what came meanwhile is not read yet: the shard gets another chance.
+    // If this process itself stalled, it has not yet read what arrived since: the shard gets another chance.
     if (nowMs - this.#tickedAtMs > 2 * TICK_MS) this.#heardAtMs = Math.max(this.#heardAtMs, nowMs - PING_INTERVAL_MS);
     this.#tickedAtMs = nowMs;
     if (nowMs - this.#heardAtMs > SILENCE_MS_MAX) {
@@ -250,13 +250,12 @@ export class ShardLink {
   #receive(message: ShardMessage__Output): void {
     this.#heardAtMs = this.#clock.monotonicMs();
     this.load.nowMs = this.#heardAtMs;
-    // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire
-    // early.
+    // The shard read its clock before this moment, so the offset can only be too small, and an attempt expire early.
     if (message.pong !== null) this.#clockOffsetMs = message.pong.shardMs - this.#heardAtMs;
     if (message.routes !== null) this.#takeRoutes(message.routes);
     if (message.pong !== null && !this.#ready && this.#welcomed) {
       this.#ready = true;
-      // What failed while the shard was away is nothing that it could have answered.
+      // Failures while the shard was away are not its own.
       this.load.take(0);
       this.#metrics.frontShardConnections.dec({ state: 'connecting' });
       this.#metrics.frontShardConnections.inc({ state: 'ready' });
@@ -294,7 +293,7 @@ export class ShardLink {
   }
 
   #lose(reason: string): void {
-    // A shard that stays away is dialled for hours: the log names each reason once.
+    // The front dials an absent shard for hours: the log names each reason once.
     if (!this.#lossReasons.has(reason) && this.#lossReasons.size < LOSS_REASONS_MAX) {
       this.#lossReasons.add(reason);
       this.#log.warn({ address: this.address, reason }, 'no connection to a shard');

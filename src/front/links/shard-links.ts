@@ -1,5 +1,5 @@
-// The links of a front: one per address that discovery names, and one per member or owner that a shard has named. It
-// keeps: no address is dialled twice, and the number of links is bounded.
+// The links of a front: one per address that discovery names, and one per member or owner that a shard names.
+// Invariants: no address is dialled twice, and the number of links is bounded.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
@@ -8,7 +8,7 @@ import type { MemberAddress } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ShardLink } from './shard-link.ts';
 
-/** For so long after it was named or lost, an address is dialled over and over even where nobody names it now. */
+/** For this long after it was named or lost, an address is dialled again and again even if no source names it now. */
 const NAMED_MS = 60_000;
 const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
 
@@ -17,9 +17,9 @@ export class ShardLinks {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #links = new Map<string, ShardLink>();
-  /** When a shard last named the address of a link as an owner's, or its connection was lost. */
+  /** When a shard last named the address as an owner's, or when its connection was lost. */
   readonly #namedAtMs = new Map<string, number>();
-  /** The addresses of members, by the link to the shard that names them. */
+  /** The addresses of members, by the link to the shard that announces them. */
   readonly #announced = new Map<ShardLink, ReadonlySet<string>>();
   readonly #unwatch: () => void;
   #seeds: ReadonlySet<string> = new Set();
@@ -37,14 +37,14 @@ export class ShardLinks {
     this.#unwatch = dependencies.discovery.watch((addresses) => this.#seed(addresses));
   }
 
-  /** The link to an owner that a shard has named, dialled now where there is none. Undefined where it cannot be. */
+  /** The link to an owner that a shard has named; dials it if there is none. Undefined if it cannot be dialled. */
   named(address: string): ShardLink | undefined {
     const link = this.#get(address);
     if (link !== undefined) this.#namedAtMs.set(address, this.#clock.monotonicMs());
     return link;
   }
 
-  /** A shard says who else is there. Those that cannot be reached under another address are dialled. */
+  /** A shard announces the other members. Those not reached under another address are dialled. */
   announce(by: ShardLink, members: readonly MemberAddress[]): void {
     this.#announced.set(by, new Set(members.map(({ address }) => address)));
     const reached = new Set(this.ready().map(({ shardName }) => shardName));
@@ -57,7 +57,10 @@ export class ShardLinks {
     const known = this.#links.get(address);
     if (known !== undefined || this.#closed) return known;
     if (!ADDRESS_PATTERN.test(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
-      this.#log.warn({ address, links: this.#links.size }, 'an address of a shard is not dialled');
+      this.#log.warn(
+        { address, links: this.#links.size },
+        'shard address not dialled: it is malformed, or there are too many links',
+      );
       return undefined;
     }
     const link = this.#createLink(address);
@@ -69,9 +72,9 @@ export class ShardLinks {
     return [...this.#links.values()].filter((link) => link.ready);
   }
 
-  /** A dial has failed or a connection ended. What nobody names any more is not dialled again. */
+  /** A dial failed or a connection ended. An address that no source names any more is not dialled again. */
   onLost(link: ShardLink): void {
-    // It was there until now, so it counts as named now.
+    // The shard was there until now, so it counts as named now.
     if (this.#announced.delete(link)) this.#namedAtMs.set(link.address, this.#clock.monotonicMs());
     if (!this.#wanted(link)) this.#release(link);
   }

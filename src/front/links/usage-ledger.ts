@@ -1,13 +1,14 @@
-// What the tenants have asked of this front since its last report, kept with the session of each key. On the path of
-// every request: the ledger hears of a session once per report, then its numbers are counted up and nothing else. It
-// keeps: however many keys are in use, a report names a bounded number; the others keep their counts for a later one.
+// What the tenants have requested from this front since its last report, kept with the session of each key. Every
+// request passes here: a session enters the ledger once per report, and after that only its counters change. Invariant:
+// however many keys are in use, a report names a bounded number of sessions; the others keep their counts for a later
+// one.
 
 import type { TenantId } from '../../core/ids.ts';
 
-/** Sessions in one report: what they have takes some 400 KiB on the wire at most, shared by all shards. */
+/** Sessions in one report: about 400 KiB on the wire at most, shared by all shards. */
 export const SESSIONS_PER_REPORT_MAX = 10_000;
 
-/** Of one session. */
+/** Counts of one session. */
 export interface UsageTally {
   requests: number;
   refused: number;
@@ -18,7 +19,7 @@ export interface UsageTally {
 
 export interface UsageSource {
   readonly tenantId: TenantId;
-  /** Of the tenant; negative: not known yet. */
+  /** Slot of the tenant; negative: not known yet. */
   readonly slot: number;
   readonly usage: UsageTally;
 }
@@ -33,23 +34,21 @@ export class UsageLedger {
     this.#sourcesMax = sourcesMax;
   }
 
-  /**
-   * To be called at a request while the source is not listed. Where there is no capacity, the next request tries again.
-   */
+  /** To be called at a request while the source is not listed. If the ledger is full, the next request tries again. */
   list(source: UsageSource): void {
     if (this.#sources.length >= this.#sourcesMax) return;
     source.usage.listed = true;
     this.#sources.push(source);
   }
 
-  /** What there is to report. It stays listed until `reported` or `keep`. */
+  /** What is to be reported. Each source stays listed until `reported` or `keep`. */
   take(): readonly UsageSource[] {
     const sources = this.#sources;
     this.#sources = [];
     return sources;
   }
 
-  /** Its counts have gone out: it begins again. */
+  /** Its counts were sent: it starts over. */
   reported({ usage }: UsageSource): void {
     usage.requests = 0;
     usage.refused = 0;

@@ -1,5 +1,5 @@
-// Asks every shard how its slots stand, and one of them who is there. It keeps: a listing is answered within a bounded
-// time as long as one shard answers; a shard that does not is shown as such and hides nothing of the others.
+// Asks every shard for its slots, and one of them for the members. Invariants: a listing completes within a bounded
+// time if at least one shard replies; a shard that does not reply is shown as such, and hides nothing of the others.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
@@ -12,14 +12,14 @@ import { pauseBetweenTries } from '../requests/retries.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
 import { askShard } from './operator-paths.ts';
 
-/** Of one question to one shard, which answers it from memory or with one scan of its store. */
+/** Bound of one call to one shard, which replies from memory or after one scan of its store. */
 const QUESTION_MS_MAX = 1000;
 /** Shards that are asked for the members, one after the other. */
 const MEMBER_TRIES_MAX = 2;
 
-interface ResponseWriter {
+interface SlotReplies {
   readonly reports: readonly ShardReport[];
-  /** Those that have just answered. */
+  /** The shards that have just replied. */
   readonly links: readonly ShardLink[];
 }
 
@@ -34,7 +34,7 @@ export class ClusterSurvey {
 
   async slots(context: RequestContext): Promise<readonly SlotView[]> {
     const { reports, links } = await this.#askSlots(context);
-    // Without the members, who are read from the store, only the addresses of absent owners are missing.
+    // Without the members, which a shard reads from the store, only the addresses of absent owners are missing.
     const members = await this.#askMembers(context, links);
     return mergeSlots(this.#control.routing.slots, reports, members ?? []);
   }
@@ -50,7 +50,7 @@ export class ClusterSurvey {
     }
   }
 
-  /** All of it with one question of each kind: each shard is asked twice, and one of them for the members. */
+  /** Everything with one call of each kind: each shard gets two calls, and one shard a third for the members. */
   async picture(context: RequestContext): Promise<ClusterPicture> {
     const [{ reports, members }, loads] = await Promise.all([
       this.#askSlots(context).then(async ({ reports, links }) => ({
@@ -63,7 +63,7 @@ export class ClusterSurvey {
     return { slots, members: members && mergeMembers(members, reports, slots), loads };
   }
 
-  /** Of those that answer in time; a shard of an earlier version says nothing of it. */
+  /** Loads of the shards that reply in time; a shard of an earlier version reports none. */
   async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
     const answers = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, CALLS.readLoad)));
     const loads: ShardLoad[] = [];
@@ -79,8 +79,8 @@ export class ClusterSurvey {
     return loads.sort((left, right) => (left.shardName < right.shardName ? -1 : 1));
   }
 
-  /** What all who answer in time say; at least one. */
-  async #askSlots(context: RequestContext): Promise<ResponseWriter> {
+  /** The reports of all shards that reply in time; at least one. */
+  async #askSlots(context: RequestContext): Promise<SlotReplies> {
     for (let tries = 0; ; tries += 1) {
       const asked = this.#readyLinks();
       const answers = await Promise.all(asked.map((link) => this.#ask(context, link, CALLS.listSlots)));
@@ -99,7 +99,7 @@ export class ClusterSurvey {
     }
   }
 
-  /** Undefined where none of the shards can read them now. */
+  /** Undefined if no shard can read them now. */
   async #askMembers(
     context: RequestContext,
     links: readonly ShardLink[],
@@ -111,7 +111,7 @@ export class ClusterSurvey {
     return undefined;
   }
 
-  /** Undefined: the shard cannot answer now. */
+  /** Undefined: the shard cannot reply now. */
   async #ask<Answer>(
     context: RequestContext,
     link: ShardLink,

@@ -1,21 +1,21 @@
-// The cluster in one picture, out of what each shard says of itself and of the rows it has seen. It keeps: for each
-// slot the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what
-// nobody could tell is left undefined, never guessed.
+// Merges what each shard says about itself, and the rows it has seen, into one view of the cluster. Invariants: for
+// each slot the highest epoch that any shard has seen counts, and only the owner of that epoch says which state the
+// slot is in; what no shard could say stays undefined and is never guessed.
 
 import type { NamedSlotsReport, SlotOwnership } from '../../rpc/calls/list-slots.ts';
 import type { ClusterMember, SlotStatus } from '../../shard/shard.ts';
 import type { MemberView, SlotView } from '../front.ts';
 
-/** What one shard has answered. */
+/** The reply of one shard. */
 export interface ShardReport extends NamedSlotsReport {
-  /** Where it was asked. */
+  /** The address under which it was asked. */
   readonly address: string;
 }
 
 type Owner = Pick<SlotView, 'incarnation' | 'shardName' | 'address' | 'leaseLeftMs'>;
 
 const NOT_KNOWN = { logEnd: undefined, checkpoint: undefined, tenants: undefined } as const;
-const NOBODY: Owner = {
+const NO_OWNER: Owner = {
   incarnation: undefined,
   shardName: undefined,
   address: undefined,
@@ -60,15 +60,15 @@ export function mergeSlots(
   return Array.from({ length: slots }, (_, slot): SlotView => {
     const row = rows.get(slot);
     const live = statuses.get(slot);
-    // An owner that has not heard yet of a later claim does not count.
+    // An owner that has not yet heard of a later claim does not count.
     if (live !== undefined && live.status.epoch >= (row?.epoch ?? 0)) {
       const { epoch, state, logEnd, checkpoint, tenants } = live.status;
       return { slot, state, epoch, ...ownerOf(live.report.incarnation), logEnd, checkpoint, tenants };
     }
-    if (row === undefined) return { slot, state: 'unclaimed', epoch: undefined, ...NOBODY, ...NOT_KNOWN };
+    if (row === undefined) return { slot, state: 'unclaimed', epoch: undefined, ...NO_OWNER, ...NOT_KNOWN };
     const { epoch, incarnation } = row;
-    if (incarnation === undefined) return { slot, state: 'unowned', epoch, ...NOBODY, ...NOT_KNOWN };
-    // The owner was asked and has not begun with it: it has only just claimed it.
+    if (incarnation === undefined) return { slot, state: 'unowned', epoch, ...NO_OWNER, ...NOT_KNOWN };
+    // The owner replied but has not begun with the slot: it has only just claimed it.
     const state = reportOf.has(incarnation) ? 'opening' : 'unreachable';
     return { slot, state, epoch, ...ownerOf(incarnation), ...NOT_KNOWN };
   });

@@ -7,7 +7,7 @@ import type { ShardLink } from '../links/shard-link.ts';
 import { CallRequest } from '../requests/flight-requests.ts';
 import { Flight, type FlightControl, type FlightPath, type RetryableFailure } from '../requests/flights.ts';
 
-/** To whoever owns the slot of a tenant, over as many tries as the deadline allows. */
+/** To the current owner of a tenant's slot, over as many tries as the deadline allows. */
 export class OwnerPath implements FlightPath {
   readonly #tenantId: string;
 
@@ -37,7 +37,7 @@ export class OwnerPath implements FlightPath {
   }
 }
 
-/** One question to one shard, in a single try. Resolves to undefined where that shard cannot answer now. */
+/** One call to one shard, in a single try. Resolves to undefined if that shard cannot reply now. */
 export function askShard(
   control: FlightControl,
   context: RequestContext,
@@ -55,7 +55,7 @@ class LinkPath implements FlightPath {
   readonly #link: ShardLink;
   readonly #onUnavailable: () => void;
 
-  /** `onUnavailable`: the flight has landed without an answer, since that shard cannot give one now. */
+  /** `onUnavailable`: the flight has landed without a reply, because that shard cannot give one now. */
   constructor(link: ShardLink, onUnavailable: () => void) {
     this.#link = link;
     this.#onUnavailable = onUnavailable;

@@ -1,4 +1,4 @@
-// What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard.
+// The operator's calls: those about one tenant go to its owner, listings to every shard.
 
 import { auditMatcher } from '../../core/audit-filter.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
@@ -48,7 +48,7 @@ export class FrontOperator implements OperatorApi {
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
-    // A tenant id has a fixed length, so that no two pairs share a key.
+    // A tenant id has a fixed length, so no two pairs share a key.
     const key = `${tenantId}/${operator}`;
     return (
       this.#sessions.get(key) ??
@@ -94,7 +94,7 @@ export class FrontOperator implements OperatorApi {
 
   async listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage> {
     const page = await this.#ask(context, tenantId, CALLS.listAuditLog, { ...query, tenantId });
-    // A shard of the version before does not know the filter.
+    // A shard of the previous version does not know the filter.
     const fits = auditMatcher(query);
     return fits === undefined ? page : { ...page, items: page.items.filter(fits) };
   }

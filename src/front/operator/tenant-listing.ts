@@ -1,6 +1,6 @@
-// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it
-// counts only where every slot had an owner and none changed while the shards answered; a search that one shard has cut
-// short ends there for all.
+// Lists the tenants of the whole cluster page by page; each shard lists its own. Invariants: a page is complete: it
+// counts only if every slot had an owner and none changed while the shards replied; if one shard cut a search short,
+// the page ends there for all.
 
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -15,7 +15,7 @@ import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { askShard } from './operator-paths.ts';
 
-/** Times that a search asks the shards for one page; each looks at some thousand names meanwhile. */
+/** Rounds of calls to the shards for one page of a search. In each, a shard examines up to 2,000 names. */
 const ROUNDS_MAX = 10;
 
 export interface TenantsQuery {
@@ -29,7 +29,7 @@ export interface TenantsPage {
   readonly next: TenantId | undefined;
 }
 
-/** What one shard lists. `scannedTo`: how far a search has looked that was cut short. */
+/** What one shard lists. `scannedTo`: how far a search got that was cut short. */
 interface ShardPage {
   readonly tenants: readonly TenantStatus[];
   readonly scannedTo: TenantId | undefined;
@@ -47,7 +47,7 @@ export class TenantListing {
   async list(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
     const { limit, name = '' } = query;
     assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
-    // No name or id is longer, and a shard takes no longer text.
+    // No name or id is longer, and a shard accepts no longer text.
     if (name.length > NAME_UNITS_MAX) return { tenants: [], next: undefined };
     const found: TenantStatus[] = [];
     let next = query.after;
@@ -62,21 +62,21 @@ export class TenantListing {
 
   async #page(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
     const { after = '', limit, name = '' } = query;
-    // One more than asked for tells whether another page follows.
+    // One more than requested shows whether another page follows.
     const limitEach = Math.min(limit + 1, PAGE_LIMIT_MAX);
     for (let tries = 0; ; tries += 1) {
       const routes = this.#control.routing.snapshot();
       if (routes !== undefined) {
         const links = [...new Set(routes.map(({ link }) => link))];
         const pages = await this.#askEach(context, links, { after, limit: limitEach, name });
-        // A slot that moved meanwhile may have been seen by neither its old owner nor its new one.
+        // If a slot moved in between, perhaps neither its old owner nor its new one has listed it.
         if (pages !== undefined && this.#holds(routes)) return mergePages(pages, { limit, limitEach, name });
       }
       await pauseBetweenTries(this.#control, context, tries);
     }
   }
 
-  /** What all of them list, or undefined where one could not answer now. */
+  /** What all of them list; undefined if one could not reply now. */
   async #askEach(
     context: RequestContext,
     links: readonly ShardLink[],
@@ -104,12 +104,12 @@ function mergePages(
   { limit, limitEach, name }: { readonly limit: number; readonly limitEach: number; readonly name: string },
 ): TenantsPage {
   const byTenant = new Map<TenantId, TenantStatus>();
-  /** Up to where every shard has looked; undefined: to its end. */
+  /** How far every shard has looked; undefined: to its end. */
   let end: TenantId | undefined;
   for (const { tenants: listed, scannedTo } of pages) {
     const lookedTo = scannedTo ?? (listed.length >= limitEach ? listed.at(-1)?.tenantId : undefined);
     if (lookedTo !== undefined && (end === undefined || lookedTo < end)) end = lookedTo;
-    // A shard of an earlier version lists them all.
+    // A shard of an earlier version lists all of them.
     for (const tenant of listed) if (tenantMatches(tenant, name)) byTenant.set(tenant.tenantId, tenant);
   }
   const merged = [...byTenant.values()].filter(({ tenantId }) => end === undefined || tenantId <= end).sort(byId);

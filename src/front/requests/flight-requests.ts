@@ -1,5 +1,5 @@
-// What flights ask: one check (the hot path), any other call, or nothing but a handle. One object per flight, which
-// says what is sent on each try and resolves or rejects the promise of the caller.
+// What flights request: one check (the hot path), any other call, or only a handle. Each flight has one such object. It
+// decides what each try sends, and resolves or rejects the promise of the caller.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -72,11 +72,11 @@ export class CheckRequest implements FlightRequest {
   }
 }
 
-/** Any other call. `write`: carries the request id, the same over all tries. `checks`: in a bulk. */
+/** Any other call. `write`: carries the request id, the same over all tries. `checks`: their number in a bulk call. */
 export class CallRequest implements FlightRequest {
   readonly createsAnew: boolean;
   readonly #body: CallBody;
-  /** Of a write. */
+  /** Only for a write. */
   readonly #guard: RepeatGuard | undefined;
   readonly #checks: number;
   readonly #resolve: (reply: Reply__Output) => void;
@@ -130,7 +130,7 @@ export class CallRequest implements FlightRequest {
   }
 }
 
-/** Lands as soon as the session has a handle: what a first authentication waits for. */
+/** Lands as soon as the session has a handle: the first authentication waits for this. */
 export class AuthenticationRequest implements FlightRequest {
   readonly #resolve: () => void;
   readonly #reject: (error: GrantdError) => void;

@@ -1,8 +1,8 @@
-// What is in flight in a front: every request is a flight from its start to its answer, over all its tries. A flight is
-// put together of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it asks
-// and what it does with the outcome: flight-requests.ts). It keeps: a flight ends exactly once, with an answer or an
-// error, not long after its deadline at the latest; there are never more than the bound, and above it the one with the
-// oldest deadline goes first.
+// Everything in flight in a front. Every request is a flight from its start to its end, over all its tries. A flight
+// consists of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it sends,
+// and what it does with the outcome: flight-requests.ts). Invariants: a flight ends exactly once, with a result or an
+// error, and soon after its deadline at the latest; the number of flights is bounded, and above the bound the one with
+// the oldest deadline is refused.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
@@ -22,12 +22,12 @@ import { type RetryControl, retry, served } from './retries.ts';
 const SWEEP_MS = 50;
 
 /**
- * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a
- * key or a tenant that was good then.
+ * Refusals that the owner gives before it checks the operation's id. An earlier try may have succeeded all the same,
+ * under a key or a tenant that was valid then.
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
 
-/** An owner that has just lost its tenure or its lease, or that was cut off, may have committed before. */
+/** An owner that has just lost its tenure, its lease or its connection may have committed before. */
 const MAY_HAVE_COMMITTED: ReadonlySet<Exclude<TryFailure, GrantdError>['kind']> = new Set([
   'disconnected',
   'not-serving',
@@ -41,26 +41,26 @@ export interface FlightControl extends RetryControl {
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
 }
 
-/** A try came to nothing, and another one may follow. */
+/** A try failed, and another one may follow. */
 export type RetryableFailure = Exclude<TryFailure, GrantdError>;
 
-/** How the tries of a flight reach a shard. Holds nothing of the flight, so that the flights of a session share one. */
+/** How the tries of a flight reach a shard. Holds no state of a flight, so the flights of a session share one. */
 export interface FlightPath {
-  /** Leads a try to a shard (`sendOver`), or has the flight wait for a way there, or refuses it. */
+  /** Sends a try to a shard, makes the flight wait for a route, or refuses it. */
   attempt(flight: Flight): void;
-  /** The shard has replied to a call of the flight, or to one that the path made for it. */
+  /** The shard has replied to a call of the flight, or to one that the path itself made for it. */
   takeReply(flight: Flight, reply: Reply__Output): void;
   /** Prepares another try (`retry`), or ends the flight. */
   fail(flight: Flight, failure: RetryableFailure): void;
 }
 
-/** What a flight asks, and what becomes of its outcome. One per flight. */
+/** What a flight requests, and what it does with the outcome. One per flight. */
 export interface FlightRequest {
-  /** A write: it is never said not to have happened where a shard may have taken it. */
+  /** A write: the flight never reports it as not done if a shard may have received it. */
   readonly write: boolean;
-  /** The same call of a client, made again, creates another one: a key or a tenant. */
+  /** If a client repeats the call in a new request, it creates a second key or tenant. */
   readonly createsAnew: boolean;
-  /** A suspended tenant may still ask this. */
+  /** A suspended tenant may still make this request. */
   readonly allowedWhileSuspended: boolean;
   /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
   send(flight: Flight, link: ShardLink, handle: number): void;
@@ -70,7 +70,7 @@ export interface FlightRequest {
 }
 
 export function wrongAnswerError(): GrantdError {
-  return new GrantdError('internal', 'The shard answered another question than was asked.');
+  return new GrantdError('internal', 'The shard replied to a different request.');
 }
 
 export class Flight implements Receiver, Waiter {
@@ -82,19 +82,19 @@ export class Flight implements Receiver, Waiter {
   readonly context: RequestContext;
   readonly control: FlightControl;
   readonly request: FlightRequest;
-  /** Where the current try goes. The path's. */
+  /** Where the current try goes. Set by the path. */
   binding: Binding | undefined;
-  /** The path asks something itself in this try, before it lets the request be sent. The path's. */
+  /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
   confirming = false;
-  /** Of the shard that was asked last, for a request whose outcome counts there. */
+  /** Tally of the shard that was asked last, for a request whose outcome counts there. */
   load: LoadTally | undefined;
   readonly #path: FlightPath;
   #tries = 0;
-  /** Where the current try went, and as what. */
+  /** Link and id of the current try. */
   #link: ShardLink | undefined;
   #id = 0;
   #span: TraceSpan | undefined;
-  /** A try was sent of which it is not known whether the shard did anything. */
+  /** A try was sent, and it is unknown whether the shard did anything. */
   #unknownTry = false;
 
   constructor(control: FlightControl, context: RequestContext, path: FlightPath, request: FlightRequest) {
@@ -104,7 +104,7 @@ export class Flight implements Receiver, Waiter {
     this.#path = path;
   }
 
-  /** Makes one try, unless settled. Called again after a failure that lets another one follow. */
+  /** Makes one try, unless settled. Called again after a failure that allows another one. */
   attempt(): void {
     if (!this.settled) this.#path.attempt(this);
   }
@@ -130,7 +130,7 @@ export class Flight implements Receiver, Waiter {
     this.#path.takeReply(this, reply);
   }
 
-  /** The reply is to the request. */
+  /** The reply belongs to the request itself. */
   takeReply(reply: Reply__Output): void {
     if (!this.settled) this.request.takeReply(this, reply);
   }
@@ -149,7 +149,7 @@ export class Flight implements Receiver, Waiter {
     this.#path.fail(this, failure);
   }
 
-  /** Another try follows. `route`: what the failed one went over; redirections have been taken in already. */
+  /** Another try follows. `route`: of the failed one; its redirection has already been applied. */
   retry({ kind }: RetryableFailure, route: Route | undefined): void {
     this.control.metrics.frontRetries.inc({ reason: kind });
     const tries = this.#tries;
@@ -157,7 +157,7 @@ export class Flight implements Receiver, Waiter {
     retry(this.control, this, { route, kind, tries });
   }
 
-  /** Ends the flight without an answer. A write that a shard may have taken is never said not to have happened. */
+  /** Ends the flight without a result. A write that a shard may have received is never reported as not done. */
   refuse(error: GrantdError): void {
     if (this.settled) return;
     const sent = this.#unknownTry || this.#link !== undefined;
@@ -174,13 +174,15 @@ export class Flight implements Receiver, Waiter {
 
   /** Ends the flight because its deadline has passed. */
   expire(): void {
-    this.refuse(new GrantdError('unavailable', 'The answer could not be given in time. Repeating the call is safe.'));
+    this.refuse(
+      new GrantdError('unavailable', 'The request could not be completed in time. Repeating the call is safe.'),
+    );
   }
 
-  /** Ends the flight with the answer that has come. To be called before its promise is resolved. */
+  /** Ends the flight with the result that has come. To be called before its promise is resolved. */
   land(): void {
     this.#settle();
-    // The link has let this id go already.
+    // The link has already dropped this id.
     this.#link = undefined;
   }
 
@@ -189,10 +191,7 @@ export class Flight implements Receiver, Waiter {
     this.#id = id;
   }
 
-  /**
-   * Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined:
-   * nothing.
-   */
+  /** Begins the span of a try; a check has no body. Returns the traceparent for the shard; undefined: not traced. */
   #beginTry(link: ShardLink, body?: CallBody): string | undefined {
     const { span } = this.context;
     if (span === undefined) return undefined;
@@ -217,8 +216,8 @@ export class Flight implements Receiver, Waiter {
     return new GrantdError(
       'unavailable',
       this.request.createsAnew
-        ? 'The creation was not confirmed in time: its outcome is not known. A repeated call may create a second one: look at the list first.'
-        : 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
+        ? 'The creation was not confirmed in time, so its outcome is unknown. Repeating the call may create a second one: check the list first.'
+        : 'The change was not confirmed in time, so its outcome is unknown. Repeating the call is safe.',
       { cause },
     );
   }
@@ -245,7 +244,7 @@ export class FlightTable {
     return this.#size;
   }
 
-  /** Starts the flight, or refuses it or the oldest one. */
+  /** Starts the flight. If the table is full, refuses this flight or the oldest one. */
   start(flight: Flight): void {
     if (this.#closed) {
       flight.refuse(new GrantdError('unavailable', 'The service is shutting down.'));
@@ -280,7 +279,7 @@ export class FlightTable {
     this.#size -= 1;
   }
 
-  /** Ends everything and refuses what comes later. */
+  /** Refuses all flights, and those that come later. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();
@@ -294,7 +293,7 @@ export class FlightTable {
     this.#timer = this.#clock.setTimer(() => this.#sweep(), SWEEP_MS);
   }
 
-  /** One walk over all every 50 ms costs less than a timer for each. */
+  /** One walk over all flights every 50 ms costs less than a timer for each. */
   #sweep(): void {
     this.#timer = undefined;
     this.#report();
@@ -309,7 +308,7 @@ export class FlightTable {
     else this.#report();
   }
 
-  /** By difference: fronts of one process share the gauge. */
+  /** By difference, because the fronts of one process share the gauge. */
   #report(): void {
     this.#metrics.frontQueueLength.inc(this.#size - this.#reported);
     this.#reported = this.#size;

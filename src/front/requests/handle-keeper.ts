@@ -1,6 +1,6 @@
-// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once
-// however many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used
-// only on the route it was acquired over; nothing is remembered of a refusal.
+// The handle of one key (or of the operator on one tenant) at the owner of its tenant. The keeper acquires it once
+// however many flights wait for it, and again after every change of owner, stream or key. Invariants: a handle is used
+// only on the route over which it was acquired; no refusal is remembered.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -16,12 +16,12 @@ import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
 import type { Flight, FlightControl } from './flights.ts';
 import { retry, served } from './retries.ts';
 
-/** After so long without an answer the handle is asked for again: no flight may wait for a lost question. */
+/** After this long without a reply, the keeper requests the handle again: no flight may wait for a lost call. */
 const ACQUIRE_MS_MAX = 3000;
 
 export interface HandleEvents {
   onGranted(grant: IssuedHandle): void;
-  /** The owner will not have this key: every flight that waited has been refused. */
+  /** The owner rejects this key: every flight that waits is refused. */
   onRefused(error: GrantdError): void;
   /** No flight waits any more, and there is no handle. */
   onAbandoned(): void;
@@ -46,18 +46,18 @@ export class HandleKeeper implements Waiter {
     this.#events = events;
   }
 
-  /** Of the tenant; negative: not known yet. */
+  /** Slot of the tenant; negative: not known yet. */
   get slot(): number {
     return this.#slot;
   }
 
-  /** The handle, where the route it was acquired over still leads to the owner. */
+  /** The handle, if the route over which it was acquired still leads to the owner. */
   current(): Binding | undefined {
     const binding = this.#binding;
     return binding !== undefined && this.#control.routing.route(this.#slot) === binding.route ? binding : undefined;
   }
 
-  /** The owner does not know this handle any more. */
+  /** The owner no longer knows this handle. */
   invalidate(binding: Binding | undefined): void {
     if (this.#binding === binding) this.#binding = undefined;
   }
@@ -76,7 +76,7 @@ export class HandleKeeper implements Waiter {
     return this.#waiting.every(({ settled }) => settled);
   }
 
-  /** Asks for the handle, or lets go where no flight waits any more. */
+  /** Requests the handle, or stops if no flight waits any more. */
   attempt(): void {
     this.#waiting = this.#waiting.filter((flight) => !flight.settled);
     if (this.#waiting.length === 0) {
@@ -95,7 +95,7 @@ export class HandleKeeper implements Waiter {
       (reply) => this.#take(route, reply),
       (failure) => this.#fail(route, failure),
     );
-    // It is asked for all of them; one trace says so.
+    // One call serves all of them; only one of their traces shows it.
     const span = this.#waiting.find(({ context }) => context.span !== undefined)?.context.span;
     question.ask(route.link, this.#authentication, clock, span);
   }
@@ -119,7 +119,7 @@ export class HandleKeeper implements Waiter {
     try {
       const grant = handleGrantOf(reply);
       if (grant.tenantId === this.#tenantId) return grant;
-      return new GrantdError('internal', 'The shard answered another question than was asked.');
+      return new GrantdError('internal', 'The shard replied to a different request.');
     } catch (error) {
       return GrantdError.from(error);
     }
@@ -165,12 +165,12 @@ class Question implements Receiver {
     if (this.#answered) return;
     this.#timer = clock.setTimer(() => {
       link.forget(id);
-      this.onFailure(new ShardFailure('not-serving', 'The shard did not answer in time.'));
+      this.onFailure(new ShardFailure('not-serving', 'The shard did not reply in time.'));
     }, ACQUIRE_MS_MAX);
   }
 
   onCheck(): void {
-    this.onFailure(new GrantdError('internal', 'The shard answered another question than was asked.'));
+    this.onFailure(new GrantdError('internal', 'The shard replied to a different request.'));
   }
 
   onReply(reply: Reply__Output): void {

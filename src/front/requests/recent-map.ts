@@ -1,6 +1,6 @@
-// A bounded map that forgets what was not used lately. Two generations instead of a list in order of use: a hit in the
-// young one costs a single lookup. It keeps: at most `sizeMax` entries; one used among the last `sizeMax / 2` distinct
-// keys is still there.
+// A bounded map that forgets entries not used recently. It has two generations instead of a list in order of use, so a
+// hit in the young one costs a single lookup. Invariants: at most `sizeMax` entries; an entry used among the last
+// `sizeMax / 2` distinct keys is still there.
 
 import { StringMap } from '../../core/structures/string-map.ts';
 

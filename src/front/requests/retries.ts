@@ -1,5 +1,5 @@
-// When the next try comes after one that came to nothing: at once where something has changed since, with the others
-// that wait where the owner must become ready first, else after a pause.
+// Decides when the next try follows a failed one: at once if something has changed since; together with the other
+// waiters if the owner must become ready first; otherwise after a pause.
 
 import { type Clock, delay, type Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -9,7 +9,7 @@ import type { Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { TryFailure } from '../links/shard-link.ts';
 
-/** Owners that take a slot for each other's are not asked in a circle without a pause. */
+/** Tries without a pause. More would busy owners that redirect to each other in a circle. */
 const AT_ONCE_TRIES = 2;
 
 export interface RetryControl {
@@ -19,7 +19,7 @@ export interface RetryControl {
   readonly retries: RetryGate;
 }
 
-/** `route`: what the try went over; `tries`: how many came before it. Redirections have been taken in already. */
+/** `route`: of the failed try, whose redirection has already been applied. `tries`: how many came before it. */
 export function retry(
   control: RetryControl,
   waiter: Waiter,
@@ -41,7 +41,7 @@ export function retry(
   else clock.setTimer(() => waiter.attempt(), retryDelayMs(random, tries + 1));
 }
 
-/** The waiter has heard from an owner: those who wait for its word go on. */
+/** The waiter has heard from an owner: those that wait for the same owner go on. */
 export function served(waiter: Waiter): void {
   const open = waiter.probing;
   if (open === undefined) return;
@@ -49,7 +49,7 @@ export function served(waiter: Waiter): void {
   open();
 }
 
-/** For a question of several flights. Throws where the deadline leaves no time for another try. */
+/** For a call that takes several flights. Throws if the deadline leaves no time for another try. */
 export async function pauseBetweenTries(
   { clock, random }: Pick<RetryControl, 'clock' | 'random'>,
   context: RequestContext,
@@ -57,7 +57,7 @@ export async function pauseBetweenTries(
 ): Promise<void> {
   const delayMs = retryDelayMs(random, tries);
   if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
-    throw new GrantdError('unavailable', 'Not every shard could answer in time. Repeating the call is safe.');
+    throw new GrantdError('unavailable', 'Not every shard replied in time. Repeating the call is safe.');
   }
   await delay(clock, delayMs);
 }

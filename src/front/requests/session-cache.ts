@@ -1,5 +1,5 @@
-// The sessions a front knows, by API key (or by tenant and operator). It keeps: a refused authentication leaves nothing
-// behind; one that is in flight is shared by all who ask for it; the number of sessions is bounded.
+// The sessions that a front knows, by API key (or by tenant and operator). Invariants: a refused authentication leaves
+// nothing behind; all requests for the same key share one authentication in flight; the number of sessions is bounded.
 
 import type { GrantdError } from '../../core/errors.ts';
 import type { RequestContext } from '../front.ts';
@@ -14,7 +14,9 @@ export class SessionCache {
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
   readonly #known: RecentMap<FrontSession>;
-  /** Authenticating for the first time. As many as flights at most, since each is let go with its last flight. */
+  /**
+   * Sessions that authenticate for the first time. At most as many as flights: each is dropped with its last flight.
+   */
   readonly #opening = new Map<string, FrontSession>();
 
   constructor(dependencies: SessionDependencies, sessionsMax: number) {
@@ -31,7 +33,7 @@ export class SessionCache {
     return this.#known.get(key);
   }
 
-  /** Authenticates a key that is not known. Rejects with what the owner says, or `unavailable`. */
+  /** Authenticates a key that is not known. Rejects with the owner's error, or with `unavailable`. */
   open(context: RequestContext, key: string, credentialsOf: () => Credentials): Promise<FrontSession> {
     let session = this.#opening.get(key);
     if (session === undefined) {
@@ -61,7 +63,7 @@ export class SessionCache {
     return session;
   }
 
-  /** Unless another session has taken its place. */
+  /** Forgets the session, unless another one has taken its place. */
   forget(key: string, session: FrontSession): void {
     if (this.#known.get(key) === session) this.#known.delete(key);
   }

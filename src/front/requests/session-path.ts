@@ -1,5 +1,6 @@
-// The path of requests that need a handle at the owner of their tenant: one per session. A try takes the handle that
-// holds now, or waits for one; a try that finds it gone, or its owner changed, acquires another and goes on.
+// The path of requests that need a handle at the owner of their tenant: one per session. A try uses the current handle,
+// or waits for one. If the owner does not know the handle, or has changed, the flight acquires another handle and goes
+// on.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
@@ -11,7 +12,7 @@ import type { HandleKeeper } from './handle-keeper.ts';
 export interface FlightSession {
   readonly handles: HandleKeeper;
   readonly expired: boolean;
-  /** The tenant is suspended, as far as this front knows, and this session is not the operator's. */
+  /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
   readonly refused: boolean;
 }
 
@@ -41,7 +42,7 @@ export class SessionPath implements FlightPath {
     const { link } = binding.route;
     flight.binding = binding;
     flight.load = link.load;
-    // What this front remembers may be out of date: only the owner can say that the tenant is still suspended.
+    // This front may be out of date: only the owner can say that the tenant is still suspended.
     flight.confirming = refused && !flight.request.allowedWhileSuspended;
     if (flight.confirming) flight.sendCall(link, binding.handle, CONFIRM);
     else flight.request.send(flight, link, binding.handle);

@@ -1,4 +1,4 @@
-// A tenant as seen with one API key, or as the operator. Shared by every request of that key; what the owner says about
+// A tenant as seen with one API key, or as the operator. All requests of that key share it. What the owner says about
 // the key (scopes, plan, suspension) is updated in place whenever the handle is acquired again.
 
 import { createApiKey, hashApiKey } from '../../core/api-keys.ts';
@@ -41,16 +41,16 @@ export interface SessionDependencies {
 
 export interface SessionIdentity {
   readonly tenantId: TenantId;
-  /** The key's id, or the operator as the audit log names him. */
+  /** The id of the key, or the operator as the audit log names it. */
   readonly keyId: string;
-  /** How the handle is asked for. */
+  /** The call that requests the handle. */
   readonly authentication: CallBody;
   readonly operator: boolean;
-  /** The owner has given a handle: what it says about the key holds from now on. */
+  /** The owner has issued a handle: what it says about the key applies from now on. */
   readonly onGranted: () => void;
-  /** The owner refuses this key now: whoever keeps the session lets it go. */
+  /** The owner refuses this key now. */
   readonly onRefused: (error: GrantdError) => void;
-  /** Everyone who waited for the first handle has given up. */
+  /** Every flight that waited for the first handle has given up. */
   readonly onAbandoned: () => void;
 }
 
@@ -200,8 +200,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   /**
-   * One write per request: the shard knows an operation by the request id and the item's index. `checks`: those of a
-   * bulk, for the load of the shard.
+   * One write per request: the shard identifies an operation by the request id and the item's index. `checks`: their
+   * number in a bulk call, for the load of the shard.
    */
   async #ask<Request, Answer>(
     context: RequestContext,

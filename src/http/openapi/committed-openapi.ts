@@ -1,4 +1,4 @@
-// The OpenAPI file as it is committed: with relative addresses, so that it is the same on every machine.
+// The OpenAPI file as committed: with relative addresses, so it is the same on every machine.
 
 import { createOperations } from '../operation-table.ts';
 import { createOpenapiDocument, type JsonObject } from './openapi.ts';

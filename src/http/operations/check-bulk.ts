@@ -2,19 +2,19 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import { formatTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
 import { isJsonObject, validateBulk } from '../schema/validation.ts';
 import { BULK_BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
 
-/** Before any element is looked at, so that the answer does not depend on what the surplus holds. */
+/** Runs before any element is validated, so that the response does not depend on the surplus elements. */
 function refuseTooMany(body: unknown): void {
   if (!isJsonObject(body) || !Array.isArray(body.checks)) return;
   const { length } = body.checks;
   if (length > BULK_CHECKS_MAX) {
-    throw new GrantdError('bulk-too-large', `"checks" holds ${length} checks; at most ${BULK_CHECKS_MAX} are taken.`);
+    throw new GrantdError('bulk-too-large', `"checks" holds ${length} checks; at most ${BULK_CHECKS_MAX} are allowed.`);
   }
 }
 
@@ -27,7 +27,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
     tag: 'Checks',
     summary: `Check up to ${BULK_CHECKS_MAX} relationships`,
     description:
-      'One answer for the whole call at one moment. An error in one element refuses the call and names the element, as in `checks[3].subject`. Counts as one request.',
+      'All checks are decided at one moment. An error in one element refuses the whole call and names the element, as in `checks[3].subject`. Counts as one request.',
     body: {
       name: 'BulkCheck',
       schema: bulkSchema,

@@ -1,7 +1,7 @@
-// POST /v1/check: does this subject hold this relation on this object? The hot one: nothing here but the question.
+// POST /v1/check: does this subject hold this relation on this object? The hot path: it only asks the owner.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
-import { formatTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { checkResultSchema, tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';
@@ -16,13 +16,13 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     tag: 'Checks',
     summary: 'Check one relationship',
     description:
-      'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. What cannot be decided now is a 503, never a deny.',
+      'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny.',
     body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
     query: undefined,
     successes: [
       {
         status: 200,
-        description: 'The answer.',
+        description: 'The result of the check.',
         schema: { name: 'CheckResult', schema: checkResultSchema },
         example: { authorized: true, checked_at: EXAMPLE_TIMESTAMP },
       },

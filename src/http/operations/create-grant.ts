@@ -1,4 +1,4 @@
-// POST /v1/grants: creates a grant, or finds it there already.
+// POST /v1/grants: creates a grant, or finds the existing one.
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -19,13 +19,12 @@ export const createGrant: Operation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: 'Create a grant',
-  description:
-    'Idempotent. The namespaces of subject and object are created where they do not exist. Durable once answered.',
+  description: 'Idempotent. Missing namespaces of subject and object are created. Durable once the response is sent.',
   body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
   query: undefined,
   successes: [
     { status: 201, description: 'The grant was created.', schema, example: EXAMPLE_GRANT },
-    { status: 200, description: 'The grant existed already; nothing was changed.', schema, example: EXAMPLE_GRANT },
+    { status: 200, description: 'The grant already existed; nothing was changed.', schema, example: EXAMPLE_GRANT },
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached', 'grant-limit-reached'],
   answer(session, context, { body }) {

@@ -1,4 +1,4 @@
-// POST /v1/keys: creates an API key. Its text is in the answer and nowhere else.
+// POST /v1/keys: creates an API key. Only this response ever contains the key itself.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -10,12 +10,12 @@ import { createdKeySchema, keyBodySchema } from '../schema/schemas.ts';
 import { isJsonObject, validateBody } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
-/** Before any of them is looked at: the schema would say of each of thousands what is wrong with it. */
+/** Runs before any scope is validated: the schema would report an error for each of thousands. */
 function refuseTooManyScopes(body: unknown): void {
   if (!isJsonObject(body) || !Array.isArray(body.scopes) || body.scopes.length <= SCOPES.length) return;
   throw new GrantdError(
     'invalid-request',
-    `"scopes" must not repeat a scope; it holds ${body.scopes.length}, and there are ${SCOPES.length}.`,
+    `"scopes" must not repeat a scope; it has ${body.scopes.length}, and only ${SCOPES.length} exist.`,
   );
 }
 
@@ -36,7 +36,7 @@ export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      'The key is shown once, in this answer. A key with the scope `admin` can make keys with any scope. Not idempotent: a repeated call makes another key.',
+      'The key is shown once, in this response. A key with the scope `admin` can create keys with any scope. Not idempotent: a repeated call creates another key.',
     body: {
       name: 'KeyRequest',
       schema: keyBodySchema,

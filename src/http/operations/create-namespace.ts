@@ -1,4 +1,4 @@
-// POST /v1/namespaces: creates a namespace, or finds it there already.
+// POST /v1/namespaces: creates a namespace, or finds the existing one.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { namespaceRecord } from '../../core/records.ts';
@@ -16,7 +16,7 @@ export const createNamespace: Operation = {
   scope: 'grant:write',
   tag: 'Namespaces',
   summary: 'Create a namespace',
-  description: 'Idempotent. Grants create the namespaces they name by themselves.',
+  description: 'Idempotent. Grants create the namespaces they name automatically.',
   body: {
     name: 'NamespaceRequest',
     schema: namespaceBodySchema,
@@ -28,7 +28,7 @@ export const createNamespace: Operation = {
     { status: 201, description: 'The namespace was created.', schema, example: EXAMPLE_NAMESPACE },
     {
       status: 200,
-      description: 'The namespace existed already; nothing was changed.',
+      description: 'The namespace already existed; nothing was changed.',
       schema,
       example: EXAMPLE_NAMESPACE,
     },

@@ -1,4 +1,4 @@
-// GET /v1/keys: the API keys of the tenant, never their text.
+// GET /v1/keys: the API keys of the tenant, without the keys themselves.
 
 import { listedKeyRecord } from '../../core/records.ts';
 import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
@@ -14,7 +14,7 @@ export const listKeys: Operation = {
   scope: 'admin',
   tag: 'Keys',
   summary: 'List the API keys',
-  description: 'Keys that were not revoked, expired ones included, without the keys themselves.',
+  description: 'Keys that are not revoked, including expired ones. The keys themselves are not shown.',
   body: undefined,
   query: pageQuerySchema,
   responseBytesMax: keyListBytesMax,

@@ -14,7 +14,7 @@ export const listObjects: Operation = {
   tag: 'Grants',
   summary: 'List the objects on which a subject holds a relation',
   description:
-    'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A page may hold fewer than `limit` objects, or none, although `next_cursor` leads on: what one request looks at is bounded. A cursor is valid for the tenant and the query that it came from.',
+    'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A page may hold fewer than `limit` objects, or none, although `next_cursor` is set: one request examines a bounded number of grants. A cursor is valid only for the tenant and the query that it came from.',
   body: undefined,
   query: objectQuerySchema,
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },

@@ -1,35 +1,35 @@
-// The shape of an operation: what the pipeline needs to serve it and what the OpenAPI file says of it, side by side,
-// so that neither can be changed without the other. An operation is registered once, in operation-table.ts.
+// The shape of an operation: what the pipeline needs to serve it, beside what the OpenAPI file says about it, so that
+// neither changes without the other. Invariant: each operation is registered once, in operation-table.ts.
 
 import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Scope } from '../../core/scopes.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 
-/** Under which heading readers find an operation. */
+/** The heading under which readers find an operation. */
 export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Description';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-/** What the client sent, after the pipeline has checked that it is whole, within its bounds and well-formed. */
+/** What the client sent, once the pipeline has checked that it is complete, within its bounds and well-formed. */
 export interface OperationRequest {
-  /** The value of the JSON body; undefined where the operation takes none. */
+  /** The value of the JSON body; undefined if the operation takes none. */
   readonly body: unknown;
-  /** Every parameter is known to the operation and stands once. */
+  /** Every parameter is known to the operation and occurs once. */
   readonly query: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 export interface OperationResponse {
   readonly status: 200 | 201 | 204;
-  /** JSON text; empty for a 204. A function: text that takes long to make, made in the turn of the tenant. */
+  /** JSON text; empty for a 204. A function builds text that takes long, and runs in the turn of the tenant. */
   readonly json: string | (() => string);
 }
 
 export interface SuccessDocumentation {
   readonly status: 200 | 201 | 204;
   readonly description: string;
-  /** The name of the schema under `components/schemas` and the schema; undefined: no body. */
+  /** The name of the schema under `components/schemas`, and the schema; undefined: no body. */
   readonly schema?: { readonly name: string; readonly schema: z.ZodType };
   readonly example?: unknown;
 }
@@ -55,19 +55,19 @@ export interface Operation {
         readonly example: unknown;
       }
     | undefined;
-  /** The names are the parameters it knows. */
+  /** Its fields are the parameters that the operation knows. */
   readonly query: z.ZodObject | undefined;
   readonly queryExamples?: Readonly<Record<string, unknown>>;
   readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
-  /** How many bytes an answer may have; absent: never more than a few KiB. */
+  /** Bytes that a response may have; absent: never more than a few KiB. */
   responseBytesMax?(query: Readonly<Record<string, string>>): number;
   readonly successes: readonly SuccessDocumentation[];
-  /** Beyond those that every operation can meet. */
+  /** In addition to those that every operation can meet. */
   readonly errors: readonly ErrorCode[];
   /**
-   * Takes the request apart and answers through the session. Throws GrantdError at once where the request itself is at
-   * fault: the owner has not been asked then, and the pipeline asks it to confirm the key first. What the returned
-   * promise rejects with comes from the owner.
+   * Parses the request and answers it through the session. Throws GrantdError at once if the request itself is at
+   * fault: the owner has not been asked then, and the pipeline asks it to confirm the key first. Rejections of the
+   * returned promise come from the owner.
    */
   answer(session: TenantSession, context: RequestContext, request: OperationRequest): Promise<OperationResponse>;
 }

@@ -1,21 +1,21 @@
-// How many bytes the longest answers may have: what they reserve of the budget of responses before they are made.
+// Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 
-/** A code point takes up to four in UTF-8, and those that JSON escapes take less even so. */
+/** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
 
 /** In a list, with its quotes and its comma. */
 const ENTITY_BYTES_MAX = IDENTIFIER_LENGTH_MAX * CODE_POINT_BYTES_MAX + 3;
 
-/** Its name, and what is of the same length in every record. */
+/** One key: its name, plus what has the same length in every record. */
 const KEY_BYTES_MAX = NAME_LENGTH_MAX * CODE_POINT_BYTES_MAX + 400;
 
-/** A list of namespaces has no pages. This is what 1,000 take, the bound unless the operator sets another. */
+/** A list of namespaces has no pages. 1,000 of them take this much: the limit, unless the operator sets another. */
 export const NAMESPACE_LIST_BYTES = 128 * 1024;
 
-/** Of a query not validated yet: what is no limit is refused later, and takes nothing. */
+/** The limit of a query that is not validated yet: an invalid one is refused later, and takes nothing. */
 function limitOf({ limit }: Readonly<Record<string, string>>): number {
   return limit === undefined ? PAGE_LIMIT_DEFAULT : (parsePageLimit(limit) ?? 0);
 }

@@ -16,7 +16,7 @@ export const revokeGrant: Operation = {
   tag: 'Grants',
   summary: 'Revoke a grant',
   description:
-    'The body names the one tuple to remove; other relations between the same subject and object stay. Some proxies drop the body of a DELETE: the answer is then a 400 or a 415.',
+    'The body names the one tuple to remove; other relations between the same subject and object stay. Some proxies drop the body of a DELETE: the response is then a 400 or a 415.',
   body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
   query: undefined,
   successes: [{ status: 204, description: 'The grant was removed.' }],

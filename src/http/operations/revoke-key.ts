@@ -1,4 +1,4 @@
-// DELETE /v1/keys/{key_id}: revokes an API key. Once answered, no front serves it any more.
+// DELETE /v1/keys/{key_id}: revokes an API key. Once the response is sent, no front serves the key any more.
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseKeyId } from '../../core/ids.ts';
@@ -14,7 +14,7 @@ export const revokeKey: Operation = {
   tag: 'Keys',
   summary: 'Revoke an API key',
   description:
-    'A request that starts after the answer is refused everywhere. A key can revoke itself. It draws on a reserve of the calling key, 60 in 60 seconds, and not on the window of the plan.',
+    'Requests with the revoked key that start after the response are refused everywhere. A key can revoke itself. The call draws on a reserve of the calling key (60 in 60 seconds), not on the window of the plan.',
   body: undefined,
   query: undefined,
   pathParameters: { key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID } },

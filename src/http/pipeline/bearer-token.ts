@@ -4,7 +4,7 @@ const BEARER = 'Bearer ';
 /** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
 const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
 
-/** Undefined where the header carries none. */
+/** Undefined if the header carries none. */
 export function bearerTokenOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.startsWith(BEARER)) {

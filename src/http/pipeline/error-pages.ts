@@ -1,5 +1,5 @@
-// The public pages behind the `type` of a problem: one per entry of the catalogue, and an index. Made once at the
-// start; nothing of a request gets into them.
+// The public pages behind the `type` of a problem: one per entry of the catalogue, and an index. Invariant: they are
+// rendered once, at the start, and contain nothing of a request.
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 

@@ -1,5 +1,5 @@
-// One request and its answer, from the first byte of the header to the last of the answer. It is the context of every
-// call to the owner that the request leads to, and it is answered exactly once.
+// One request and its response, from the first byte of the header to the last byte of the response. It is the context
+// of every call to the owner that the request causes. Invariant: it is answered exactly once.
 
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
@@ -10,19 +10,19 @@ import type { OperationMeter } from './request-metrics.ts';
 
 export class Exchange implements RequestContext {
   readonly requestId: string;
-  /** On the monotonic clock; set again once the request has arrived whole. */
+  /** On the monotonic clock; set again once the whole request has arrived. */
   deadlineMs: number;
-  /** On the same clock; set again, too. */
+  /** On the same clock; also set again. */
   arrivedAtMs: number;
   readonly incoming: Incoming;
   /** Set once the key is verified. */
   session: TenantSession | undefined = undefined;
-  /** Set once the limit has been asked, for a plan that has one. */
+  /** Set once the limit has been consulted, for a plan that has one. */
   rate: RateDecision | undefined = undefined;
   meter: OperationMeter;
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;
-  /** Of the budget of responses, for an answer that may be large. */
+  /** Bytes reserved for a response that may be large. */
   reservation: Reservation | undefined = undefined;
   answered = false;
 

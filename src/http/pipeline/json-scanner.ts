@@ -1,14 +1,14 @@
-// A JSON text read without making anything of it: whether it is well-formed, where it breaks, and whether it stays
-// within bounds of depth and number. The engine's parser has no bounds, and its time grows with the shapes that a text
-// makes up, not with its length. Reading goes on step by step, without recursion; only a single number is read at once.
+// Scans a JSON text without building its value: whether it is well-formed, where it breaks, and whether it stays within
+// bounds of depth and number. The engine's parser has no bounds, and its time grows with the object shapes in a text,
+// not with its length. The scanner reads step by step, without recursion; only a single number is read at once.
 
 import { assertNever } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 
 export interface JsonBounds {
-  /** How deep arrays and objects may stand in each other. */
+  /** How deep arrays and objects may be nested. */
   readonly depthMax: number;
-  /** Elements of arrays and members of objects, and the value that holds them, together. */
+  /** Elements of arrays, members of objects and the outermost value, together. */
   readonly valuesMax: number;
 }
 
@@ -19,19 +19,17 @@ const [TAB, LF, CR, SPACE, QUOTE, PLUS, COMMA, MINUS, DOT, ZERO, ONE, NINE, COLO
 ];
 const [BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 const [SMALL_E, LARGE_E, SMALL_U] = [0x65, 0x45, 0x75];
-/**
- * By character code, of ASCII: whether it may stand behind a backslash by itself, and whether it is a digit to base 16.
- */
+/** By ASCII code: whether the character may follow a backslash by itself, and whether it is a hexadecimal digit. */
 const ESCAPE = new Uint8Array(128);
 for (const character of '"\\/bfnrt') ESCAPE[character.charCodeAt(0)] = 1;
 const HEX = new Uint8Array(128);
 for (const character of '0123456789abcdefABCDEF') HEX[character.charCodeAt(0)] = 1;
 const WORDS = ['true', 'false', 'null'];
 
-// Beyond the end of a text the code is NaN, which is equal to nothing and in no range.
+// Beyond the end of a text the code is NaN, which equals nothing and is in no range.
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Whether the four characters from `start` on are digits to base 16. */
+/** Whether the four characters from `start` on are hexadecimal digits. */
 const isHex = (text: string, start: number): boolean =>
   HEX[text.charCodeAt(start)] === 1 &&
   HEX[text.charCodeAt(start + 1)] === 1 &&
@@ -46,7 +44,10 @@ function endOfDigits(text: string, start: number): number {
 
 const BROKEN = 0;
 
-/** Reads on in a string: behind its end; negative: it goes on there, at `stop` or a little behind; or `BROKEN`. */
+/**
+ * Reads on in a string. Returns the index after its end; or negated, where to read on, at `stop` or just after it; or
+ * `BROKEN`.
+ */
 function readString(text: string, start: number, stop: number): number {
   let at = start;
   while (at < stop) {
@@ -66,7 +67,7 @@ function readString(text: string, start: number, stop: number): number {
   return at < text.length ? -at : BROKEN;
 }
 
-/** The end of the number that begins at `start`, as long as one can be read there; −1: none can. */
+/** The end of the longest number that begins at `start`; −1: none does. */
 function endOfNumber(text: string, start: number): number {
   let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
   const first = text.charCodeAt(at);
@@ -104,11 +105,11 @@ function placeOf(text: string, index: number): string {
 export class JsonScanner {
   readonly #text: string;
   readonly #bounds: JsonBounds;
-  /** Of the arrays and objects that are open, the character that ends each. */
+  /** For each open array and object, the character that ends it. */
   readonly #open: number[] = [];
   #expected: Expected = 'value';
   #index = 0;
-  /** How far the string has been read that begins at the index; 0: none is being read. */
+  /** How far the string that begins at the index has been read; 0: none is being read. */
   #stringAt = 0;
   #values = 0;
 
@@ -123,8 +124,9 @@ export class JsonScanner {
   }
 
   /**
-   * Reads on for some `charactersMax` characters; true: there is more to read. Throws `invalid-request`, which says
-   * what is wrong and where: the first character that cannot stand there, or the value that is too deep or too many.
+   * Reads about `charactersMax` further characters; true: there is more to read. Throws `invalid-request`, which says
+   * what is wrong and where: the first character that is not allowed there, or the value that is too deep or one too
+   * many.
    */
   step(charactersMax: number): boolean {
     const text = this.#text;
@@ -207,7 +209,7 @@ export class JsonScanner {
   #readValue(code: number, stop: number): void {
     const { depthMax, valuesMax } = this.#bounds;
     this.#values += 1;
-    if (this.#values > valuesMax) this.#refuse(`holds more than ${valuesMax} values; the first too many stands at`);
+    if (this.#values > valuesMax) this.#refuse(`holds more than ${valuesMax} values; the first one too many is at`);
     if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       if (this.#open.length === depthMax) this.#refuse(`is nested more than ${depthMax} deep, at`);
       this.#open.push(code === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT);

@@ -1,7 +1,7 @@
-// JSON text to value. A short text is parsed as it is: whatever it holds, that is soon done. A long one is read through
-// first, in steps, and refused where it is deeper or holds more than a request has reason to: parsing what is left
-// takes a few milliseconds at most. The engine's own message names a position only sometimes and quotes the body, so
-// the place of an error is found here.
+// Parses JSON text. A short text is parsed directly: that is quick for any content. A long one is first scanned in
+// steps, and refused if it is deeper or has more values than a request has reason to; parsing then takes a few
+// milliseconds at most. The engine's own message only sometimes names a position, and it quotes the body, so the
+// scanner finds the place of an error.
 
 import { assert } from '../../core/assert.ts';
 import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limits.ts';
@@ -10,7 +10,9 @@ import { JsonScanner } from './json-scanner.ts';
 const UNBOUNDED = { depthMax: Number.POSITIVE_INFINITY, valuesMax: Number.POSITIVE_INFINITY };
 const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
-/** The value of a JSON text; of repeated names the last counts. Throws `invalid-request` that says where it breaks. */
+/**
+ * The value of a JSON text; of repeated names the last one counts. Throws `invalid-request` that says where it breaks.
+ */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -20,7 +22,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** As `parseJson` within the bounds of long texts, one step at each call; true: there is more to do. */
+/** Like `parseJson` within the bounds of long texts, one step per call; true: there is more to do. */
 export class LongJson {
   readonly #text: string;
   readonly #scanner: JsonScanner;
@@ -42,7 +44,7 @@ export class LongJson {
     return true;
   }
 
-  /** Once there is nothing more to do. */
+  /** To be read once there is nothing more to do. */
   get value(): unknown {
     assert(this.#scanned, 'a long text is read through before it is parsed');
     return this.#value;

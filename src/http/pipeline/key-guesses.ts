@@ -1,5 +1,5 @@
-// Addresses that guess keys. It keeps: guessing costs the owner nothing once an address has failed too often, and a key
-// that is known goes on from anywhere. Junk guesses nothing, so it counts against nobody.
+// Refuses addresses that guess keys. Invariants: once an address has failed too often, its guesses cost the owner
+// nothing; a known key works from anywhere. Malformed keys guess nothing, so they count against no address.
 
 import type { IncomingMessage } from 'node:http';
 import proxyaddr from 'proxy-addr';
@@ -24,7 +24,8 @@ export class KeyGuesses {
   }
 
   /**
-   * Before the owner is asked about a key that is well-formed and not known here. Throws where it is not to be asked.
+   * Called before the owner is asked about a key that is well-formed and not known here. Throws if it must not be
+   * asked.
    */
   admit(exchange: Exchange): void {
     const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
@@ -36,16 +37,16 @@ export class KeyGuesses {
     });
   }
 
-  /** The owner was asked about such a key, and this is what it said. */
+  /** Records what the owner said about such a key. */
   record(exchange: Exchange, error: unknown): void {
     if (error instanceof GrantdError && error.code === 'unauthorized') {
       this.#failureLimiter.record(this.#addressOf(exchange.incoming));
     }
   }
 
-  /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
+  /** The address of the socket, or behind trusted proxies the last address that none of them vouches for. */
   #addressOf({ headers, socket }: Incoming): string {
-    // A connection that has ended meanwhile has no address any more.
+    // A connection that has ended in the meantime has no address any more.
     return socket.remoteAddress === undefined ? '' : proxyaddr({ headers, socket } as IncomingMessage, this.#isTrusted);
   }
 }

@@ -1,12 +1,12 @@
-// What kind of body a request announces. Only JSON in UTF-8 without a content encoding is taken.
+// Checks what kind of body a request announces. Only JSON in UTF-8 without a content encoding is accepted.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { RequestHeaders } from '../wire/incoming.ts';
 
 const JSON_TYPE = 'application/json';
 /**
- * RFC 9110 section 8.3: parameters are separated by ";", their names and the type are case-insensitive. No text matches
- * it in two ways: an engine that tries them all would take hours for a header of spaces and semicolons.
+ * RFC 9110 section 8.3: parameters are separated by ";"; their names and the type are case-insensitive. No text matches
+ * this in two ways: an engine that tries all of them would take hours for a header of spaces and semicolons.
  */
 const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i;
 

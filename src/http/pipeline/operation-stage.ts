@@ -1,6 +1,6 @@
 // The stage of a request that is within its tenant's limit: path and method, scope, body, then the operation itself and
-// its reply. It keeps that order; nothing of a body is read before the request is found fit to have one, and no
-// response that may be large is made before there is memory for it.
+// its response. Invariants: this order; no body is read before the request is found fit to have one; no response that
+// may be large is built before memory is reserved for it.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -23,7 +23,7 @@ export interface OperationStageDependencies {
   readonly turns: Turns;
   readonly answers: ResponseWriter;
   readonly refusals: Refusals;
-  /** Of responses that are made or not yet taken. */
+  /** Budget of responses that are being built or not yet taken. */
   readonly responses: ByteBudget;
 }
 
@@ -54,7 +54,7 @@ export class OperationStage {
     const operation = route.operations.get(method);
     if (operation === undefined) {
       const { allow } = route;
-      const error = new GrantdError('method-not-allowed', `This path takes ${allow}.`, { details: { allow } });
+      const error = new GrantdError('method-not-allowed', `This path accepts ${allow}.`, { details: { allow } });
       this.#refuse(exchange, session, error);
       return;
     }
@@ -110,7 +110,7 @@ export class OperationStage {
     this.#reserveResponse(exchange, session, operation, body);
   }
 
-  /** A long body, step by step. */
+  /** Parses a long body, step by step. */
   #parseInTurns(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, text: string): void {
     const json = new LongJson(text);
     this.#turns.run(session.tenantId, () => {
@@ -129,7 +129,10 @@ export class OperationStage {
     });
   }
 
-  /** The request is whole from here on: its deadline counts, and what may answer it at length waits for memory. */
+  /**
+   * From here on the request is complete: its deadline counts, and a call that may have a long response waits for
+   * memory.
+   */
   #reserveResponse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void {
     const { url, pathParameters } = exchange.incoming;
     let request: OperationRequest;

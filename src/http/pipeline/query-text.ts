@@ -1,9 +1,9 @@
-// The query string: split by hand, because a repeated or unknown parameter is an error here and not something to
-// guess about.
+// Parses the query string by hand, because a repeated or unknown parameter is an error here and not something to guess
+// about.
 
 import { GrantdError } from '../../core/errors.ts';
 
-/** For a message: never more than a line of what the client sent. */
+/** Bounds what an error message quotes to a line of what the client sent. */
 const QUOTED_LENGTH_MAX = 64;
 
 const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
@@ -21,14 +21,14 @@ function decode(text: string): string {
 
 const quote = (name: string): string => JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX));
 
-/** The part of a request target behind the `?`. Throws `invalid-request` for a fragment, which no target may have. */
+/** The part of a request target after the `?`. Throws `invalid-request` for a fragment, which no target may have. */
 export function queryTextOf(target: string): string {
   if (target.includes('#')) throw new GrantdError('invalid-request', 'The request target must not hold a "#".');
   const start = target.indexOf('?');
   return start === -1 ? '' : target.slice(start + 1);
 }
 
-/** Name → value. Throws `invalid-request` for a parameter that is not among `known` or stands twice. */
+/** Name → value. Throws `invalid-request` for a parameter that is not among `known` or occurs twice. */
 export function parseQuery(text: string, known: readonly string[]): Readonly<Record<string, string>> {
   if (text === '') return EMPTY;
   const values: Record<string, string> = Object.create(null);
@@ -40,7 +40,7 @@ export function parseQuery(text: string, known: readonly string[]): Readonly<Rec
       throw new GrantdError(
         'invalid-request',
         `The query parameter ${quote(name)} is unknown; ${
-          known.length === 0 ? 'this operation takes none' : `known are ${known.join(', ')}`
+          known.length === 0 ? 'this operation takes none' : `known parameters: ${known.join(', ')}`
         }.`,
       );
     }

@@ -1,5 +1,5 @@
-// How a request ends that gets no success. It keeps: one that ends before the owner was asked still asks it to confirm
-// the key, so that a key revoked a moment ago gets 401 and a suspended tenant 403 everywhere.
+// Ends requests without success. Invariant: if the owner has not been asked yet, it is asked to confirm the key first,
+// so that a key revoked a moment ago gets 401 and a suspended tenant 403 everywhere.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantSession } from '../../front/front.ts';
@@ -16,15 +16,15 @@ export class Refusals {
     this.#metrics = dependencies.metrics;
   }
 
-  /** For what the owner said; it may have found the key revoked. */
+  /** For an error from the owner, which may have found the key revoked. */
   byOwner(exchange: Exchange, thrown: unknown): void {
     if (thrown instanceof GrantdError && thrown.code === 'unauthorized') this.#metrics.authenticationFailed();
     this.#answers.problem(exchange, thrown);
   }
 
-  /** For what is wrong with the request itself: the owner had no part in it yet. */
+  /** For an error in the request itself: the owner had no part in it yet. */
   byFront(exchange: Exchange, session: TenantSession, error: unknown): void {
-    // What waited for memory until its deadline has no time left to ask anything.
+    // A request that waited for memory until its deadline has no time left to ask anything.
     if (error instanceof GrantdError && error.code === 'overloaded') this.#answers.problem(exchange, error);
     else {
       session.confirm(exchange).then(

@@ -1,4 +1,4 @@
-// Counts of requests and checks, with every label bound once, so that the hot path looks nothing up by text.
+// Counts requests and checks. Every label is bound once, so that the hot path builds no label keys.
 
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tally } from '../../telemetry/prebound-histogram.ts';
@@ -12,20 +12,20 @@ export interface OperationMeter {
 }
 
 export interface RequestMetrics {
-  /** The operations are a fixed set, plus `other` for what is none. */
+  /** The operations are a fixed set, plus `other` for requests that match none. */
   meterOf(operation: string): OperationMeter;
   readonly outcomes: CheckOutcomes;
   rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
   authenticationFailed(): void;
   budgetMeterOf(budget: 'bodies' | 'discards' | 'responses'): ByteBudgetMeter;
   readonly connectionDropped: (reason: DropReason) => void;
-  /** Shows what `read` returns for as long as the returned function is not called. */
+  /** Exports what `read` returns until the returned function is called. */
   reportHeld(read: () => HeldByConnections): () => void;
 }
 
 export interface HeldByConnections {
   readonly connections: number;
-  /** Bytes: received and waiting, of bodies, of answers. */
+  /** Bytes: received and waiting, of bodies, of responses. */
   readonly input: number;
   readonly bodies: number;
   readonly responses: number;
@@ -48,7 +48,8 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
     };
   };
   /**
-   * Told to the counter when it is read: it finds its series by a text made of the labels, which is much for a check.
+   * Added to the counter when it is rendered: the counter builds a key from the labels per call, too costly for a
+   * check.
    */
   const checks = { authorized: 0, denied: 0, failed: 0 };
   metrics.onRender(() => {

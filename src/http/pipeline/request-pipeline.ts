@@ -1,6 +1,6 @@
-// The order in which every request is looked at: its key, the tenant's limit, then path and method, scope and body
-// (operation-stage.ts). Written as plain calls from stage to stage: a stage that can go on at once does, and what is
-// only needed where one cannot is made there.
+// The order in which every request is examined: its key, the tenant's limit, then path and method, scope and body
+// (operation-stage.ts). The stages are plain calls: a stage that can continue at once does so, and only one that has to
+// wait allocates what waiting needs.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -21,9 +21,9 @@ import type { ResponseWriter } from './response-writer.ts';
 import type { Route } from './routes.ts';
 
 export interface Pipeline {
-  /** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
+  /** Serves one request that needs a key. `route` is undefined if there is nothing at the path. */
   serve(exchange: Exchange, route: Route | undefined): void;
-  /** Answers one that needs none, when its turn comes among all those behind which nobody is known to stand. */
+  /** Answers a request that needs no key, when the common turn of all requests without a known key comes. */
   serveAnonymous(exchange: Exchange, answer: () => void): void;
 }
 
@@ -35,7 +35,7 @@ export interface PipelineDependencies {
   readonly turns: Turns;
   readonly answers: ResponseWriter;
   readonly metrics: RequestMetrics;
-  /** Of responses that are made or not yet taken. */
+  /** Budget of responses that are being built or not yet taken. */
   readonly responses: ByteBudget;
   /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
@@ -47,14 +47,14 @@ export interface PipelineOptions {
   readonly trustedProxies: readonly string[];
 }
 
-/** Whose turn it is where no key says who asks. */
+/** The turn key of requests without a known key. */
 const ANONYMOUS = '';
 
 /** About what a request costs this process, and the part of it that comes after the owner is asked. */
 const REQUEST_MS = 0.04;
 const ANSWER_MS = 0.025;
 
-/** How old the plan of a tenant may be that sends nothing but requests above its limit. */
+/** How old the plan may be of a tenant that sends only requests above its limit. */
 const PLAN_AGE_MS = 1000;
 
 class RequestPipeline implements Pipeline {
@@ -116,7 +116,7 @@ class RequestPipeline implements Pipeline {
     else this.#limitInTurn(exchange, session, route);
   }
 
-  /** It is not well-formed, or its address has guessed too often: the owner was not asked. */
+  /** The key is malformed, or its address has guessed too often: the owner was not asked. */
   #refuseKey(exchange: Exchange, error: unknown): void {
     this.serveAnonymous(exchange, () => this.#refusals.byOwner(exchange, error));
   }
@@ -164,7 +164,7 @@ class RequestPipeline implements Pipeline {
     );
   }
 
-  /** `decision`: undefined where the plan has no limit. */
+  /** `decision`: undefined if the plan has no limit. */
   #take(
     exchange: Exchange,
     session: TenantSession,
@@ -188,27 +188,27 @@ class RequestPipeline implements Pipeline {
     answers.problem(exchange, error);
   }
 
-  /** A tenant that is refused here would never hear of another plan: what its owner answers is what tells of one. */
+  /** A tenant that is refused here would never hear of another plan: only replies of its owner announce one. */
   #learnPlan({ requestId }: Exchange, session: TenantSession): void {
     const nowMs = this.#dependencies.clock.monotonicMs();
     if (nowMs - (this.#lastLearntMs.get(session) ?? Number.NEGATIVE_INFINITY) < PLAN_AGE_MS) return;
     this.#lastLearntMs.set(session, nowMs);
-    // Whatever keeps the owner from answering, the next request of the session meets it too.
+    // If anything keeps the owner from replying, the next request of the session meets it too.
     session.confirm({ requestId, deadlineMs: nowMs + this.#deadlineMs }).catch(() => {});
   }
 
-  /** Not before the key is verified: what anybody else sends as trace context samples nothing, here or at a shard. */
+  /** Only once the key is verified: trace context from strangers samples nothing, here or at a shard. */
   #beginSpan(tracer: Tracing, exchange: Exchange, { tenantId }: TenantSession, route: Route | undefined): void {
     const { incoming, requestId } = exchange;
     const elapsedMs = this.#dependencies.clock.monotonicMs() - incoming.startedAtMs;
     exchange.span = beginRequestSpan(tracer, incoming, { route: route?.path, requestId, elapsedMs });
-    // Who is slow or fails is what traces are asked. The id is made by us, at random, and says nothing about anybody.
+    // Traces are searched for the tenant that is slow or fails. Its id is random and reveals nothing.
     exchange.span?.set({ 'grantd.tenant_id': tenantId });
   }
 
-  // ---- what goes on later ----
+  // ---- what continues later ----
 
-  /** A stage that goes on after a wait, where nobody above it would catch what it throws. */
+  /** Runs a stage after a wait, where no caller would catch what it throws. */
   #guard(exchange: Exchange, stage: () => void): void {
     try {
       stage();
@@ -217,13 +217,13 @@ class RequestPipeline implements Pipeline {
     }
   }
 
-  /** Goes on when the turn of `key` comes: more is asked than there is time for. */
+  /** Continues when the turn of `key` comes: there is more to do than time. */
   #defer(exchange: Exchange, key: string, stage: () => void): void {
     const { clock, turns, answers } = this.#dependencies;
     const step = (): boolean => {
       this.#guard(exchange, () => {
         if (clock.monotonicMs() < exchange.deadlineMs) stage();
-        else answers.problem(exchange, new GrantdError('overloaded', 'The turn of this request did not come in time.'));
+        else answers.problem(exchange, new GrantdError('overloaded', 'The request waited too long for its turn.'));
       });
       return false;
     };

@@ -1,4 +1,4 @@
-// Writing answers: one head and one body per exchange, exactly once. It owns what every answer carries: request id,
+// Writes responses: one head and one body per exchange, exactly once. It owns what every response carries: request id,
 // no-store, the state of the rate limit.
 
 import type { Clock } from '../../core/async/clock.ts';
@@ -18,11 +18,11 @@ export interface ResponseWriter {
   page(exchange: Exchange, html: string): void;
 }
 
-/** The pages have nothing to load and nothing to run. */
+/** The pages load nothing and run nothing. */
 const PAGE_LINES =
   "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nX-Content-Type-Options: nosniff\r\n";
 
-/** What every answer carries. */
+/** Lines that every response carries. */
 const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\nCache-Control: no-store\r\n`;
 
 const bodyLines = (contentType: string, body: string): string =>
@@ -35,7 +35,7 @@ export function createResponseWriter(
   dependencies: { readonly clock: Clock; readonly log: Log },
   options: {
     readonly errorsBase: string;
-    /** Whether the server takes no more requests, so that every answer ends its connection. */
+    /** Whether the server accepts no more requests, so that every response ends its connection. */
     readonly closing: () => boolean;
   },
 ): ResponseWriter {

@@ -1,4 +1,4 @@
-// The paths that the operations make up, and what each of them takes.
+// The paths of all operations, and the methods that each of them accepts.
 
 import type { Method, Operation } from '../operations/operation.ts';
 import type { OperationMeter } from './request-metrics.ts';
@@ -8,7 +8,7 @@ export interface RegisteredOperation extends Operation {
   readonly meter: OperationMeter;
 }
 
-/** One path and what it takes. */
+/** One path and its operations. */
 export interface Route {
   /** As in OpenAPI. */
   readonly path: string;

@@ -1,5 +1,5 @@
-// The schemas of everything that crosses the public interface. Requests are validated with them and the OpenAPI file is
-// made from them. A message completes the sentence `"<field>" …`.
+// The schemas of everything that crosses the public interface. They validate requests, and the OpenAPI file is
+// generated from them. An error message completes the sentence `"<field>" …`.
 
 import { z } from 'zod';
 import type { grantRecord } from '../../core/grant-attributes.ts';
@@ -32,7 +32,7 @@ const refused =
 const SURROGATES = '\\ud800-\\udfff';
 
 /**
- * A pattern as it is documented: without the surrogates, which no well-formed JSON text holds alone and which many
+ * A pattern as documented: without the surrogates, which never occur alone in a well-formed JSON text and which many
  * regex engines cannot name.
  */
 const documented = (pattern: string): string => `^${pattern.replace(SURROGATES, '')}$`;
@@ -61,7 +61,7 @@ export const tupleSchema = z
   )
   .meta({ description: 'A relationship. Unknown fields are ignored.' });
 
-/** The body of a bulk check as documented; its length is looked at before its elements. */
+/** The body of a bulk check as documented; its length is checked before its elements. */
 export const bulkSchema = z.object({
   checks: z.array(tupleSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
 });
@@ -82,7 +82,7 @@ export const namespaceNameSchema = z
 
 export const grantSchema = z
   .object({
-    grant_id: id('grt', 'Opaque. A grant made again after its revocation has a new one.'),
+    grant_id: id('grt', 'Opaque. A grant created again after its revocation has a new id.'),
     subject: subjectSchema,
     relation: relationSchema,
     object: objectSchema,
@@ -101,22 +101,19 @@ export const bulkAnswerSchema = z.object({
 
 export const bulkResultSchema = z.object({
   results: z.array(bulkAnswerSchema).meta({ description: 'One per check, in the order of the request.' }),
-  checked_at: timestamp('The one moment at which all were decided.'),
+  checked_at: timestamp('The moment at which all of them were decided.'),
 });
 
 export const namespaceSchema = z.object({
   name: namespaceNameSchema,
-  created_at: timestamp('When it was created, by a call of its own or by the first grant that names it.'),
+  created_at: timestamp('When it was created, explicitly or by the first grant that names it.'),
 });
 
 export const namespaceListSchema = z.object({ namespaces: z.array(namespaceSchema) });
 
 export const namespaceBodySchema = z.object({ name: namespaceNameSchema });
 
-const nextCursor = z
-  .string()
-  .nullable()
-  .meta({ description: 'Where to go on: the `cursor` of the next request. `null` at the end.' });
+const nextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next request; `null` at the end.' });
 
 export const objectListSchema = z.object({
   objects: z.array(objectSchema).meta({ description: 'Ascending by the bytes of the object.' }),
@@ -218,7 +215,7 @@ export const keyBodySchema = z.object({
     .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone, or null' })
     .nullable()
     .optional()
-    .meta({ description: 'From then on the key is refused; in the future. Absent or `null`: never.' }),
+    .meta({ description: 'The key is refused from this moment on; must be in the future. Absent or `null`: never.' }),
 });
 
 const keyFields = {
@@ -226,7 +223,7 @@ const keyFields = {
   name: keyName,
   scopes,
   created_at: timestamp('When the key was created.'),
-  expires_at: timestamp('From then on the key is refused; `null`: never.').nullable(),
+  expires_at: timestamp('The key is refused from this moment on; `null`: never.').nullable(),
 };
 
 export const createdKeySchema = z.object({
@@ -239,9 +236,7 @@ export const createdKeySchema = z.object({
 
 export const listedKeySchema = z.object({
   ...keyFields,
-  last_used_at: timestamp(
-    'About when the key was last used, to a few minutes; `null`: not known to be used.',
-  ).nullable(),
+  last_used_at: timestamp('When the key was last used, to within a few minutes; `null`: no use is known.').nullable(),
 });
 
 export const keyListSchema = z.object({ keys: z.array(listedKeySchema), next_cursor: nextCursor });

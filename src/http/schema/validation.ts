@@ -1,4 +1,4 @@
-// From a schema's refusal to an error of the catalogue: the first issue counts, its field decides the type, and the
+// Turns a schema's refusal into an error of the catalogue: the first issue counts, its field decides the type, and the
 // message names the field as the client wrote it (`checks[3].subject`).
 
 import type { z } from 'zod';
@@ -25,7 +25,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The validated value, unknown fields left out. Throws the error of the first field that is wrong, in schema order. */
+/** The validated value without unknown fields. Throws the error of the first invalid field, in schema order. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -36,19 +36,19 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}.`);
 }
 
-/** As `validate`, for a whole body. */
+/** Like `validate`, for a whole body. */
 export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (!isJsonObject(body)) throw new GrantdError('invalid-request', 'The body must be a JSON object.');
   return validate(schema, body);
 }
 
-/** As `validateBody` by the schema of a tuple, which says the same in several times the time. */
+/** Like `validateBody` with the schema of a tuple, but several times faster. */
 export function validateTuple(body: unknown): Tuple {
   if (!isJsonObject(body)) return validateBody(tupleSchema, body);
   return parseTuple(body.subject, body.relation, body.object);
 }
 
-/** As `validateBody` by the schema of a bulk check, whose length has been looked at. */
+/** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
 export function validateBulk(body: unknown): readonly Tuple[] {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
     return body.checks.map(({ subject, relation, object }, index) =>

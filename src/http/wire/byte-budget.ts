@@ -1,7 +1,7 @@
-// A budget of bytes that requests hold in memory: so much for the process, and a small part of it for each holder (a
-// tenant), so that no few of them use it up. Whoever would exceed its share waits, and is refused with `overloaded`
-// when the wait is over. Where the process has no capacity, a holder of more than the one that asks gives some of it
-// back, if it can.
+// A budget of bytes that requests hold in memory: a bound for the process, and a small share for each holder (a
+// tenant), so that a few holders cannot use it up. A holder that would exceed its share waits, and is refused with
+// `overloaded` at the end of the wait. If the process has no capacity, a holder that has more than the requesting one
+// gives some of it back, if it can.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -9,12 +9,12 @@ import { GrantdError } from '../../core/errors.ts';
 
 export interface ByteBudgetBounds {
   readonly bytesMax: number;
-  /** Of one holder. What is larger than that by itself is never granted. */
+  /** For one holder. A single reservation above this is never granted. */
   readonly holderBytesMax: number;
   readonly waitMs: number;
 }
 
-/** Told of what an operator should see. */
+/** Counts what an operator should see. */
 export interface ByteBudgetMeter {
   waited(): void;
   refused(): void;
@@ -25,9 +25,11 @@ export interface ByteBudgetMeter {
 export interface Reservation {
   /** Ends what the bytes are held for and releases them, at once; undefined: it cannot be ended now. */
   drop: (() => void) | undefined;
-  /** It turns out to hold so many: what is beyond them is given back. More are counted without asking. */
+  /**
+   * Corrects the size to what is really held: surplus bytes are given back, additional ones are counted without a wait.
+   */
   resize(bytes: number): void;
-  /** Gives back all; again: nothing. */
+  /** Gives back all bytes. Idempotent. */
   release(): void;
 }
 
@@ -48,10 +50,7 @@ interface Holder {
 const REFUSAL =
   'The requests of this tenant already take up their share of the memory of this process. Nothing was changed.';
 
-/**
- * Holders beside the one that releases that are looked at, so that a release takes a bounded time; the next looks at
- * others.
- */
+/** Other holders that one release serves, so that it takes a bounded time; the next release serves others. */
 const HOLDERS_SERVED_PER_RELEASE = 16;
 
 export class ByteBudget {
@@ -60,7 +59,7 @@ export class ByteBudget {
   readonly #meter: ByteBudgetMeter;
   readonly #bounds: ByteBudgetBounds;
   readonly #holders = new Map<string, Holder>();
-  /** Those with somebody waiting, the one looked at last at the end. */
+  /** Holders with a waiting request; the one served last is at the end. */
   readonly #waitingHolders = new Set<Holder>();
   #heldBytes = 0;
   #serving = false;
@@ -80,7 +79,7 @@ export class ByteBudget {
   }
 
   /**
-   * Calls either `admit`, at once where there is capacity, or `refuse`, once. Returns a function that gives up waiting.
+   * Calls either `admit`, at once if there is capacity, or `refuse`, once. Returns a function that gives up waiting.
    */
   reserve(
     name: string,
@@ -116,8 +115,8 @@ export class ByteBudget {
     };
     const waiting: Waiting = {
       bytes,
-      // What comes of either takes its turn: hundreds of waits may end at once, and one answer that is taken must not
-      // have the next one made at once, and so on.
+      // Either outcome takes its turn: hundreds of waits may end at once, and a response that a client has taken must
+      // not trigger the next one in the same turn, and so on.
       timer: this.#clock.setTimer(() => {
         stopWaiting();
         this.#meter.refused();
@@ -156,7 +155,8 @@ export class ByteBudget {
   }
 
   /**
-   * What ends the oldest reservation that can be ended, of the holder that has the most, if that is more than `bytes`.
+   * Of the holders with a reservation that can be ended, picks the largest, if it has more than `bytes`. Returns the
+   * `drop` of its oldest such reservation.
    */
   #largestDroppable(bytes: number): (() => void) | undefined {
     let most = bytes;
@@ -188,8 +188,8 @@ export class ByteBudget {
   }
 
   /**
-   * Those of `released` first, then some others. What is granted may give back bytes at once, which is served here,
-   * too.
+   * Serves the requests of `released` first, then some others. An admitted request may give back bytes at once, which
+   * this call serves too.
    */
   #serve(released: Holder): void {
     if (this.#serving || this.#waitingHolders.size === 0) return;

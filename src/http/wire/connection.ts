@@ -1,4 +1,4 @@
-// One connection of a client, whichever way its requests are served.
+// One connection of a client, served by the fast path or by Node's server.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -6,9 +6,9 @@ import type { GrantdError } from '../../core/errors.ts';
 
 /** Lets one request of a connection be served at a time (request-gate.ts). */
 export interface Gate {
-  /** Whether a further request has come, at least in part. */
+  /** Whether a further request has arrived, at least in part. */
   readonly hasMore: boolean;
-  /** `serve` is called once the requests before this one have been answered. */
+  /** Calls `serve` once the requests before this one have been answered. */
   admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void;
   readBody(): void;
   skipBody(): void;
@@ -16,43 +16,43 @@ export interface Gate {
 
 export interface Connection {
   readonly socket: Socket;
-  /** Beyond the number that is served: its first request is refused and the connection closed. */
+  /** Beyond the number of connections that are served: its first request is refused, and the connection is closed. */
   readonly surplus: boolean;
-  /** On the monotonic clock: the answer to a request that comes later ends it. */
+  /** On the monotonic clock: the response to a later request ends the connection. */
   readonly oldAtMs: number;
-  /** The answer to the newest request on it. */
+  /** The response to the newest request on it. */
   lastResponse: ServerResponse | undefined;
-  /**
-   * Set while a body is being read: answers that request with the error, in its turn; false where the body is whole.
-   */
+  /** Set while a body is being read: answers that request with the error, in its turn. False: the body is complete. */
   failBody: ((error: GrantdError) => boolean) | undefined;
   /** Why nothing more can be read from it. */
   failure: GrantdError | undefined;
-  /** Ends it unless a request is in flight; undefined: Node's server does that, or nobody. */
+  /**
+   * Ends the connection unless a request is in flight; undefined: Node's server does that, if it has the connection.
+   */
   endIfIdle: (() => void) | undefined;
-  /** Once Node's server has it. */
+  /** Set once Node's server has the connection. */
   gate: Gate | undefined;
-  /** Whether a request is in flight, or its answer being taken. */
+  /** Whether a request is in flight, or its response is being taken. */
   busy: boolean;
-  /** On the monotonic clock: when it was opened or last had something to do. */
+  /** On the monotonic clock: when it was opened or was last active. */
   activeAtMs: number;
-  /** Of it, waiting in memory. */
+  /** Its bytes that wait in memory. */
   heldBytes: number;
-  /** Whose turn it is to have a request of this connection read: its client's, as far as that can be told. */
+  /** The turn key under which its requests are read: its client's, as far as that is known. */
   readonly turnKey: string;
 }
 
-/** How long a client that always has a further request on its way keeps an old connection. */
+/** How long a client that always has a further request in flight keeps an old connection. */
 const AGE_GRACE_MS = 10_000;
 
 /**
- * Whether a connection is to end for its age with the answer to a request, whatever that says. `hasMore`: a further
- * request has come, at least in part.
+ * Whether a connection is old enough for the response to this request to end it. `hasMore`: a further
+ * request has arrived, at least in part.
  */
 export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, hasMore: boolean): boolean =>
   startedAtMs > (hasMore ? oldAtMs + AGE_GRACE_MS : oldAtMs);
 
-/** One that has just been opened. */
+/** Describes a connection that has just been opened. */
 export const createConnection = (
   socket: Socket,
   {

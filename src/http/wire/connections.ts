@@ -1,24 +1,25 @@
-// The connections of the public interface: how many there are, who has them, how old they grow, how much they keep
-// waiting in memory, and what a client is told when its bytes are not a request at all. Every such answer is a problem
-// document too, is written only when no other answer is on its way to that client, and ends the connection.
+// The connections of the public interface: how many there are, whose they are, how old they may become, how many bytes
+// wait in memory, and the response to bytes that are not a request at all. Invariant: such a response is a problem
+// document too, is written only when no other response to that client is in flight, and ends the connection.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientNetwork } from '../../core/addresses.ts';
 import { jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { clientNetwork } from '../../core/text/addresses.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
 import { type Peer, Peers } from './peers.ts';
 
-/** Bytes of a whole HTTP response that says `error` and closes the connection. */
+/** Bytes of a whole HTTP response that reports `error` and closes the connection. */
 export type RawProblem = (error: GrantdError) => string;
 
-const lateRequest = (): GrantdError => new GrantdError('request-timeout', 'The request did not arrive whole in time.');
+const lateRequest = (): GrantdError =>
+  new GrantdError('request-timeout', 'The request did not arrive completely in time.');
 
-/** Node's name for what its parser met → what the client is told. */
+/** Maps Node's name for an error of its parser to the error that the client gets. */
 function refusalOf(error: NodeJS.ErrnoException): GrantdError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -34,7 +35,7 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
   }
 }
 
-/** Errors of a peer that has disconnected: there is nobody to inform. */
+/** Errors of a peer that has disconnected: no client is left to inform. */
 const DISCONNECTED = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** Why a connection was dropped, for metrics. */
@@ -48,19 +49,20 @@ export interface ConnectionsOptions {
   readonly refusedConnectionsMax: number;
   /** From when on an idle connection may give way to another of the same client. */
   readonly idleDisplaceableMs: number;
-  /** Of all connections, waiting in memory. */
+  /** Bytes of all connections that wait in memory. */
   readonly heldBytesMax: number;
   readonly rawProblem: RawProblem;
-  /** Whether many clients may share that address, so that the number of its connections says nothing. */
+  /** Whether many clients may share the address, so that the number of its connections says nothing. */
   readonly isShared: (address: string) => boolean;
   readonly onDropped: (reason: DropReason) => void;
 }
 
-/** Connections that are looked at to find the idlest of a peer: the oldest, in some tens of microseconds. */
+/** Connections examined to find the idlest of a peer: its oldest ones, in tens of microseconds. */
 const CANDIDATES_MAX = 1024;
 
 /**
- * Of the bound, what is left waiting once connections have been dropped, so that not each further byte drops another.
+ * The fraction of the bound that still waits once connections have been dropped, so that not every further byte drops
+ * another one.
  */
 const HELD_LEFT = 7 / 8;
 
@@ -74,7 +76,7 @@ function givesWayBefore(left: Connection, right: Connection): boolean {
   return difference === 0 ? left.activeAtMs < right.activeAtMs : difference < 0;
 }
 
-/** Of those opened first. */
+/** The idlest of those opened first. */
 function idlestOf(peer: Peer): Connection | undefined {
   let idlest: Connection | undefined;
   let count = 0;
@@ -110,8 +112,8 @@ export class Connections {
   }
 
   /**
-   * One that has just been opened. Where as many as may be are open, it takes the place of an idle one of whoever has
-   * the most; or it is one too many and is refused, or dropped: undefined.
+   * Adds a connection that has just been opened. If the limit is reached, it replaces an idle connection of the peer
+   * with the most. If it cannot, its first request will be refused, or it is dropped at once: undefined.
    */
   add(socket: Socket): Connection | undefined {
     const { clock, random, ageMaxMs, connectionsMax, refusedConnectionsMax, isShared } = this.#options;
@@ -150,7 +152,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** Drops a connection for one of that peer, of which there may be none yet; false: nobody has so many more. */
+  /** Drops a connection in favour of that peer, which may have none yet; false: no peer has enough more. */
   #makeCapacity(peerName: string | undefined, nowMs: number): boolean {
     const most = this.#peers.most();
     if (most === undefined) return false;
@@ -164,14 +166,14 @@ export class Connections {
       return false;
     }
     this.#drop(idlest.socket, 'idle');
-    // Its place is free now, not only when the end of the socket is told.
+    // Its place is free now, not only when the end of the socket is reported.
     this.#peers.remove(larger ? most : (own ?? most), idlest);
     this.#connections.delete(idlest.socket);
     return true;
   }
 
   /**
-   * So many bytes of a connection wait in memory. Where all of them are too many, whoever has the most loses
+   * Records how many bytes of a connection wait in memory. If their sum is too large, the peers with the most lose
    * connections.
    */
   hold(connection: Connection, bytes: number): void {
@@ -205,14 +207,14 @@ export class Connections {
     }
   }
 
-  /** Undefined once it is closed. */
+  /** Undefined once the connection is closed. */
   of(socket: Duplex): Connection | undefined {
     return this.#connections.get(socket);
   }
 
   /**
-   * Closes those on which nothing is asked, of which Node's server does not know; a client that opens connections in
-   * advance would hold up the end.
+   * Closes connections without a request, which Node's server does not know. A client that opens connections in advance
+   * would otherwise delay the end.
    */
   closeIdle(): void {
     for (const { socket, endIfIdle } of this.#connections.values()) {
@@ -225,7 +227,7 @@ export class Connections {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  /** Tells a client that has asked nothing in time, and ends its connection. No answer may be in flight on it. */
+  /** Informs a client that has sent no request in time, and ends its connection. No response may be in flight on it. */
   expire({ socket }: Connection): void {
     this.#end(socket, lateRequest());
   }
@@ -240,7 +242,7 @@ export class Connections {
     const refusal = refusalOf(error);
     connection.failure = refusal;
     if (connection.failBody?.(refusal) === true) return;
-    // An answer to an earlier request may be on its way: this one must not overtake it, nor land inside it.
+    // A response to an earlier request may be in flight: this one must not overtake it, nor land inside it.
     const { lastResponse } = connection;
     if (lastResponse === undefined || lastResponse.closed) this.#end(socket, refusal);
     else lastResponse.once('close', () => this.#end(socket, refusal));

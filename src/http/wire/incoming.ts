@@ -1,12 +1,12 @@
-// A request as the pipeline sees it, and the way back for its answer, whoever reads its bytes: Node's server, which
-// takes whatever HTTP/1.1 allows (node-incoming.ts), or the fast path, which takes the common form at half
-// the price (plain/).
+// A request as the pipeline sees it, and the way back for its response, independent of what reads its bytes: Node's
+// server, which accepts everything that HTTP/1.1 allows (node-incoming.ts), or the fast path, which takes the common
+// form at half the cost (fast-path/).
 
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../../core/errors.ts';
 import type { Reservation } from './byte-budget.ts';
 
-/** The headers that anything here looks at. */
+/** The headers that any code here reads. */
 export interface RequestHeaders {
   readonly authorization?: string | undefined;
   readonly 'content-type'?: string | undefined;
@@ -19,10 +19,10 @@ export interface RequestHeaders {
 
 export type PathParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Of a path that has none. */
+/** For a path that has none. */
 export const NO_PARAMETERS: PathParameters = Object.freeze({});
 
-/** `text` counts where there is no error. */
+/** `text` counts only if there is no error. */
 export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
 export interface WireResponse {
@@ -30,28 +30,30 @@ export interface WireResponse {
   /** Header lines, each with its CRLF; nothing in them comes from a client. */
   readonly head: string;
   readonly body: string;
-  /** The server takes no more requests: the connection is to end with this answer. */
+  /** The server accepts no more requests: the connection ends with this response. */
   readonly last: boolean;
-  /** Of the budget of responses; released once the client has taken the answer or is gone. */
+  /** Bytes reserved for the response; released once the client has taken the response or has disconnected. */
   readonly reservation: Reservation | undefined;
 }
 
 export interface Incoming {
   readonly method: string;
-  /** The target as it came, with its query. */
+  /** The target as received, with its query. */
   readonly url: string;
   readonly httpVersion: string;
   readonly headers: RequestHeaders;
   readonly socket: Socket;
   readonly pathParameters: PathParameters;
-  /** On the monotonic clock: its head had arrived. */
+  /** When its head had arrived, on the monotonic clock. */
   readonly startedAtMs: number;
-  /** The whole body as text, which `tenantId` answers for. Calls `done` once, unless the client goes away first. */
+  /**
+   * Reads the whole body as text, on the account of `tenantId`. Calls `done` once, unless the client disconnects first.
+   */
   readBody(bytesMax: number, tenantId: string, done: BodyDone): void;
-  /** The text of the body is not needed any more. */
+  /** The text of the body is no longer needed. */
   releaseBody(): void;
-  /** Sends the answer; to be called once. */
+  /** Sends the response; to be called once. */
   send(answer: WireResponse): void;
-  /** Told where the client goes away before its answer; it may be told once the answer is sent, too. */
+  /** Calls back if the client disconnects before its response; perhaps also once the response is sent. */
   onceClosed(listener: () => void): void;
 }

@@ -1,102 +1,101 @@
-// The bounds of the public interface, each with its reason. Those that other rooms keep to as well are in
-// core/limits.ts.
+// The bounds of the public interface, each with its reason. Those shared with other parts are in core/limits.ts.
 
 /**
- * Of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB when every character is
+ * Body of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB if every character is
  * escaped.
  */
 export const BULK_BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * From this length on (in UTF-16 units) a JSON text is read through before it is parsed. The costliest shorter text
- * takes the parser about a millisecond; reading would make every bulk of ordinary size dearer.
+ * From this length on (in UTF-16 units) a JSON text is scanned before it is parsed. The costliest shorter text takes
+ * the parser about a millisecond; scanning would make every bulk check of ordinary size slower.
  */
 export const JSON_SCANNED_LENGTH_MIN = 16 * 1024;
 
-/** Arrays and objects in each other in a long text: a bulk check needs three, the rest is for unknown fields. */
+/** Nested arrays and objects in a long text: a bulk check needs three, the rest is for unknown fields. */
 export const JSON_DEPTH_MAX = 32;
 
 /**
- * Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. So many are parsed in some 5 ms.
+ * Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. Parsing this many takes about 5
+ * ms.
  */
 export const JSON_VALUES_MAX = 4096;
 
-/** How much of a long text is read in one step, in UTF-16 units: some tenths of a millisecond. */
+/** How much of a long text is scanned in one step, in UTF-16 units: tenths of a millisecond. */
 export const JSON_STEP_LENGTH = 64 * 1024;
 
 /**
- * A body up to this length is read without a reservation on the budget of bodies: so many bytes are in memory as soon
- * as their packets have come. 10,000 connections hold 80 MiB with them, if each sends such a body slowly.
+ * A body up to this length is read without a reservation on the budget of bodies: this many bytes are in memory as soon
+ * as their packets have arrived. 10,000 connections together hold 80 MiB, if each sends such a body slowly.
  */
 export const BODY_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
-/** What a body that is read to be thrown away reserves: what one look at its socket brings. */
+/** Reservation for a body that is read only to be discarded: what one read of its socket brings. */
 export const DISCARD_RESERVATION_BYTES = 64 * 1024;
 
 /** A body whose length is not announced reserves this much at a time. */
 export const BODY_CLAIM_BYTES = 64 * 1024;
 
 /**
- * An answer up to this length is made without a reservation on the budget of responses: the system takes it from us at
- * once.
+ * A response up to this length is built without a reservation on the budget of responses: the operating system takes it
+ * at once.
  */
 export const RESPONSE_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
-/**
- * Bytes of a connection up to which they are not counted as held: a request of ordinary size that waits for its turn.
- */
+/** Up to this many bytes of a connection do not count as held: a request of ordinary size that waits for its turn. */
 export const HELD_UNCOUNTED_BYTES_MAX = 4 * 1024;
 
 export interface HttpBounds {
-  /** How long an answer may take once the request has arrived. */
+  /** How long a response may take once the request has arrived. */
   readonly deadlineMs: number;
-  /** Of request line and header together. */
+  /** Bytes of request line and header together. */
   readonly headerBytesMax: number;
-  /** For the header to arrive, from the connection or the end of the previous request on. */
+  /** For the header to arrive, from the connection or from the end of the previous request on. */
   readonly headersTimeoutMs: number;
   /** For the whole request to arrive. */
   readonly requestTimeoutMs: number;
-  /** How often the two are looked at. */
+  /** How often the two timeouts are checked. */
   readonly timeoutCheckIntervalMs: number;
   /** Longer than the 60 s for which common load balancers keep idle connections, so that they close first. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * A connection ends with the answer to a request that came when it was older than an age of its own, drawn from the
-   * upper half of this: so that clients spread over new fronts soon, and not all at once.
+   * A connection ends with the response to a request that came when the connection was older than its own limit, drawn
+   * from the upper half of this. Clients thus spread over new fronts soon, and not all at once.
    */
   readonly connectionAgeMaxMs: number;
-  /** A peer that neither sends nor takes anything for so long during a request is dropped. */
+  /** A peer that neither sends nor takes anything for this long during a request is dropped. */
   readonly stallTimeoutMs: number;
   /** Connections that are served. */
   readonly connectionsMax: number;
-  /** Further ones that get a 503 to their first request; those beyond are closed unanswered. */
+  /** Further connections that get a 503 to their first request; those beyond are closed without a response. */
   readonly refusedConnectionsMax: number;
-  /** From when on an idle connection gives way to a new one of the same client, where all places are taken. */
+  /** From when on an idle connection gives way to a new one of the same client, if all places are taken. */
   readonly idleDisplaceableMs: number;
-  /** Bytes of all connections that have been received and wait for their turn, or are a part of a header. */
+  /** Bytes of all connections that have been received and wait for their turn, or are part of a header. */
   readonly heldBytesMax: number;
   /**
-   * Bytes of bodies that are being read: of all tenants, and of one. With text and value, some four times as much
+   * Bytes of bodies that are being read: of all tenants, and of one. With text and value, about four times as much
    * memory.
    */
   readonly bodyBytesMax: number;
   readonly tenantBodyBytesMax: number;
   /**
-   * Bytes of answers that are being made or have not been taken: of all tenants, and of one. Some twice as much memory.
+   * Bytes of responses that are being built or have not been taken: of all tenants, and of one. About twice as much
+   * memory.
    */
   readonly responseBytesMax: number;
   readonly tenantResponseBytesMax: number;
   /** How long `close` waits for requests in flight. */
   readonly closeTimeoutMs: number;
   /**
-   * After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to
-   * read the answer.
+   * After an early response: how long, and how much of a body, the front still reads and discards, so that the client
+   * can read the response.
    */
   readonly discardTimeoutMs: number;
   readonly discardBytesMax: number;
   /**
-   * Bytes of bodies that are read and thrown away at once: of all clients, and of one address. Who waits longer than
-   * for the above is cut off.
+   * Bytes of bodies that are being discarded: of all clients, and of one address. A client that waits longer than the
+   * time above is cut off.
    */
   readonly discardsBytesMax: number;
   readonly addressDiscardsBytesMax: number;

@@ -1,14 +1,14 @@
-// The sockets on which new connections come: several that share one address (SO_REUSEPORT), since a turn of the event
-// loop takes one connection of each. With one, a busy process takes some hundred connections a second, and whoever
-// opens many keeps all others waiting. It keeps: an address that another process listens on is refused, as with one
-// socket.
+// The sockets that accept new connections: several share one address (SO_REUSEPORT), since a turn of the event loop
+// accepts one connection from each. With one socket, a busy process accepts a few hundred connections a second, and a
+// client that opens many delays all others. Invariant: an address on which another process listens is refused, as with
+// one socket.
 
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** New connections that a turn of the event loop takes, some tens of microseconds each. */
+/** New connections that a turn of the event loop accepts, tens of microseconds each. */
 const LISTENERS = 16;
 
-/** What a system without shared addresses says. */
+/** Errors of a system without shared addresses. */
 const NOT_SUPPORTED = new Set(['ENOTSUP', 'EINVAL', 'ENOPROTOOPT']);
 
 interface Address {
@@ -28,11 +28,12 @@ const listen = (server: Server, address: Address, reusePort: boolean): Promise<v
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
 
 /**
- * Listens on an address that further sockets may share. Rejects where it cannot be bound, or is not this process's
- * alone; false: the system shares no addresses.
+ * Listens on an address that further sockets may share. Rejects if the address cannot be bound, or if another process
+ * has it; false: the system shares no addresses.
  */
 export async function listenFirst(server: Server, address: Address): Promise<boolean> {
-  // Sockets that share an address do not tell whether another process has it: one that does not share finds out.
+  // A socket that shares its address does not notice that another process has it, so one that does not share is tried
+  // first.
   const probe = createServer();
   await listen(probe, address, false);
   const bound = probe.address();
@@ -50,13 +51,13 @@ export async function listenFirst(server: Server, address: Address): Promise<boo
 }
 
 export interface FurtherListeners {
-  /** Takes no new connections; resolves once those that it took have ended. */
+  /** Accepts no new connections; resolves once the accepted ones have ended. */
   close(): Promise<void>;
 }
 
-/** Further sockets on the address of the first, whose connections `take` is given. */
+/** Opens further sockets on the address of the first; `take` gets their connections. */
 export async function listenFurther(address: Address, take: (socket: Socket) => void): Promise<FurtherListeners> {
-  // As Node's HTTP server has its connections.
+  // The options with which Node's HTTP server accepts connections.
   const servers = Array.from({ length: LISTENERS - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, take),
   );

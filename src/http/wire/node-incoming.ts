@@ -1,5 +1,5 @@
-// A request that Node's server has read: whatever HTTP/1.1 allows, body in pieces, and what becomes of a body that the
-// client is still sending when its answer is known.
+// A request that Node's server has read: everything that HTTP/1.1 allows, with the body in pieces. It also handles a
+// body that the client is still sending when the response is known.
 
 import type { Request, Response } from 'express';
 import type { Clock, Timer } from '../../core/async/clock.ts';
@@ -20,7 +20,7 @@ import { headersOf } from './response-head.ts';
 export interface NodeIncomingOptions {
   readonly clock: Clock;
   readonly bodies: ByteBudget;
-  /** Of what is read to be thrown away. */
+  /** Budget of what is read only to be discarded. */
   readonly discards: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;
@@ -57,7 +57,7 @@ export class NodeIncoming implements Incoming {
   }
 
   get pathParameters(): PathParameters {
-    // Undefined where no router has looked for them.
+    // Undefined if no router has looked for them.
     return this.request.params ?? NO_PARAMETERS;
   }
 
@@ -79,7 +79,7 @@ export class NodeIncoming implements Incoming {
     if (close) headers.push('Connection', 'close');
     if (reservation !== undefined) this.#releaseOnceTaken(reservation);
     response.writeHead(status, headers);
-    // What is still to come of a body must be read: unread bytes would cut the connection before the answer is taken.
+    // The rest of a body must be read: unread bytes would cut the connection before the client takes the response.
     if (close && !broken && this.#hasRest()) this.#endAfterDiscarding(body);
     else response.end(body);
   }
@@ -91,7 +91,7 @@ export class NodeIncoming implements Incoming {
       reservation.release();
     };
     response.once('close', () => reservation.release());
-    // A client that is gone has been told of before.
+    // If the client has already disconnected, this event has passed.
     if (response.closed) reservation.release();
   }
 
@@ -99,13 +99,15 @@ export class NodeIncoming implements Incoming {
     this.response.once('close', listener);
   }
 
-  /** Whether a part of the body has not come. */
+  /** Whether a part of the body has not arrived. */
   #hasRest(): boolean {
     const { complete, headers } = this.request;
     return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
   }
 
-  /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */
+  /**
+   * Whether the rest of the body may be too long to read just to keep the connection.
+   */
   #hasLongRest(): boolean {
     const { request } = this;
     if (request.complete) return false;
@@ -118,8 +120,8 @@ export class NodeIncoming implements Incoming {
   }
 
   /**
-   * Sends the whole answer, then reads and drops what the client is still sending, within bounds, before the connection
-   * is closed: closing at once would reset it, and the client would lose the answer with it.
+   * Sends the whole response, then reads and discards what the client is still sending, within bounds, before it closes
+   * the connection. Closing at once would reset the connection, and the client would lose the response.
    */
   #endAfterDiscarding(body: string): void {
     const { request, response, connection } = this;

@@ -1,11 +1,11 @@
-// Who has how many connections: a peer is one client address, or one IPv6 network of 64 bits, of which a single client
-// has as many addresses as it likes. Adding, removing and naming the peer with the most take the same time however many
-// there are.
+// Which peer has how many connections. A peer is one client address, or one IPv6 network of 64 bits, in which a single
+// client has as many addresses as it likes. Invariant: adding, removing and finding the peer with the most take the
+// same time however many there are.
 
 import type { Connection } from './connection.ts';
 
 export interface Peer {
-  /** The network of the client (core/addresses.ts). */
+  /** The network of the client (core/text/addresses.ts). */
   readonly name: string;
   /** In the order in which they were opened. */
   readonly connections: Set<Connection>;
@@ -13,7 +13,7 @@ export interface Peer {
 
 export class Peers {
   readonly #byName = new Map<string, Peer>();
-  /** At each number of connections, who has so many. */
+  /** For each number of connections, the peers that have that many. */
   readonly #byCount: Set<Peer>[] = [];
 
   of(name: string): Peer | undefined {
@@ -41,7 +41,7 @@ export class Peers {
     while (this.#byCount.length > 0 && (this.#byCount.at(-1)?.size ?? 0) === 0) this.#byCount.pop();
   }
 
-  /** One of those with the most connections; undefined: nobody has any. */
+  /** One of the peers with the most connections; undefined: there is none. */
   most(): Peer | undefined {
     const [peer] = this.#byCount.at(-1) ?? [];
     return peer;

@@ -1,5 +1,5 @@
-// The one place of the public interface that turns an error into a problem document: as headers and text for an answer
-// in the making, and as the bytes of a whole response where there is no request to answer.
+// The only place of the public interface that turns an error into a problem document: as headers and text of a
+// response, or as the bytes of a whole response if there is no request to answer.
 
 import type { ErrorCode } from '../../core/errors.ts';
 import { problemOf } from '../../core/problem.ts';

@@ -1,6 +1,6 @@
-// Reading a body: whole, within its bound, as well-formed UTF-8. Nothing is read before the request has been found fit
-// to be answered, nothing beyond the bound, and nothing of a large body before its bytes have been claimed for its
-// tenant.
+// Reads a body: completely, within its bound, as well-formed UTF-8. Invariants: nothing is read before the request has
+// been found fit to be answered, nothing beyond the bound, and nothing of a large body before its bytes have been
+// claimed for its tenant.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ const REPLACEMENT = '\uFFFD';
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
-/** A body that has arrived whole: what stands from `start` on. */
+/** Takes a body that has arrived completely: the bytes from `start` on. */
 export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
   const length = bytes.length - start;
   if (length > bytesMax) {
@@ -26,10 +26,11 @@ export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: B
     done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
     return;
   }
-  // Bytes that are none take the decoder twenty times as long; a short body is decoded without being looked at before.
+  // Invalid bytes take the decoder twenty times as long, so a long body is validated first; a short one is just
+  // decoded.
   const long = length > BODY_UNCLAIMED_BYTES_MAX;
   const text = long && !isUtf8(bytes.subarray(start)) ? undefined : bytes.toString('utf8', start);
-  // The replacement stands for whatever is not well-formed, and for itself.
+  // The replacement character stands for anything malformed, or for itself.
   if (text === undefined || (!long && text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start)))) {
     done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
     return;
@@ -43,7 +44,7 @@ interface BodySource {
   readonly connection: Connection;
 }
 
-/** A body that arrives piece by piece. Calls `done` once, unless the client goes away first. */
+/** A body that arrives piece by piece. Calls `done` once, unless the client disconnects first. */
 export class ReadBody {
   readonly #incoming: BodySource;
   readonly #budget: ByteBudget;
@@ -52,7 +53,7 @@ export class ReadBody {
   readonly #done: BodyDone;
   readonly #reservations: Reservation[] = [];
   readonly #chunks: Buffer[] = [];
-  /** Of what has come, and of what may come without a further reservation. */
+  /** Bytes that have arrived, and bytes that may arrive without a further reservation. */
   #length = 0;
   #claimedLength = BODY_UNCLAIMED_BYTES_MAX;
   #giveUpWaiting: (() => void) | undefined;
@@ -74,7 +75,7 @@ export class ReadBody {
       done(tooLarge(bytesMax), '');
       return;
     }
-    // A body that has arrived whole is not hurt by what comes behind it.
+    // What follows a complete body does not affect it.
     connection.failBody = (error) => {
       if (request.complete) return false;
       this.#finish(error);
@@ -84,7 +85,7 @@ export class ReadBody {
     this.#claimUpTo(announced, () => this.#read());
   }
 
-  /** Gives back what was claimed; again: nothing. */
+  /** Gives back what was claimed. Idempotent. */
   release(): void {
     this.#giveUpWaiting?.();
     this.#giveUpWaiting = undefined;
@@ -94,7 +95,7 @@ export class ReadBody {
 
   readonly #onClose = (): void => this.release();
 
-  /** Calls `go` once so many bytes of the body may be in memory. */
+  /** Calls `go` once this many bytes of the body may be in memory. */
   #claimUpTo(length: number, go: () => void): void {
     if (length <= this.#claimedLength) {
       go();
@@ -119,7 +120,7 @@ export class ReadBody {
 
   #read(): void {
     const { request, response, connection } = this.#incoming;
-    // Only a client of HTTP/1.1 knows the interim answer (RFC 9110 section 10.1.1).
+    // Only a client of HTTP/1.1 knows the interim response (RFC 9110 section 10.1.1).
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
     request.on('data', this.#onData);
     request.on('end', this.#onEnd);
@@ -152,7 +153,7 @@ export class ReadBody {
     for (const reservation of this.#reservations) reservation.drop = undefined;
     if (error !== undefined) {
       request.pause();
-      // What is still to come is thrown away behind the answer.
+      // The rest of the body is discarded after the response.
       response.once('close', () => request.resume());
       this.#done(error, '');
     } else {

@@ -1,9 +1,9 @@
-// What stands between a connection and the parser of Node's server, which would emit every request that has come: the
-// bytes are given to it in pieces that end where a request may, and none while a request is being answered, or is not
-// to be read. What comes behind stays in the socket, which is not read. So a connection has one request in flight, and
-// it begins only when the client has taken the answer to the one before, when it is the client's turn. The gate only
-// chooses where to cut: what the bytes mean, the parser alone decides. Should a piece make more than one request
-// nevertheless, they are served one after another.
+// The gate between a connection and the parser of Node's server, which would emit every request that has arrived. The
+// gate feeds it pieces that end where a request may end, and nothing while a request is being answered or must not be
+// read. Later bytes stay in the socket, unread. Invariant: a connection has one request in flight; the next one begins
+// only when the client has taken the response before it, and in the client's turn. The gate only chooses where to cut;
+// the parser alone decides what the bytes mean. If a piece contains more than one request after all, they are served
+// one after another.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,15 +11,15 @@ import { assert } from '../../core/assert.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import type { Connection, Gate } from './connection.ts';
 
-/** The shortest request has 18 bytes, so that a piece has at most the end of one head and the whole of another. */
+/** The shortest request has 18 bytes, so a piece contains at most the end of one head and the whole of another. */
 const HEAD_PIECE_MIN = 16;
 
-/** Of a body whose length is not known beforehand: behind its end there may be some more requests, some 50 at most. */
+/** For a body of unknown length: up to about 50 requests may follow its end in one piece. */
 const BODY_PIECE = 1024;
 
 const [LF, CR] = [0x0a, 0x0d];
 
-/** The end of the first piece from `start` on: behind an empty line, as each head ends, or of all bytes. */
+/** The end of the first piece from `start` on: after an empty line, which ends each head, or after all bytes. */
 function endOfHeadPiece(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at += 1) {
     if (bytes[at] !== LF) continue;
@@ -30,9 +30,9 @@ function endOfHeadPiece(bytes: Buffer, start: number): number {
 }
 
 export interface RequestGateOptions {
-  /** Lets Node's server have the socket. */
+  /** Hands the socket over to Node's server. */
   readonly attach: (socket: Socket) => void;
-  /** Told how many bytes of a connection are in memory, waiting. */
+  /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
   /** A head is read when the turn of its client comes. */
@@ -43,22 +43,22 @@ export class RequestGate implements Gate {
   readonly #connection: Connection;
   readonly #socket: Socket;
   readonly #options: RequestGateOptions;
-  /** Gives bytes to the parser. */
+  /** Feeds bytes to the parser. */
   readonly #feed: (bytes: Buffer) => void;
-  /** Requests whose answers the client has not taken yet: at most one, and those that wait. */
+  /** Requests whose responses the client has not taken yet: at most one, and those that wait. */
   #open = 0;
   readonly #waiting: (() => void)[] = [];
   #newest: IncomingMessage | undefined;
   #bodyWanted = false;
-  /** Of the body that is being read, as announced; 0: not known. */
+  /** Announced bytes of the body that are still to be read; 0: unknown. */
   #bodyBytesLeft = 0;
-  /** Given to the parser since the newest request was whole: the head of the next one, which the parser keeps. */
+  /** Fed since the newest request was complete: the head of the next one, which the parser keeps. */
   #headBytes = 0;
-  /** Behind the piece that the parser is being given. */
+  /** Bytes after the piece that is being fed. */
   #restBytes = 0;
   #waitsForTurn = false;
   #inTurn = false;
-  /** What has come and may be begun at once, if it is this connection's turn. */
+  /** Bytes that have arrived and may be fed at once, if it is this connection's turn. */
   #arrived: Buffer | undefined;
 
   constructor(connection: Connection, options: RequestGateOptions) {
@@ -68,16 +68,13 @@ export class RequestGate implements Gate {
     this.#options = options;
     options.attach(socket);
     const [listener, ...others] = socket.listeners('data');
-    assert(
-      listener !== undefined && others.length === 0,
-      'Node’s server listens to the data of a socket, and nobody else does',
-    );
+    assert(listener !== undefined && others.length === 0, 'only Node’s server listens to the data of a socket');
     this.#feed = (bytes) => void Reflect.apply(listener, socket, [bytes]);
     socket.removeAllListeners('data');
     socket.on('data', this.#onData);
   }
 
-  /** A request that the parser has emitted: `serve` is called now, or when those before it are done. */
+  /** Takes a request that the parser has emitted: calls `serve` now, or once those before it are done. */
   admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
     this.#open += 1;
     this.#newest = request;
@@ -91,23 +88,20 @@ export class RequestGate implements Gate {
     else this.#waiting.push(serve);
   }
 
-  /** The body of the request that is being answered is read, or thrown away, from now on. */
+  /** From now on the body of the request that is being answered is read, or discarded. */
   readBody(): void {
     this.#bodyWanted = true;
     this.#socket.resume();
   }
 
-  /** Gives the parser what has come of a body that nobody wants, to find out whether that is all of it. */
+  /** Feeds what has arrived of an unwanted body, to find out whether it is complete. */
   skipBody(): void {
     this.#bodyWanted = true;
-    // Emits what is held at once. Where this is called by the parser itself, the rest is not held, and nothing is
-    // emitted.
+    // Emits held bytes at once. If the parser itself is the caller, the rest is not held, and nothing is emitted.
     if (this.#socket.readableLength > 0) this.#socket.read();
   }
 
-  /**
-   * Whether bytes have come behind those of the request that is being answered, as far as it is known where it ends.
-   */
+  /** Whether bytes have arrived after the request that is being answered, as far as its end is known. */
   get hasMore(): boolean {
     if (this.#waiting.length > 0) return true;
     const heldBytes = this.#restBytes + this.#socket.readableLength;
@@ -121,7 +115,7 @@ export class RequestGate implements Gate {
     this.#waiting.shift()?.();
     if (this.#open > 0) return;
     this.#connection.busy = false;
-    // The rest of a body that nobody wanted takes no turn.
+    // The rest of an unwanted body takes no turn.
     if (this.#socket.readableLength === 0 || this.#isInBody) this.#socket.resume();
     else this.#askForTurn();
   };
@@ -131,8 +125,8 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Whether the parser may be given more: of a body that is wanted, or that is all that is left of its request; of a
-   * head, in turn.
+   * Whether the parser may be fed: with a body, if it is wanted or is all that is left of its request; with a head, in
+   * turn.
    */
   get #mayFeed(): boolean {
     if (this.#isInBody) return this.#bodyWanted || this.#open === 0;
@@ -157,7 +151,7 @@ export class RequestGate implements Gate {
     this.#options.turns.run(this.#connection.turnKey, this.#takeTurn);
   }
 
-  /** Begins one request of those that have come. */
+  /** Begins one of the requests that have arrived. */
   readonly #takeTurn = (): boolean => {
     this.#waitsForTurn = false;
     const bytes = this.#arrived;
@@ -170,7 +164,7 @@ export class RequestGate implements Gate {
     return false;
   };
 
-  /** Nothing behind a broken request or an answer that says close is looked at (RFC 9112 section 9.6). */
+  /** Nothing after a broken request, or after a response that says close, is read (RFC 9112 section 9.6). */
   get #isOver(): boolean {
     return this.#connection.failure !== undefined || this.#socket.writableEnded || this.#socket.destroyed;
   }
@@ -194,7 +188,7 @@ export class RequestGate implements Gate {
       else this.#headBytes += piece.length;
       this.#feed(piece);
       this.#restBytes = 0;
-      // A body that is not taken as fast as it comes makes Node pause the socket.
+      // If a body is not taken as fast as it arrives, Node pauses the socket.
       if (at < bytes.length && this.#bodyWanted && this.#isInBody && this.#socket.isPaused()) {
         this.#hold(bytes, at);
         return;

@@ -1,6 +1,7 @@
-// The console's express app. A request of the operator's API goes: request id → 401 → 404/405 → operation → answer.
-// Everything below /operator/v1/ needs an operator token; every error leaves as a problem document through one mapping.
-// The pages have a router of their own: a session opens no operation, and a token in a header no page.
+// The console's express app. A request of the operator's API passes: request id → 401 → 404/405 → operation → response.
+// Everything below /operator/v1/ needs an operator token; one mapping turns every error into a problem document. The
+// pages have a router of their own: a session gives no access to operations, and a token in a header gives none to
+// pages.
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { assert } from '../../core/assert.ts';
@@ -48,29 +49,29 @@ export interface ConsoleDependencies {
   readonly metrics: Metrics;
   /** Without it, failed authentications are counted but not limited. */
   readonly failureLimiter?: FailureLimiter;
-  /** Without it the pages are entered with a token only. */
+  /** Without it, only a token opens the pages. */
   readonly logInCode?: LogInCode | undefined;
-  /** Without it nothing is traced. */
+  /** Without it, nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
 
 export interface ConsoleOptions {
   readonly errorsBase: string;
   readonly plans: Plans;
-  /** Of one step of a request at the shards. */
+  /** For each step of a request at the shards. */
   readonly deadlineMs?: number;
-  /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   readonly trustedProxies?: readonly string[];
 }
 
-/** Of one request; kept in `response.locals`. */
+/** The state of one request; kept in `response.locals`. */
 interface Locals {
   readonly requestId: string;
   readonly startedMs: number;
   operation: string;
   /** Undefined outside the operator's API. */
   operator: string | undefined;
-  /** Of an operation that is traced. */
+  /** For an operation that is traced. */
   span: TraceSpan | undefined;
 }
 
@@ -100,7 +101,7 @@ const searchOf = (url: string): string => {
   return start < 0 ? '' : url.slice(start + 1);
 };
 
-/** Refuses what express could not route: a path that is not percent-encoded UTF-8 names nothing. */
+/** Refuses paths that express cannot route: one that is not percent-encoded UTF-8 names nothing. */
 function requireDecodablePath(path: string): void {
   try {
     decodeURIComponent(path);
@@ -172,7 +173,7 @@ export function createConsoleApp(
         elapsedMs: clock.monotonicMs() - locals.startedMs,
       });
     }
-    assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
+    assert(locals.operator !== undefined, 'an operation runs only for an authenticated operator');
     const answer = await operation.run({
       request,
       search: searchOf(request.url),
@@ -204,14 +205,14 @@ export function createConsoleApp(
     throw new GrantdError('not-found', 'There is nothing at this path.');
   });
 
-  // Express tells an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((thrown: unknown, _request: Request, response: ConsoleResponse, _next: NextFunction) => {
     const error = GrantdError.from(thrown);
     const { requestId } = response.locals;
     const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
     if (problem.status === 500) log.error({ requestId, err: error.cause ?? error }, 'operator request failed');
     else if (problem.status === 503) log.warn({ requestId, err: error.cause ?? error }, 'operator request refused');
-    // What is left of a body that nobody will read is dropped, and the connection with it.
+    // The unread rest of a body is dropped, together with the connection.
     if (problem.status === 413) response.setHeader('Connection', 'close');
     sendProblem(response, problem);
   });

@@ -1,6 +1,6 @@
-// Who calls: the bearer token of an operator. It keeps: a good token goes on from anywhere, whatever others do; wrong
-// ones are counted by the client's address, and once they are too many that is all they are told. A request without a
-// token guesses nothing and counts against nobody: any web page can make a browser send one.
+// Identifies the operator by bearer token. Invariant: a valid token always works from any address, whatever other
+// clients do. Wrong tokens are counted by client address; beyond a limit, every wrong one gets the same refusal. A
+// request without a token is no guess and counts against no address, because any web page can make a browser send one.
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-// An operation of the operator's API: a method, a path and a function from a call to an answer. Operations know neither
-// express nor sockets; the app sends what they answer.
+// An operation of the operator's API: a method, a path, and a function from a call to a response. Operations know
+// neither express nor sockets; the app sends their responses.
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
@@ -15,19 +15,22 @@ export type ApiResponse =
       readonly text: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** Chunks are pulled one at a time, as fast as the client reads. A failure after the first breaks the connection. */
+  /**
+   * Chunks are pulled one at a time, as fast as the client reads. A failure after the first chunk breaks the
+   * connection.
+   */
   | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
 
 export interface Call {
-  /** For its body only. */
+  /** Only used for its body. */
   readonly request: IncomingMessage;
   /** After the question mark, as sent. */
   readonly search: string;
-  /** Of the path, decoded. */
+  /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The name of the operator's token. */
   readonly operator: string;
-  /** The request's id with a whole deadline from now on: an operation of several steps asks once per step. */
+  /** The request's id with a full deadline from now on: an operation of several steps calls it once per step. */
   context(): RequestContext;
 }
 
@@ -40,21 +43,21 @@ export interface Operation {
   run(call: Call): Promise<ApiResponse>;
 }
 
-/** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
+/** The tenant in the path. Throws `tenant-not-found` for an id that grantd cannot have issued. */
 export function tenantIdOf(call: Call): TenantId {
   const tenantId = parseTenantId(call.parameters.tenantId ?? '');
   if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenantId;
 }
 
-/** The key of the path. Throws `key-not-found` for an id that no factory could have made. */
+/** The key in the path. Throws `key-not-found` for an id that grantd cannot have issued. */
 export function keyIdOf(call: Call): KeyId {
   const keyId = parseKeyId(call.parameters.keyId ?? '');
   if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
   return keyId;
 }
 
-/** The tenant of the path with every scope. */
+/** A session for the tenant in the path, with every scope. */
 export function sessionOf(operatorApi: OperatorApi, call: Call): Promise<OperatorTenantSession> {
   return operatorApi.tenant(call.context(), tenantIdOf(call), call.operator);
 }

@@ -1,12 +1,12 @@
-// What the operator's API alone shows, as JSON; keys, namespaces and grants are the same in both APIs
+// JSON records that only the operator's API has; keys, namespaces and grants are the same in both APIs
 // (core/records.ts). Never a secret.
 
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
-import { formatTimestamp, optionalTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp, optionalTimestamp } from '../../core/text/timestamps.ts';
 import type { MemberView, ShardLoad, SlotView } from '../../front/front.ts';
 import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
 
-/** `deletion` only while there is one. */
+/** `deletion` is present only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
   const { namespacesMax, keysMax, grantsMax } = resolvePlan(plans, tenant.plan);
   const { counts, grants, deletion } = tenant;
@@ -75,7 +75,7 @@ export function slotRecord(slot: SlotView): object {
   };
 }
 
-/** Rates to a hundredth, since what is behind the last digits is noise. */
+/** Rates are rounded to a hundredth; further digits are noise. */
 export function loadRecord(load: ShardLoad): object {
   const rounded = (rate: number): number => Math.round(rate * 100) / 100;
   return {

@@ -1,5 +1,5 @@
-// Sending answers: the only place of the console that writes to a response. Every answer carries the request id and is
-// never cached; a streamed one that fails midway breaks the connection, so that it cannot look complete.
+// Sends responses: the only place of the console's API that writes one. Every response carries the request id and is
+// never cached. If a stream fails midway, the connection is broken, so that the response cannot look complete.
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ function sendText(response: ServerResponse, status: number, contentType: string,
   response.end(bytes);
 }
 
-/** Resolves once the client has taken what was written, or is gone. */
+/** Resolves once the client has read what was written, or has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
   const ended = new AbortController();
   try {
@@ -32,7 +32,7 @@ async function sendStream(
   bodyless: boolean,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();
-  // The first chunk is had before the header goes out: a failure up to here is still a problem document.
+  // Waits for the first chunk before it sends the header: until then, a failure is still a problem document.
   let next = await chunks.next();
   response.writeHead(200, { 'Content-Type': answer.contentType });
   if (bodyless) {
@@ -55,7 +55,7 @@ async function sendStream(
   }
 }
 
-/** `bodyless`: the answer to a HEAD request. Rejects where a stream broke; the response is then destroyed. */
+/** `bodyless`: the response to a HEAD request. Rejects if a stream broke; the response is then destroyed. */
 export async function sendResponse(response: ServerResponse, answer: ApiResponse, bodyless: boolean): Promise<void> {
   switch (answer.kind) {
     case 'json':

@@ -1,5 +1,5 @@
-// The files that pages load: styles, scripts and the icon, from this folder and from the installed packages. Each is
-// served under a name that holds a hash of its content, so that a browser may keep it for good.
+// The files that pages load: styles, scripts and the icon, from this folder and from the installed packages. Each has a
+// hash of its content in its name, so that a browser may keep it forever.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ export interface Assets {
   find(name: string): Asset | undefined;
 }
 
-/** Reads them all once. */
+/** Reads all of them once. */
 export function loadAssets(): Assets {
   const assets = new Map<string, Asset>();
   const load = (file: string | URL): string => {

@@ -1,5 +1,5 @@
-// What a browser sends with a form: its fields, and what is said of those that were refused. A refusal keeps every
-// value, so that the page can show the form again as it was filled in.
+// The fields that a browser sends with a form, and the messages for refused ones. A refusal keeps every value, so that
+// the page can show the form again as it was filled in.
 
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
@@ -11,11 +11,11 @@ const FORM_MEDIA_TYPES: readonly string[] = ['application/x-www-form-urlencoded'
 /** More fields than any page has. */
 const FIELDS_MAX = 100;
 
-/** The fields of a form or a query, in the order in which they came; none is trusted. */
+/** The fields of a form or a query, in order of arrival; none is trusted. */
 export class Fields {
   readonly #values = new Map<string, string[]>();
 
-  /** Throws `invalid-request` where the text is not percent-encoded UTF-8. */
+  /** Throws `invalid-request` if the text is not percent-encoded UTF-8. */
   constructor(text: string) {
     const pairs = text.split('&').filter((pair) => pair !== '');
     if (pairs.length > FIELDS_MAX) throw new GrantdError('invalid-request', 'The form has too many fields.');
@@ -27,17 +27,17 @@ export class Fields {
     }
   }
 
-  /** Empty where it was not sent; the first where it was sent several times. */
+  /** Empty if it was not sent; the first value if it was sent several times. */
   text(name: string): string {
     return this.#values.get(name)?.[0] ?? '';
   }
 
-  /** Of check boxes of one name. */
+  /** The values of check boxes with one name. */
   list(name: string): readonly string[] {
     return this.#values.get(name) ?? [];
   }
 
-  /** Undefined where it is missing or empty. */
+  /** Undefined if it is missing or empty. */
   optional(name: string): string | undefined {
     const value = this.text(name);
     return value === '' ? undefined : value;
@@ -60,7 +60,7 @@ export async function readForm(request: IncomingMessage): Promise<Fields> {
   return new Fields(bytes.toString('latin1'));
 }
 
-/** What is wrong with a form: a sentence by the name of the field; `form` for what is no field's fault. */
+/** What is wrong with a form: a sentence for each field name; `form` for errors of no particular field. */
 export interface Refusal {
   readonly status: number;
   readonly messages: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export function refuse(field: string, message: string, status = 422): Refusal {
   return { status, messages: { [field]: message } };
 }
 
-/** Where a zod schema refuses: one sentence per field, the first that applies. */
+/** The refusal of a zod schema: one sentence per field, the first that applies. */
 export function refuseInvalid(error: z.ZodError): Refusal {
   const messages: Record<string, string> = {};
   for (const issue of error.issues) {
@@ -80,11 +80,12 @@ export function refuseInvalid(error: z.ZodError): Refusal {
   return { status: 422, messages };
 }
 
-/** Those that no form can mend: the page of the error is shown instead. */
+/** Errors that no correction of the form can fix: the error page is shown instead. */
 const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not-found', 'unauthorized']);
 
 /**
- * What the service said to a form. `fields`: which field an error is about; the form as a whole where none. Rethrows.
+ * Turns an error of the service into a refusal of the form. `fields`: the field that an error concerns; the whole form
+ * if it is not listed. Rethrows other errors.
  */
 export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, string>> = {}): Refusal {
   if (!(thrown instanceof GrantdError) || NOT_OF_THE_FORM.has(thrown.code)) throw thrown;

@@ -1,21 +1,21 @@
-// A log-in code: what stands in the log-in link that `grantd dev` prints. It keeps: the code opens one session, once,
-// within its time, and only for a client of this machine; afterwards, and for everybody else, it is a wrong token like
-// any other. It stands behind `#`, so that no server, log or Referer header ever gets it with the address of a page.
+// A log-in code: the secret in the log-in link that `grantd dev` prints. Invariant: the code opens one session, once,
+// within its time, and only for a client on this machine; otherwise it is a wrong token like any other. It follows the
+// `#`, so that it reaches no server, log or Referer header with the address of a page.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopbackHost } from '../../core/addresses.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
+import { isLoopbackHost } from '../../core/text/addresses.ts';
 import { hashOperatorToken } from '../operator-tokens.ts';
 import { pathTo } from './page.ts';
 
 const CODE_BYTES = 32;
-/** Time to read the banner and to click, and no more: the link stays in the scrollback of a terminal. */
+/** Time to read the banner and to click, and no more: the link stays visible in the terminal. */
 export const LOG_IN_CODE_MS_MAX = 10 * 60_000;
 
 export interface LogInCode {
-  /** Below the address of the console. */
+  /** Relative to the address of the console. */
   readonly path: string;
-  /** The SHA-256 of the token that the code stands for, this once; undefined where it opens nothing. */
+  /** The SHA-256 of the token that the code replaces, this once; undefined if the code is not valid. */
   redeem(code: string, address: string): string | undefined;
 }
 

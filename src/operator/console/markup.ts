@@ -1,14 +1,14 @@
-// Markup: what a page is made of. Templates are tagged with `html`; every value in them is escaped by the renderer, and
-// no type fits what the renderer takes for raw HTML. Components are functions that are called, so that the compiler
-// sees their types.
+// Markup: what pages consist of. Templates are tagged with `html`. The renderer escapes every value in them, and no
+// type allows what the renderer would accept as raw HTML. Components are called as functions, so that the compiler
+// checks their types.
 
 import { html as template } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
-/** Narrower than what the renderer takes: no object of any other shape gets in. */
+/** Narrower than what the renderer accepts: objects of any other shape are excluded. */
 export type Markup = VNode | string | number | boolean | null | undefined | readonly Markup[];
-/** Attributes that are spread into a tag; undefined and false leave one out. */
+/** Attributes that are spread into a tag; undefined and false omit one. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function html(strings: TemplateStringsArray, ...values: readonly (Markup | Attributes)[]): Markup {

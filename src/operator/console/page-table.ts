@@ -1,4 +1,4 @@
-// All pages of the console, put together with the sessions that open them.
+// All pages of the console, together with the sessions that give access to them.
 
 import type { Router } from 'express';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -45,14 +45,14 @@ interface PagesOptions {
   readonly deadlineMs: number;
 }
 
-/** To be mounted below the prefix of the pages. */
+/** To mount below the prefix of the pages. */
 export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
   const { operator, watch, clock, metrics, failureLimiter, logInCode } = dependencies;
   const sessions = new OperatorSessions(dependencies);
   const forPages = { operator, clock, plans: options.plans, watch };
   const pages = [
     ...clusterPages(forPages),
-    // Before the page of one tenant: `new` is no id.
+    // Before the page of one tenant: `new` is not an id.
     ...tenantsPages(forPages),
     ...tenantPages(forPages),
     ...tenantLifePages(forPages),

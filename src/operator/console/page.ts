@@ -1,5 +1,5 @@
-// A page of the console: a method, a path and a function from a call to an answer. Pages know neither express nor
-// sockets; the router finds the session, holds the rules of log-in and CSRF, and sends what they answer.
+// A page of the console: a method, a path, and a function from a call to a response. Pages know neither express nor
+// sockets; the router finds the session, enforces log-in and CSRF, and sends the response.
 
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../core/async/clock.ts';
@@ -12,26 +12,26 @@ import type { Fields } from './forms.ts';
 import type { Markup } from './markup.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
-/** Everything of the console's pages stands below this path. */
+/** All pages of the console are below this path. */
 export const PAGES_PREFIX = '/console';
 
 export type PageResult =
   | { readonly kind: 'page'; readonly status: number; readonly title: string; readonly body: Markup }
-  /** A part of a page that renews itself. */
+  /** A part of a page that refreshes itself. */
   | { readonly kind: 'part'; readonly body: Markup }
-  /** After a change: the page to go to, and what to say there. */
+  /** After a change: the page to go to, and the notice to show there. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string; readonly undo?: Undo };
 
 export interface PageCall {
   readonly request: IncomingMessage;
-  /** Of the query. */
+  /** From the query. */
   readonly query: Fields;
-  /** Of the body; empty but for POST. */
+  /** From the body; empty except for POST. */
   readonly form: Fields;
-  /** Of the path, decoded. */
+  /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly session: OperatorSession;
-  /** The request's id with a whole deadline from now on. */
+  /** The request's id with a full deadline from now on. */
   context(): RequestContext;
 }
 
@@ -41,7 +41,7 @@ export interface ConsolePage {
   readonly path: string;
   /** The label of its metrics. */
   readonly name: string;
-  /** What the page asks by itself, without the operator: it keeps nobody logged in. */
+  /** The page requests this by itself, without the operator: it does not extend the session. */
   readonly unattended?: boolean;
   run(call: PageCall): Promise<PageResult>;
 }
@@ -53,26 +53,26 @@ export interface PageDependencies {
   readonly watch: ClusterWatch;
 }
 
-/** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
+/** The tenant in the path. Throws `tenant-not-found` for an id that grantd cannot have issued. */
 export function tenantIdOf(call: PageCall): TenantId {
   const tenantId = parseTenantId(call.parameters.tenantId ?? '');
   if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenantId;
 }
 
-/** The key of the path. */
+/** The key in the path. */
 export function keyIdOf(call: PageCall): KeyId {
   const keyId = parseKeyId(call.parameters.keyId ?? '');
   if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
   return keyId;
 }
 
-/** The tenant of the path with every scope. */
+/** A session for the tenant in the path, with every scope. */
 export function tenantSessionOf(operator: OperatorApi, call: PageCall): Promise<OperatorTenantSession> {
   return operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
 }
 
-/** A path below the prefix; every part is encoded, empty values of the query are left out. */
+/** A path below the prefix. Every part is encoded; empty query values are omitted. */
 export function pathTo(parts: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const path = [PAGES_PREFIX, ...parts.map(encodeURIComponent)].join('/');
   const pairs = Object.entries(query).flatMap(([name, value]) =>

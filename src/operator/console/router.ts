@@ -1,6 +1,5 @@
-// The way of a page's request: security headers → what may come from where → session → 404/405 → CSRF → page → answer.
-// What fails leaves as a page too. Nothing of a page runs for somebody who is not logged in, and no change is made by a
-// form that was not made in the same session.
+// The path of a request for a page: security headers → same-site check → session → 404/405 → CSRF → page → response.
+// Failures are pages too. No code of a page runs without a session, and no form from another session changes anything.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
@@ -28,7 +27,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 const ASSET_AGE_SECONDS = 31_536_000;
-/** Of a session: `__Host-` binds the cookie to this very host, and can be had by TLS only. */
+/** The cookie of a session: `__Host-` binds it to this very host and requires TLS. */
 const COOKIE = 'grantd_console';
 const SECURE_COOKIE = `__Host-${COOKIE}`;
 
@@ -76,7 +75,7 @@ function redirect(response: ServerResponse, to: string): void {
   response.end();
 }
 
-/** Refuses what express could not route: a path that is not percent-encoded UTF-8 names nothing. */
+/** Refuses paths that express cannot route: one that is not percent-encoded UTF-8 names nothing. */
 function requireDecodablePath(path: string): void {
   try {
     decodeURIComponent(path);
@@ -85,7 +84,7 @@ function requireDecodablePath(path: string): void {
   }
 }
 
-/** Browsers say where a request comes from; a form of another site is refused before anything looks at it. */
+/** Browsers report where a request comes from; a form of another site is refused before anything reads it. */
 function requireSameSite(request: IncomingMessage): void {
   const site = request.headers['sec-fetch-site'];
   if (request.method === 'POST' && site !== undefined && site !== 'same-origin' && site !== 'none') {
@@ -122,7 +121,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     return id === undefined ? undefined : sessions.find(id, active);
   };
 
-  /** A page leads to the log-in and back; what htmx asks for makes the whole window go there. */
+  /** A page redirects to the log-in and back; for a request of htmx, the whole window goes there. */
   function askToLogIn(request: Request, response: PageResponse): void {
     const back = request.method === 'GET' ? request.originalUrl : undefined;
     if (request.headers['hx-request'] === 'true') {
@@ -186,7 +185,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
 
   const sessionIn = (request: Request, active: boolean): OperatorSession => {
     const session = sessionOf(request, active);
-    assert(session !== undefined, 'a page runs for an operator who is logged in');
+    assert(session !== undefined, 'a page runs only for an operator who is logged in');
     return session;
   };
 
@@ -245,7 +244,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     throw new GrantdError('not-found', 'There is no page at this path.');
   });
 
-  // Express tells an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) => {
     const error = GrantdError.from(thrown);
     const { requestId } = response.locals;
@@ -260,7 +259,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
       const value = problem.headers[name];
       if (value !== undefined) response.setHeader(name, value);
     }
-    // A session answers with 403 what is no matter of logging in: 401 would ask for another token.
+    // Within a session, the status is 403: a 401 would ask for another token.
     const status = error.code === 'unauthorized' ? 403 : problem.status;
     if (status === 413) response.setHeader('Connection', 'close');
     const body = errorBody(error, requestId);

@@ -1,6 +1,6 @@
-// Sessions of the console's pages: who is logged in, in the memory of this process. It keeps: a session ends at
-// log-out, 8 hours after the log-in, 30 minutes after the last page, or as soon as its token is no longer among those
-// given out; and there are never more than the bound: above it the one that was idle longest ends.
+// Sessions of the console's pages, in the memory of this process. Invariants: a session ends at log-out, 8 hours after
+// the log-in, 30 minutes after the last page, or as soon as its token is removed. There are never more than the bound;
+// beyond it, the longest-idle one ends.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -12,12 +12,12 @@ const IDLE_MS_MAX = 30 * 60_000;
 const SESSIONS_MAX = 1000;
 const SECRET_BYTES = 32;
 
-/** A form that takes back what the notice tells of. */
+/** A form that undoes the action of the notice. */
 export interface Undo {
-  /** Where it is sent to. */
+  /** Where it is sent. */
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** What it does, for whoever hears the button and does not see it. */
+  /** What it does, for screen readers. */
   readonly label: string;
 }
 
@@ -27,12 +27,12 @@ export interface Notice {
   readonly undo: Undo | undefined;
 }
 
-/** Of one log-in. The id stands in the cookie, `csrf` in every form. */
+/** The session of one log-in. The id is in the cookie, `csrf` in every form. */
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
   readonly csrf: string;
-  /** Said once, on the next page that is shown. */
+  /** Shown once, on the next page. */
   notice: Notice | undefined;
 }
 
@@ -68,7 +68,7 @@ export class OperatorSessions {
     return this.#entries.size;
   }
 
-  /** Undefined where nobody holds this token. */
+  /** Undefined if no operator has this token. */
   start(token: string): OperatorSession | undefined {
     return this.#start(this.#tokens.identify(token), hashOperatorToken(token));
   }
@@ -92,7 +92,7 @@ export class OperatorSessions {
     return session;
   }
 
-  /** `active`: an operator did something; what a page asks by itself keeps nobody logged in. */
+  /** `active`: the operator did something; requests that a page sends by itself do not extend the session. */
   find(id: string, active: boolean): OperatorSession | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
@@ -122,7 +122,7 @@ export class OperatorSessions {
     return this.#tokens.nameOf(tokenSha256) !== session.operator;
   }
 
-  /** Those that were idle for too long stand first; the others are found out when they are used. */
+  /** Sessions that were idle for too long come first; the others are detected when they are used. */
   #forgetEnded(): void {
     for (const [id, entry] of this.#entries) {
       if (!this.#hasEnded(entry)) return;
@@ -131,7 +131,7 @@ export class OperatorSessions {
   }
 }
 
-/** Whether a form was made in this session. */
+/** Whether a form was rendered in this session. */
 export function isFormOf(session: OperatorSession, csrf: string | undefined): boolean {
   const given = Buffer.from(csrf ?? '', 'utf8');
   const wanted = Buffer.from(session.csrf, 'utf8');

@@ -1,5 +1,5 @@
-// What a start prints on standard output, once: where the service is, and three requests that work when pasted. The key
-// itself and the link that logs in stand there only on a terminal; a file or a pipe keeps what it gets, so there the
+// The banner that a start prints on standard output, once: where the service is, and three requests that work when
+// pasted. Only a terminal gets the key itself and the log-in link. Files and pipes keep what they get, so there the
 // lines read the key from dev.json.
 
 export interface BannerFacts {
@@ -11,9 +11,9 @@ export interface BannerFacts {
   readonly devFilePath: string;
   readonly demo: { readonly tenantId: string; readonly key: string } | undefined;
   readonly terminal: boolean;
-  /** Logs in to the console, once; undefined where there is none. */
+  /** Logs in to the console, once; undefined if there is none. */
   readonly logInLink: string | undefined;
-  /** The version of another Node that is this machine's own. */
+  /** The version of the machine's own Node, if it is another one. */
   readonly machineNode: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function quoteForShell(text: string): string {
 
 const TUPLE = JSON.stringify({ subject: 'user:ada', relation: 'viewer', object: 'document:plan' });
 
-/** The key once, then requests that a terminal shows in two lines each. */
+/** The key once, then requests that take two lines each on a terminal. */
 function requestLines(facts: BannerFacts, key: string): string[] {
   const shown = facts.terminal
     ? key

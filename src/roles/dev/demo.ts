@@ -1,5 +1,5 @@
-// The demo tenant of `dev`: one tenant with one key of all scopes, so that the first request works at once. Made
-// through the same API as any other; kept over restarts as long as it still works.
+// The demo tenant of `dev`: one tenant with one key of all scopes, so that the first request works at once. Created
+// through the same API as any other tenant; kept over restarts as long as it works.
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
@@ -15,11 +15,11 @@ export interface DemoTenant {
   readonly key: string;
 }
 
-/** Answers of the service that say: this is not there any more. Any other error is one. */
+/** Errors that mean that the tenant or key no longer exists. Any other error is a failure. */
 const isMissing = (error: unknown): boolean =>
   error instanceof GrantdError && (error.code === 'unauthorized' || error.code === 'tenant-not-found');
 
-/** Whether the key still opens its tenant. A suspended one counts: that was the operator's wish. */
+/** Whether the key still gives access to its tenant. A suspended tenant counts: an operator wanted that. */
 async function works(front: Front, context: RequestContext, known: DemoTenant): Promise<boolean> {
   try {
     const session = await front.authenticate(context, known.key);

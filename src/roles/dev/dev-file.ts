@@ -1,5 +1,5 @@
-// `dev.json` in the data directory: where the service that runs there is reached and with which secrets. Readable by
-// its owner only, and always whole: it is written beside and renamed over.
+// `dev.json` in the data directory: the addresses and secrets of the service that runs there. Only its owner can read
+// it. It is always complete: a new version is written to another file and renamed.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ export interface DevFile {
   readonly ops_url: string;
   readonly console_url: string;
   readonly operator_token: string;
-  /** The demo tenant; absent where none was made. */
+  /** The demo tenant; absent if there is none. */
   readonly tenant_id?: string;
-  /** Its key of all scopes; absent where there is no demo. */
+  /** Its key of all scopes; absent if there is no demo tenant. */
   readonly key?: string;
 }
 
@@ -35,13 +35,11 @@ function parseDevFile(text: string): DevFile | undefined {
   const whole =
     REQUIRED.every((name) => typeof fields.get(name) === 'string') &&
     OPTIONAL.every((name) => ['string', 'undefined'].includes(typeof fields.get(name)));
-  // Every field of the type was just looked at.
+  // Every field of the type was checked above.
   return whole ? (parsed as DevFile) : undefined;
 }
 
-/**
- * The file, or undefined where there is none. Throws a StartError where it cannot be read or is not what was written.
- */
+/** The file, or undefined if there is none. Throws a StartError if it cannot be read or was altered. */
 export function readDevFile(dataDirectory: string): DevFile | undefined {
   const path = devFilePath(dataDirectory);
   let text: string;

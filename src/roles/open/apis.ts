@@ -1,5 +1,5 @@
-// The two HTTP interfaces as the roles open them: the public one over a front, the operator's over a front that shards
-// know as a console.
+// Opens the two HTTP interfaces: the public one over a front, and the operator's over a front that identifies itself to
+// shards as a console.
 
 import type { ConsoleConfig, FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -26,7 +26,7 @@ interface ApiDependencies {
   readonly tracing: Tracing | undefined;
 }
 
-/** `baseUrl`: undefined where the bound address is the public one. */
+/** `baseUrl`: undefined if the bound address is the public one. */
 export function openPublicApi(
   dependencies: ApiDependencies & {
     readonly front: Front;

@@ -1,4 +1,4 @@
-// Cassandra as the settings name it: as a store for the roles that work on it, and its schema as a task for `migrate`.
+// Cassandra from the settings: a store for the roles that use it, and its schema as a task for `migrate`.
 
 import type { MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';

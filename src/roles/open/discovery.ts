@@ -1,4 +1,4 @@
-// Where a front or a console looks for shards: the source that the settings name, and what is counted of it.
+// How a front or a console discovers shards: the source that the settings name, with its metrics.
 
 import type { DiscoverySource } from '../../config/cluster-parsers.ts';
 import { assertNever } from '../../core/assert.ts';
@@ -18,7 +18,7 @@ export interface OpenDiscoveryDependencies {
 }
 
 function observe({ clock, metrics }: OpenDiscoveryDependencies, source: 'dns' | 'kubernetes'): DiscoveryObserver {
-  // Served as 0 from the start, so that a rate sees the first one.
+  // Initialized to 0, so that a rate includes the first failure.
   for (const reason of DISCOVERY_FAILURES) metrics.discoveryFailures.inc({ source, reason }, 0);
   return {
     synced: () => metrics.discoverySynced.set({ source }, clock.wallMs() / 1000),
@@ -40,7 +40,7 @@ export function openDiscovery(dependencies: OpenDiscoveryDependencies, source: D
   }
 }
 
-/** What the certificates of the shards are for; undefined: for the host of each address. */
+/** The name in the certificates of the shards; undefined: the host of each address. */
 export function serverNameOf(source: DiscoverySource): string | undefined {
   switch (source.kind) {
     case 'static':

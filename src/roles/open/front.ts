@@ -1,4 +1,4 @@
-// The front of a process that has nothing but a front: found by discovery, over TLS where that is set.
+// Opens the front of a front or console process: shards from discovery, over TLS if that is set.
 
 import type { FrontConfig } from '../../config/settings.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -7,7 +7,7 @@ import { type OpenDiscoveryDependencies, openDiscovery, serverNameOf } from './d
 import { DEADLINE_MS } from './new-cluster.ts';
 import { openRpcTls } from './rpc-tls.ts';
 
-/** What it opens, `parts` closes. */
+/** `parts` closes what this opens. */
 export function openFront(
   dependencies: OpenDiscoveryDependencies & { readonly turns?: Turns },
   config: Pick<FrontConfig, 'discovery' | 'rpcTlsCert' | 'rpcTlsKey' | 'rpcTlsCa' | 'rpcTlsServerName'>,
@@ -15,7 +15,7 @@ export function openFront(
   parts: AsyncDisposableStack,
 ): ComposedFront {
   const { discovery: source } = config;
-  // The addresses of a name are those of the pods, which no certificate is for: it is for the name.
+  // The name resolves to addresses of pods, but certificates contain the name, not addresses.
   const serverName = config.rpcTlsServerName ?? serverNameOf(source);
   const tls = openRpcTls(config, dependencies, { serverName });
   parts.defer(() => tls?.close());

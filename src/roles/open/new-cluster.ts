@@ -1,14 +1,14 @@
-// What a new cluster is created with, whatever the store. The store keeps all of it, and no setting of a process
-// changes it later.
+// What a new cluster is created with, on any store. The store keeps all of it, and no setting of a process changes it
+// later.
 
 import type { Random } from '../../core/async/clock.ts';
 import { SEGMENT_SIZE_DEFAULT } from '../../core/slots.ts';
 import { LOG_FORMAT } from '../../shard/log/entries.ts';
 import type { Meta } from '../../store/store.ts';
 
-/** Outlives an event loop, and a store, that stand still for a second each. */
+/** Long enough to survive an event loop and a store that each stall for a second. */
 const LEASE_MS = 2_500;
-/** Within which every request is answered, on every front. */
+/** Every front responds to every request within this time. */
 export const DEADLINE_MS = 10_000;
 const CURSOR_SECRET_LENGTH = 32;
 

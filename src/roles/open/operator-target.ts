@@ -1,19 +1,20 @@
-// Where the operator's commands find the operator's API: in the settings, else in the dev.json of the data directory.
+// How the operator's commands find the operator's API: by the settings, otherwise by the dev.json of the data
+// directory.
 
 import type { CliConfig } from '../../config/settings.ts';
 import { devFilePath, readDevFile } from '../dev/dev-file.ts';
 import { StartError } from '../process/start-error.ts';
 
 export interface OperatorTarget {
-  /** Without a `/` at its end. */
+  /** Without a trailing `/`. */
   readonly url: string;
   readonly token: string;
 }
 
-/** Throws a StartError that says what to set where nothing names the service. */
+/** Throws a StartError that says what to set if nothing names the service. */
 export function resolveOperatorTarget(config: CliConfig): OperatorTarget {
   const token = config.operatorToken?.reveal();
-  // The settings are refused where the address is given without the token.
+  // The settings refuse an address without a token.
   if (config.operatorUrl !== undefined && token !== undefined) return { url: config.operatorUrl, token };
   const file = readDevFile(config.dataDirectory);
   if (file === undefined) {

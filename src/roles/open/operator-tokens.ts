@@ -1,5 +1,5 @@
-// The operator tokens of a process: the one of its own setting, and the named ones of a file, which is read again when
-// it changes, so that a token is given out or withdrawn without a restart. It keeps: a file that cannot be read or is
+// The operator tokens of a process: the one of its own setting, and the named ones of a file. The file is read again
+// when it changes, so that tokens are added and removed without a restart. Invariant: a file that is unreadable or
 // wrong changes nothing.
 
 import { readFile } from 'node:fs/promises';
@@ -9,11 +9,13 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import { createOperatorTokens, type OperatorTokens } from '../../operator/operator-tokens.ts';
 import type { Log } from '../../telemetry/log.ts';
 
-/** A mounted secret is replaced by swapping links, which a watch on the file would miss: so it is read. */
+/**
+ * Kubernetes replaces a mounted secret by swapping links, which a watch on the file would miss, so the file is polled.
+ */
 const RELOAD_MS = 2000;
 
 export interface WatchedOperatorTokens extends OperatorTokens {
-  /** Reads the file no more. */
+  /** Stops reading the file. */
   close(): void;
 }
 
@@ -33,7 +35,7 @@ export function openOperatorTokens(
     const text = await readFile(path, 'utf8');
     if (text !== lastText) {
       current = createOperatorTokens([...own, ...parseNamedTokens(text)]);
-      // The first reading only repeats what the settings had.
+      // The first read only repeats what the settings had.
       if (lastText !== undefined) log.info({ path }, 'reloaded the file of operator tokens');
       lastText = text;
     }

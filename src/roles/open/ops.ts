@@ -1,4 +1,4 @@
-// The ops port of a role, the first thing that every role opens: alive at once, ready when the role says so.
+// Opens the ops port, the first thing in every role: alive at once, ready when the role says so.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';

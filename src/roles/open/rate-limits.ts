@@ -1,5 +1,5 @@
-// The rate limits of a front: shared with the other fronts where Redis is configured, else in the memory of this
-// process. Redis is never waited for: neither the start nor the readiness of a front depends on it.
+// The rate limits of a front: shared with the other fronts if Redis is configured, otherwise in the memory of this
+// process. Neither the start nor the readiness of a front waits for Redis.
 
 import type { FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -34,7 +34,7 @@ function redisTarget(config: RedisSettings, url: NonNullable<RedisSettings['redi
   return { ...common, kind, address, database };
 }
 
-/** What it opens, `parts` closes. */
+/** `parts` closes what this opens. */
 export function openRateLimits(
   dependencies: {
     readonly clock: Clock;

@@ -1,4 +1,4 @@
-// Mutual TLS of the gRPC between fronts, consoles and shards, from the settings of a role.
+// Mutual TLS for gRPC between fronts, consoles and shards, from the settings of a role.
 
 import type { ServerCredentials } from '@grpc/grpc-js';
 import { isLoopback } from '../../config/cluster-parsers.ts';
@@ -13,7 +13,7 @@ interface RpcTlsSettings {
   readonly rpcTlsCa: string | undefined;
 }
 
-/** Undefined where the settings ask for none: connections are not encrypted then. */
+/** Undefined if the settings do not enable it: then connections are not encrypted. */
 export function openRpcTls(
   config: RpcTlsSettings,
   dependencies: { readonly log: Log },
@@ -31,14 +31,14 @@ export function openRpcTls(
   }
 }
 
-/** Whom a shard's server takes for a console: with TLS whoever proves it, without it whoever says so. */
+/** Which peers a shard's server accepts as a console: with TLS those with a proof, without TLS those that claim it. */
 export type ServerAccess =
   | { readonly credentials: ServerCredentials; readonly consoleNames: readonly string[] }
   | { readonly unprovenConsoles: true };
 
 /**
- * Without TLS it is this machine alone, or GRANTD_RPC_INSECURE: a rule of the settings holds that. Warns where others
- * can reach the address.
+ * Without TLS, only this machine can connect, or GRANTD_RPC_INSECURE is set: a rule of the settings guarantees that.
+ * Warns if others can reach the address.
  */
 export function serverAccess(
   config: { readonly rpcTlsConsoleNames?: readonly string[] },

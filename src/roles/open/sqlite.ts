@@ -1,5 +1,5 @@
-// The embedded store as the settings name it. It belongs to this process alone, which brings its schema up to date as
-// it opens it and makes the cluster where there is none.
+// The embedded store from the settings. Only this process uses it. It migrates the schema when it opens the store, and
+// creates the cluster if there is none.
 
 import type { DevConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';

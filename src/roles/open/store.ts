@@ -1,6 +1,5 @@
-// The store that GRANTD_STORE names, ready to work on. Where it cannot be reached it is waited for, with the reason
-// told: a database that starts later, or is away for a while, is no reason to end. A new adapter is a case of the two
-// switches.
+// Opens the store that GRANTD_STORE names. If it cannot be reached, the process waits and logs the reason: a database
+// that starts later, or is away for a while, must not end it. A new adapter is a case in each of the two switches.
 
 import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import { assert, assertNever } from '../../core/assert.ts';
@@ -32,7 +31,7 @@ export interface StoreDependencies {
 export interface StoreWaiting {
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Hears at every look what is waited for, and why the wait goes on. */
+  /** Called at every attempt with what the process waits for, and why. */
   readonly onWaiting: (what: string, reason: string) => void;
 }
 
@@ -62,17 +61,19 @@ function chooseSchemaTask(dependencies: StoreDependencies, config: MigrateConfig
   }
 }
 
-/** What the store says to the operator as a StartError; anything else, a defect among it, as it is. */
+/**
+ * Turns an error that the store has for the operator into a StartError; returns any other, such as a defect, unchanged.
+ */
 function toStartError(error: unknown): unknown {
   return error instanceof StoreRefusal ? new StartError(error.message, { cause: error }) : error;
 }
 
-/** Whether trying again may help: whatever else is wrong stays so. */
+/** Whether a retry may help: no other error goes away by itself. */
 const isOutage = (error: unknown): error is GrantdError => error instanceof GrantdError && error.retryable;
 
 /**
- * Runs `work` until it succeeds. While the store cannot be reached, `onWaiting` hears why, and another try follows
- * every second until `signal` aborts. Any other failure is passed on.
+ * Runs `work` until it succeeds. While the store cannot be reached, it passes the reason to `onWaiting` and retries
+ * every second until `signal` aborts. It passes on any other failure.
  */
 export async function whileStoreIsAway<Value>(
   { clock, log }: Pick<StoreDependencies, 'clock' | 'log'>,
@@ -92,7 +93,7 @@ export async function whileStoreIsAway<Value>(
   }
 }
 
-/** A store that is open only after the signal is closed again: nobody waits for it any more. */
+/** If the store opens only after the signal, it is closed again: no caller waits for it any more. */
 async function openUnlessAborted(open: StoreAdapter['open'], signal: AbortSignal): Promise<OpenedStore> {
   const opened = await open();
   if (signal.aborted) await opened.store.close();
@@ -106,9 +107,9 @@ const forSchema = ({ signal, onWaiting }: StoreWaiting): SchemaWaiting => ({
 });
 
 /**
- * Opens the store, waits for a schema that serves this program, and gives it with the meta of the cluster. With
- * `traced` its calls are spans. `parts` closes it. Rejects with a StartError where the settings or the schema cannot be
- * used.
+ * Opens the store, waits for a schema that serves this program, and returns the store with the meta of the cluster.
+ * With `traced`, its calls are spans. `parts` closes it. Rejects with a StartError if the settings or the schema cannot
+ * be used.
  */
 export async function openStore(
   dependencies: StoreDependencies,
@@ -129,7 +130,7 @@ export async function openStore(
 
 export interface OpenedSchemaTask {
   readonly target: string;
-  /** As `SchemaTask.migrate`, where the store is waited for; rejects as `openStore` does. */
+  /** As `SchemaTask.migrate`, but waits for the store; rejects as `openStore` does. */
   migrate(waiting: StoreWaiting): Promise<string>;
   wait(waiting: StoreWaiting): Promise<string>;
 }

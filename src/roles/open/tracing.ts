@@ -1,4 +1,4 @@
-// Traces, where a collector is set for them. Their libraries are loaded then and only then.
+// Traces, if a collector is configured. Only then are their libraries loaded.
 
 import type { DevConfig, FrontConfig } from '../../config/settings.ts';
 import { parsePairs } from '../../config/telemetry-settings.ts';
@@ -20,7 +20,7 @@ type TracingConfig = Pick<
   | 'tracesSamplerRatio'
 >;
 
-/** Undefined where nothing is traced. What it opens, `parts` closes. */
+/** Undefined if tracing is off. `parts` closes what this opens. */
 export async function openTracing(
   dependencies: { readonly log: Log; readonly metrics: Metrics },
   config: TracingConfig,

@@ -1,4 +1,4 @@
-// The turns of a process: one for everything that works for tenants on its event loop, seen in its metrics.
+// The turns of a process: one object for all work for tenants on its event loop, visible in its metrics.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';

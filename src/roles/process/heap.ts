@@ -1,6 +1,6 @@
-// The heap of a serving process: how large it may become, and how much garbage it may hold. Its size follows from the
-// page cache, which is most of it, so that nobody has to set both: where Node, which goes by the memory alone, would
-// give less, the process starts itself again with what the cache needs.
+// The heap of a serving process: its maximum size, and how much garbage it may hold. The size follows from the page
+// cache, which takes most of it, so that an operator sets only one of them. If Node, which considers only the machine's
+// memory, would give too little, the process starts itself again with what the cache needs.
 
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -8,33 +8,33 @@ import { planHeap } from '../../config/page-cache-memory.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * Growth over what was live after the last collection. V8 lets a heap of some hundred MiB grow by half and more before
- * it collects the old generation; operators plan memory by the bound of the page cache, so what lies beside it is kept
- * small. A collection marks beside the running program and costs it little.
+ * Growth beyond the live bytes of the last collection. V8 lets a heap of some hundred MiB grow by half and more before
+ * it collects the old generation. Operators plan memory by the bound of the page cache, so the rest is kept small.
+ * Marking runs concurrently with the program and costs it little.
  */
 const GROWTH_PERCENT = 40;
 
-/** To be called before the heap has grown. */
+/** Call this before the heap has grown. */
 export function boundGarbage(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }
 
-/** Options of Node that bound the heap, in every spelling V8 takes. */
+/** Options of Node that bound the heap, in every spelling that V8 accepts. */
 const HEAP_OPTION = /--max[-_](old[-_]space|heap)[-_]size/;
 
-/** How a process was started, as `node:process` has it; main.ts hands it over, with its arguments and environment. */
+/** How a process was started, as in `node:process`; main.ts passes it in, with its arguments and environment. */
 type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'execArgv' | 'execPath' | 'execve'> & {
   constrainedMemory(): number;
 };
 
 /**
- * Returns where the heap is large enough for the cache. Else the process becomes a new one, with the same id, arguments
- * and open standard streams; so this stands before anything is opened. Throws a StartError where the memory is too
- * small.
+ * Returns if the heap is large enough for the cache. Otherwise the process replaces itself with a new one, with the
+ * same id, arguments and standard streams; so call it before anything is opened. Throws a StartError if the memory is
+ * too small.
  */
 export function fitHeap(started: ProcessStart, pageCacheBytes: number): void {
   const { argv, argv0, env, execArgv, execPath } = started;
-  // 0 where it cannot be told; more than any machine has where nothing bounds it.
+  // 0 if unknown; more than any machine has if unlimited.
   const limit = started.constrainedMemory() || Number.POSITIVE_INFINITY;
   const plan = planHeap(pageCacheBytes, {
     memoryBytes: Math.min(limit, totalmem()),

@@ -1,6 +1,6 @@
-// The life of the process: start a role, wait for a signal, stop it in order within a bound; or run a task to its end.
-// A second signal ends at once. An error that nobody caught is logged and ends the process: its state is not to be
-// trusted.
+// The life of the process: start a role, wait for a signal, stop the role in order within a time limit; or run a task
+// to its end. A second signal ends the process at once. An uncaught error is logged and ends the process, because its
+// state can no longer be trusted.
 
 import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -11,23 +11,23 @@ export interface RunningRole {
   stop(): Promise<void>;
 }
 
-/** A stop that takes longer is given up; the log of the store makes the next start whole. */
+/** A stop that takes longer is aborted; the log in the store lets the next start recover. */
 const STOP_MS_MAX_DEFAULT = 30_000;
-/** A timer that is only there to keep the process alive. */
+/** The interval of a timer that only keeps the process alive. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** 128 + the number of the signal, as shells have it. */
+/** 128 + the number of the signal, the convention of shells. */
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 const endAtOnce = (signal: (typeof SIGNALS)[number]): never => process.exit(SIGNAL_EXIT_CODES[signal]);
 
-/** Signals end the process until a role or a task takes them over. Process 1 of a container has to ask for that. */
+/** Lets signals end the process until a role or a task handles them. Process 1 of a container needs this. */
 export function endOnSignals(): void {
   for (const signal of SIGNALS) process.on(signal, endAtOnce);
 }
 
-/** What to tell the person at the terminal of an error that ended a command. */
+/** The message to a person at the terminal for an error that ended a command. */
 export function describeFailure(error: unknown): string {
   if (error instanceof StartError || error instanceof ConfigError) return `grantd: ${error.message}`;
   if (error instanceof Error && error.name === 'GrantdError') return `grantd: ${error.message}`;
@@ -37,11 +37,11 @@ export function describeFailure(error: unknown): string {
 interface Supervision {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal;
-  /** What a shell expects of a process that the signal ended. */
+  /** The exit code that a shell expects of a process ended by the signal. */
   exitCode(): number;
 }
 
-/** Takes over the signals and the uncaught errors of the process, once. */
+/** Handles the signals and uncaught errors of the process, once. */
 function superviseProcess(log: Log): Supervision {
   const stopping = new AbortController();
   let exitCode = 1;
@@ -64,8 +64,8 @@ function superviseProcess(log: Log): Supervision {
 }
 
 /**
- * Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than
- * `stopMsMax`, and with 130 where a person interrupted the start: what they asked for did not come to be.
+ * Runs a role until a signal. Ends the process with 0 after a clean stop, with 1 if the stop takes longer than
+ * `stopMsMax`, and with 130 if a person interrupted the start, because the requested role never started.
  */
 export async function runRole(
   log: Log,
@@ -88,7 +88,7 @@ export async function runRole(
     await stopAsked;
     await role.stop();
   } catch (error) {
-    // A start that was told to stop has let go of everything; that is a clean stop too.
+    // An aborted start has released everything: that is a clean stop too.
     if (!signal.aborted) throw error;
     if (error !== signal.reason) {
       log.error({ err: error }, 'the stop failed');
@@ -99,10 +99,10 @@ export async function runRole(
   process.exit(!started && exitCode() === SIGNAL_EXIT_CODES.SIGINT ? exitCode() : 0);
 }
 
-/** Runs a task to its end; ends the process with the code it resolves to, or with that of the signal that ended it. */
+/** Runs a task to its end, and ends the process with the task's exit code or with that of the signal. */
 export async function runTask(log: Log, run: (signal: AbortSignal) => Promise<number>): Promise<never> {
   const { signal, exitCode } = superviseProcess(log);
-  // The timers of the clock do not: a task that only waits would end as if it were done.
+  // The timers of the clock do not keep the process alive: a task that only waits would end as if it were done.
   const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
   try {
     process.exit(await run(signal));

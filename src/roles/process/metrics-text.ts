@@ -1,13 +1,14 @@
-// The text of all metrics, for as many scrapes as come. It keeps: one rendering at a time, begun after the scrape that
-// waits for it; all who wait share one; and renderings take a tenth of the time at most, however often somebody asks.
+// Renders the text of all metrics for any number of scrapes. Invariant: one rendering at a time, started after the
+// scrapes that wait for it, which all share it. Renderings take at most a tenth of the time, however frequent the
+// scrapes.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { delay } from '../../core/async/clock.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
-/** The pause after a rendering, in lengths of it. */
+/** The pause after a rendering, as a multiple of its duration. */
 const PAUSE_RATIO = 9;
-/** However long one has taken on a busy machine. */
+/** The longest pause, however long a rendering took on a busy machine. */
 const PAUSE_MS_MAX = 1000;
 
 export function createMetricsText(dependencies: {
@@ -15,13 +16,13 @@ export function createMetricsText(dependencies: {
   readonly clock: Clock;
 }): () => Promise<Buffer> {
   const { metrics, clock } = dependencies;
-  /** Ends when the next rendering may begin. */
+  /** Resolves when the next rendering may begin. */
   let free: Promise<void> = Promise.resolve();
   let next: Promise<Buffer> | undefined;
 
   async function renderOnceFree(): Promise<Buffer> {
     await free;
-    // Whoever comes from now on waits for the one after this.
+    // Later scrapes wait for the next rendering.
     next = undefined;
     const startedMs = clock.monotonicMs();
     const rendering = metrics.render();

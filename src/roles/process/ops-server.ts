@@ -1,13 +1,14 @@
-// The ops port: `/livez`, `/readyz` and `/metrics`, on an address of its own. Liveness depends on nothing but the event
-// loop; readiness asks what it is handed and touches no store.
+// The ops port: `/livez`, `/readyz` and `/metrics`, on an address of its own. Liveness depends only on the event loop;
+// readiness calls a function and touches no store.
 //
-// It keeps: a probe is answered whatever else connects, and nothing that connects holds more than a bound of memory or
-// of the event loop. So the few bytes of a probe are read here and not by Node's HTTP server, which takes up every
-// request of a piece of 64 KiB at once, 3,600 of the shortest, before anybody can refuse one. One request a connection.
+// Invariant: a probe gets a response whatever other clients do, and no client takes more than a bounded share of memory
+// or of the event loop. Therefore this code reads the few bytes of a probe itself. Node's HTTP server would take up
+// every request of a 64 KiB chunk at once, 3,600 of the shortest, before any could be refused. One request per
+// connection.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { httpUrlOf, splitAddress } from '../../core/addresses.ts';
 import type { Clock, Timer } from '../../core/async/clock.ts';
+import { httpUrlOf, splitAddress } from '../../core/text/addresses.ts';
 import { ConnectionPool } from '../../operator/connection-pool.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -19,17 +20,17 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-/** A cluster needs some ten at once. With a head of the greatest length each they take 5 MB. */
+/** A cluster needs about ten at once. With a header of the maximum size each, they take 5 MB. */
 const CONNECTIONS_MAX_DEFAULT = 512;
 /** Of a request line and header. */
 const HEAD_BYTES_MAX = 8 * 1024;
-/** For the head to arrive: probes and scrapers send it at once. */
+/** For the header to arrive: probes and scrapers send it at once. */
 const HEAD_TIMEOUT_MS = 2_000;
-/** From the head on, until the client has taken the response and closed: the metrics may have to wait for a second. */
+/** From the header until the client has read the response and closed: the metrics may have to wait for a second. */
 const RESPONSE_TIMEOUT_MS_DEFAULT = 5_000;
-/** Scrapes that wait for their text or have not taken it; a text is some 100 KB, often the same for several. */
+/** Scrapes that wait for their text or have not read it; a text is about 100 KB, and several often share one. */
 const SCRAPES_MAX = 16;
-/** What is read and thrown away behind a head, so that the client gets to read the response. */
+/** Bytes after the header that are read and discarded, so that the client can read the response. */
 const DISCARD_BYTES_MAX = 64 * 1024;
 
 const REQUEST_LINE = /^([A-Z]{1,16}) (\/[^\s?]{0,256})(?:\?\S*)? HTTP\/1\.[01]$/;
@@ -44,9 +45,9 @@ interface Response {
 }
 
 interface Visit {
-  /** What has come of the head. */
+  /** The received part of the header. */
   head: string;
-  /** `served`: somebody works for it. `answered`: the client has to take the response. */
+  /** `served`: being processed. `answered`: the client must read the response. */
   phase: 'asking' | 'served' | 'answered';
   timer: Timer;
   discardedBytes: number;
@@ -56,7 +57,7 @@ interface OpsDependencies {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  /** The reasons for which the process should get no traffic now; none: it is ready. */
+  /** The reasons why the process should get no traffic now; empty: it is ready. */
   readonly notReady: () => readonly string[];
 }
 
@@ -75,10 +76,10 @@ export async function listenOps(
   const { metrics, clock, log, notReady } = dependencies;
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT, responseTimeoutMs = RESPONSE_TIMEOUT_MS_DEFAULT } = options;
   const readMetrics = createMetricsText(dependencies);
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const scrapes = new Set<Socket>();
 
-  /** Takes a place among the scrapes: of one that has its text and does not take it, where there is no other. */
+  /** Admits a scrape; if all places are taken, drops one that has its text but does not read it. */
   function admitScrape(socket: Socket): boolean {
     if (scrapes.size >= SCRAPES_MAX) {
       const stalled = [...scrapes].find((each) => pool.of(each)?.phase === 'answered');
@@ -116,6 +117,7 @@ export async function listenOps(
     pool.touch(socket);
     const lines = [
       `HTTP/1.1 ${status}`,
+      `Date: ${new Date().toUTCString()}`,
       `Content-Type: ${type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',
@@ -146,13 +148,13 @@ export async function listenOps(
       if (visit.discardedBytes > DISCARD_BYTES_MAX) socket.destroy();
       return;
     }
-    // One byte more than is allowed tells that it is too long; the rest of it is not kept.
+    // One byte more than allowed shows that it is too long; the rest is not kept.
     visit.head += bytes.toString('latin1', 0, HEAD_BYTES_MAX + 1 - visit.head.length);
     const whole = visit.head.includes(HEAD_END);
     if (!whole && visit.head.length <= HEAD_BYTES_MAX) return;
     visit.timer.cancel();
     visit.timer = clock.setTimer(() => {
-      // A client may leave the closing to us.
+      // A client may leave closing to the server.
       if (socket.writableFinished) socket.destroy();
       else pool.drop(socket, 'stalled');
     }, responseTimeoutMs);
@@ -174,7 +176,7 @@ export async function listenOps(
     socket.once('end', () => {
       if (visit.phase === 'asking') socket.destroy();
     });
-    // The end of the connection follows, and says all there is to do.
+    // The close event follows and does everything necessary.
     socket.on('error', () => {});
     socket.once('close', () => visit.timer.cancel());
     return visit;

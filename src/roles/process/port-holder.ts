@@ -1,13 +1,13 @@
-// Who listens on a TCP port of this machine: looked up in /proc on Linux, for the message of a start that found the
-// port taken. Only the name of the program and its process id are told: what else stands on a command line may be a
-// secret.
+// Finds the process that listens on a TCP port of this machine, in /proc on Linux, for the error message of a start
+// that found the port taken. It reveals only the name of the program and its process id: the rest of a command line may
+// contain secrets.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /** State 0A of /proc/net/tcp. */
 const LISTENING = '0A';
-/** A start that fails need not look through a whole server: beyond so many open files it tells no name. */
+/** A failing start does not search a whole server: beyond this many open files it reports no name. */
 const LINKS_MAX = 20_000;
 
 function linesOf(path: string): string[] {
@@ -33,7 +33,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    // It has ended, or belongs to somebody else.
+    // It has ended, or belongs to another user.
     return [];
   }
 }
@@ -44,7 +44,7 @@ function programOf(proc: string, pid: string): string {
   return isGrantd ? 'grantd' : basename(words[0] ?? '').slice(0, 64) || 'a process';
 }
 
-/** `grantd (pid 4711)`, or undefined where nobody can tell. */
+/** `grantd (pid 4711)`, or undefined if it cannot be determined. */
 export function findPortHolder(port: number, proc = '/proc'): string | undefined {
   try {
     const sockets = new Set([...listeningInodes(proc, port)].map((inode) => `socket:[${inode}]`));
@@ -58,7 +58,7 @@ export function findPortHolder(port: number, proc = '/proc'): string | undefined
       }
     }
   } catch {
-    // A name is a help, not a need.
+    // The name is only a help.
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// What every process that serves sets up for itself before anything else.
+// What every serving process sets up before anything else.
 
 import type { Log } from '../../telemetry/log.ts';
 import { routeGrpcLog } from './grpc-log.ts';

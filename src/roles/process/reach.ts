@@ -1,15 +1,15 @@
-// Whether a front is fit for traffic, judged by which shards it reaches. The first time, every slot has to have an
-// owner that it reaches; or some, for long enough: a slot that has no owner is then the cluster's trouble, and a front
-// kept away from traffic for it would make a small outage a whole one. From then on a slot that changes its owner or
-// has none never makes a front unready. Only a front that has reached no shard at all for longer than any request may
-// take is cut off, and others may do better.
+// Decides whether a front is fit for traffic, by the shards that it reaches. The first time, it must reach an owner of
+// every slot, or some owners for long enough: a slot without an owner is then a problem of the cluster, and keeping
+// fronts away from traffic would turn a small outage into a complete one. After that, slots that change or lack their
+// owner never make a front unready. Only a front that has reached no shard at all for longer than any request may take
+// is cut off, because other fronts may do better.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 
 const POLL_MS = 100;
-/** The deadline of requests: whoever waits for a shard that long is answered with an error anyway. */
+/** The deadline of requests: a request that waits that long for a shard gets an error anyway. */
 const CUT_OFF_MS = 10_000;
-/** Several failovers: what is not there by then does not come by waiting. */
+/** Several failovers: a slot without an owner after this time needs more than waiting. */
 const INCOMPLETE_MS_MAX = 30_000;
 
 export const NO_SHARD = 'cannot reach any shard';

@@ -1,5 +1,6 @@
-// Whether a process should get traffic, and why not. It starts as not ready, says what it waits for, is judged by a
-// condition once it serves, and after `stop` is never ready again. What it waits for is logged once, when it begins.
+// Whether a process should get traffic, and if not, why. It starts as not ready and says what it waits for. Once it
+// serves, a condition decides. After `stop` it is never ready again. What it waits for is logged once, when the wait
+// begins.
 
 import type { Log } from '../../telemetry/log.ts';
 
@@ -13,26 +14,26 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** Not ready, for this reason. Of no effect once it serves or stops. */
+  /** Not ready, for this reason. No effect once it serves or stops. */
   wait(reason: string): void {
     if (this.#phase !== 'starting' || reason === this.#reason) return;
     this.#reason = reason;
     this.#log.info({ reason }, 'not ready yet');
   }
 
-  /** From now on ready, but for the reason that `judge` gives when asked. Of no effect once it stops. */
+  /** Ready from now on, unless `judge` returns a reason. No effect once it stops. */
   serve(judge: () => string | undefined): void {
     if (this.#phase !== 'starting') return;
     this.#phase = 'serving';
     this.#judge = judge;
   }
 
-  /** Not ready any more, for good. */
+  /** Never ready again. */
   stop(): void {
     this.#phase = 'stopping';
   }
 
-  /** Why it is not ready; nothing: it is. */
+  /** Why it is not ready; empty: it is. */
   reasons(): readonly string[] {
     if (this.#phase === 'stopping') return ['stopping'];
     const reason = this.#phase === 'starting' ? this.#reason : this.#judge();

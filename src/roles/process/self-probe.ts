@@ -1,9 +1,9 @@
-// A shard's call to itself, over its own gRPC server: what a front would go through to reach it. A process whose server
-// has stopped answering while its heartbeats go on would keep its slots and serve none of them.
+// A shard's call to itself, over its own gRPC server, by the path that a front would use. A process whose server no
+// longer responds, while its heartbeats continue, would keep its slots and serve none of them.
 
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
-import { splitAddress } from '../../core/addresses.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import { Peer } from '../../rpc/gen/grantd/v1/Peer.ts';
 import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
 import { dialShard } from '../../rpc/transport/shard-dialer.ts';
@@ -11,13 +11,13 @@ import type { RpcTls } from '../../rpc/transport/tls.ts';
 import type { OpenStream } from '../../rpc/transport/transport.ts';
 
 const PING_INTERVAL_MS = 1000;
-/** Without a pong for so long the connection is given up for a new one: it may be the one that ails. */
+/** Without a pong for this long, the connection is replaced: it may be the cause. */
 const REDIAL_MS = 4000;
-/** Two connections in a row, then, have brought no pong; a machine that is merely busy gets that far. */
+/** By then, two connections in a row have brought no pong; a machine that is merely busy manages that. */
 const SILENCE_MS_MAX = 10_000;
 
 export interface LoopBack {
-  /** False: the server has not answered for 10 s. True before its first answer: it may not be up yet. */
+  /** False: the server has not responded for 10 s. True before its first response, because it may still be starting. */
   readonly healthy: boolean;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function openLoopBack(
     },
   );
 
-  /** The process itself stood still: what came meanwhile is not read yet. */
+  /** The process itself was suspended: what arrived since then has not been read yet. */
   const overslept = (nowMs: number): boolean => nowMs - tickedAtMs > 2 * PING_INTERVAL_MS;
 
   function tick(): void {
@@ -89,13 +89,13 @@ const LOOP_BACK_HOSTS: ReadonlyMap<string, string> = new Map([
   ['::', '[::1]'],
 ]);
 
-/** Where a process dials a server of its own that listens on `address`. */
+/** The address at which a process dials its own server that listens on `address`. */
 export function loopBackAddress(address: string): string {
   const { host, port } = splitAddress(address);
   return `${LOOP_BACK_HOSTS.get(host) ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
 }
 
-/** By gRPC, as a front would, with the shard's own certificate. */
+/** Over gRPC, as a front would, with the shard's own certificate. */
 export function loopBackTransport(tls: RpcTls | undefined): OpenStream {
   return createGrpcTransport({
     credentials: () => tls?.loopBackCredentials() ?? grpcCredentials.createInsecure(),

@@ -1,4 +1,4 @@
-// Under which name and address a shard is known to the others, where the settings leave it to the machine.
+// The name and address under which other processes know a shard, if the settings leave them to the machine.
 
 import { hostname } from 'node:os';
 import { isWildcard } from '../../config/cluster-parsers.ts';
@@ -7,7 +7,7 @@ import { WrongSetting } from '../../config/setting.ts';
 import type { ShardConfig } from '../../config/settings.ts';
 import { StartError } from './start-error.ts';
 
-/** The stable name of the shard: as set, else the name of the host. */
+/** The stable name of the shard: as set, otherwise the host name. */
 export function resolveShardName(config: Pick<ShardConfig, 'shardName'>, hostName = hostname()): string {
   if (config.shardName !== undefined) return config.shardName;
   try {
@@ -19,7 +19,8 @@ export function resolveShardName(config: Pick<ShardConfig, 'shardName'>, hostNam
 }
 
 /**
- * Where others dial a server that is bound to `bound`: as set, else the bound host, or the host name for a wildcard.
+ * Where others dial a server that is bound to `bound`: as set, otherwise the bound host, or the host name for a
+ * wildcard.
  */
 export function resolveAdvertised(
   config: Pick<ShardConfig, 'rpcAdvertise'>,

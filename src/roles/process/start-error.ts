@@ -1,10 +1,10 @@
-// Why a role cannot start, in one message for the person who started it. Everything that a newcomer can get wrong ends
-// here; what is no StartError is a defect and shows its stack.
+// Why a role cannot start, in one message for the person who started it. Every mistake that a newcomer can make ends
+// here; any other error is a defect and shows its stack.
 
-import { splitAddress } from '../../core/addresses.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import { findPortHolder } from './port-holder.ts';
 
-/** The message stands alone: what is wrong, where, and what to do. */
+/** The message is complete: what is wrong, where, and what to do. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause: unknown }) {
     super(message, options);
@@ -20,7 +20,7 @@ const ADDRESS_REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN|name resolution/i, 'has a host name that does not resolve'],
 ];
 
-/** Runs `listen`; an address that cannot be had becomes a StartError that names the setting. */
+/** Runs `listen`; an address that is not available becomes a StartError that names the setting. */
 export async function listenOn<Server>(
   setting: string,
   address: string,

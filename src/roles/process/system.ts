@@ -1,16 +1,16 @@
-// The real clock and the real randomness. The only file that gives the program time: everything else is handed a Clock
-// and a Random, so that it can run on virtual time and a seed.
+// The real clock and randomness. This is the only file that gives the program time: all other code gets a Clock and a
+// Random, so that it can run on virtual time and a seed.
 
 import { randomBytes } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 
-/** The longest delay that Node's timers take. */
+/** The longest delay that Node's timers accept. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Node's timers round to whole milliseconds and may fire a fraction early, which would break the promise of the port;
- * such a call waits once more.
+ * Node's timers round to whole milliseconds and may fire slightly early, which would break the promise of the port.
+ * Then the timer waits once more.
  */
 function setTimer(run: () => void, delayMs: number): Timer {
   assert(delayMs <= DELAY_MS_MAX, 'a timer waits 24 days at most');

@@ -1,6 +1,6 @@
-// Waiting for work as the roles do it: never past the signal that ends the process.
+// Waits for work, but never past the signal that ends the process.
 
-/** As `work`, but rejects with the reason of `signal` once that aborts, whatever becomes of the work. */
+/** Like `work`, but rejects with the reason of `signal` once that aborts, whatever happens to the work. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
@@ -10,7 +10,7 @@ export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSig
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener('abort', stop);
-    // Where the signal was first, a later failure of the work is nobody's any more.
+    // If the signal came first, no caller handles a later failure of the work.
     work.catch(() => {});
   }
 }

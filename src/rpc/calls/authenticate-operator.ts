@@ -1,4 +1,4 @@
-// A handle for the operator on one tenant.
+// Issues a handle for the operator on one tenant.
 
 import { defineCall } from './define-call.ts';
 import { handleFrom, handleToWire } from './parts/handles.ts';

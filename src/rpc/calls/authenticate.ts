@@ -1,4 +1,4 @@
-// A handle for an API key. The claim carries the key's whole text; nothing that is stored of a key authenticates.
+// Issues a handle for an API key. The claim carries the whole key: nothing that is stored of a key authenticates.
 
 import { defineCall } from './define-call.ts';
 import { handleFrom, handleToWire } from './parts/handles.ts';

@@ -1,5 +1,5 @@
-// Up to 100 checks, all at one moment of the tenant's history. Its bytes are written by hand (codec/), since each check
-// pays for them.
+// Up to 100 checks, all at one moment of the tenant's history. The codec (codec/) writes the bytes by hand, since every
+// check pays for them.
 
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
@@ -30,7 +30,7 @@ export const checkBulk = defineCall({
   access: 'check:read',
   write: 'no',
   costMs: ({ subjects }) => CHECK_MS * subjects.length,
-  // The numbers of relations are those of the core; the columns are not copied.
+  // Relations have the same numbers in the core; the columns are not copied.
   requestToWire: (checks: TupleColumns) => ({ checkBulk: checks as CheckBulk }),
   requestFromWire: checksFrom,
   serve: ({ connection, handle }, checks) => connection.checkBulk(handle, checks),

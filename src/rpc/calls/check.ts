@@ -1,13 +1,12 @@
-// Single checks, the hot path: they have columns of their own instead of a call each, and no row in the table of
-// calls. The front's outbox writes them, the peer's stream reads and serves them; the shard itself asks for their
-// scope.
+// Single checks, the hot path: they have columns of their own instead of a call each, and no row in the table of calls.
+// The front's outbox writes them, the peer's stream reads and serves them, and the shard itself requires their scope.
 
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { demandTuple } from './parts/request-fields.ts';
 
-/** Refuses columns of unequal length. The cells are looked at one by one, by `demandCheck`. */
+/** Refuses columns of unequal length. `demandCheck` validates the checks one by one. */
 export function demandColumns(checks: Checks__Output): void {
   const count = checks.ids.length;
   demand(count <= CHECKS_PER_MESSAGE_MAX, `A message has more than ${CHECKS_PER_MESSAGE_MAX} checks.`);

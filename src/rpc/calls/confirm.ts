@@ -1,4 +1,4 @@
-// Whether a request under this handle would be served now.
+// Says whether a request under this handle would be served now.
 
 import { defineCall } from './define-call.ts';
 

@@ -1,4 +1,4 @@
-// Creates an API key, of which the shard learns the hash alone.
+// Creates an API key. The shard learns only its hash.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';

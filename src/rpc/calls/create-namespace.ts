@@ -1,4 +1,4 @@
-// Creates a namespace, or finds it there.
+// Creates a namespace, or finds the existing one.
 
 import { GrantdError } from '../../core/errors.ts';
 import { isNamespaceName } from '../../core/tuples.ts';

@@ -1,4 +1,4 @@
-// Creates a tenant under an id that the console has made.
+// Creates a tenant under an id that the console has generated.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { defineCall } from './define-call.ts';

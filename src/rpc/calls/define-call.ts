@@ -1,7 +1,7 @@
-// What one call between front and shard consists of: its file in this folder says it in full, and this one turns that
-// into what the front asks with and what the server answers with. It keeps: a call is validated in full before the
-// shard sees it; who may make it is judged here, at the owner, whatever the front has judged before; an answer of
-// another shape is `internal`, never a guess.
+// Defines a call between front and shard. The file of each call in this folder specifies it completely; this file turns
+// that into what the front sends and what the server replies. Invariants: a call is validated completely before the
+// shard sees it; the owner decides here who may make it, regardless of what the front decided; a reply of another shape
+// is `internal`, never a guess.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { Attempt, HandleRight, OperatorConnection, Shard, TenantConnection } from '../../shard/shard.ts';
@@ -12,23 +12,23 @@ import { attemptOf, handleOf, present } from './parts/request-fields.ts';
 
 /** A call without what its link adds to it. */
 export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
-/** A reply without the id of what it answers. */
+/** A reply without the id of its call. */
 export type ReplyBody = Omit<Reply, 'id' | 'result'>;
 
 export type CallField = NonNullable<Call['request']>;
 export type ReplyField = Exclude<NonNullable<Reply['result']>, 'failure'>;
 
-/** `peer`: any peer. `console`: a console. Otherwise the call is made under a handle that has to have this right. */
+/** `peer`: any peer. `console`: only a console. Otherwise the call is made under a handle that must have this right. */
 export type Access = 'peer' | 'console' | HandleRight;
 
-/** `creates`: the same call of a client, made again, creates another one. */
+/** `creates`: if a client repeats the call in a new request, it creates a second one. */
 export type Write = 'no' | 'repeatable' | 'creates';
 
-/** A peer as the shard has connected it. */
+/** A peer as connected to the shard. */
 export interface ServedPeer {
   readonly shard: Shard;
   readonly tenant: TenantConnection;
-  /** Of a console only. */
+  /** Only for a console. */
   readonly operator: OperatorConnection | undefined;
 }
 
@@ -49,17 +49,17 @@ export interface CallSpec<
   Request,
   Answer,
 > {
-  /** The field of `Call` that carries the request, and the one of `Reply` that carries the answer. */
+  /** The field of `Call` that carries the request, and the field of `Reply` that carries the result. */
   readonly request: Field;
   readonly reply: Result;
   readonly access: Allowed;
   readonly write: Writes;
-  /** Where several calls share a field: whether the message is this call. One of them, the last one, does without. */
+  /** Where several calls share a field: whether the message is this call. The last of them has no `is`. */
   readonly is?: (message: NonNullable<Call__Output[Field]>) => boolean;
-  /** About what its items take once it goes on, beyond what is measured at its begin. */
+  /** Approximate time that its items take later, beyond the measured time of its first step. */
   readonly costMs?: (message: NonNullable<Call__Output[Field]>) => number;
   readonly requestToWire: (request: Request) => CallBody & { readonly [F in Field]: object };
-  /** Throws WireViolation, which ends the connection; an ill-formed identifier answers this call alone. */
+  /** Throws WireViolation, which ends the connection; an ill-formed identifier fails only this call. */
   readonly requestFromWire: (message: NonNullable<Call__Output[Field]>) => Request;
   readonly serve: (by: Caller<Allowed, Writes>, request: Request) => Promise<Answer>;
   readonly replyToWire: (answer: Answer) => ReplyBody & { readonly [R in Result]: object };
@@ -77,7 +77,7 @@ export interface DefinedCall<Field extends CallField, Request, Answer> {
   costMs(call: Call__Output): number;
   toWire(request: Request): CallBody;
   answerOf(reply: Reply__Output, request: Request): Answer;
-  /** Throws WireViolation before the first await; every other failure is the call's own. */
+  /** Throws WireViolation before the first await; any other failure concerns only this call. */
   serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
 }
 
@@ -88,7 +88,7 @@ const rightOf = (access: Access): HandleRight | undefined =>
 function connectionFor(peer: ServedPeer, access: Access): TenantConnection | OperatorConnection {
   if (access !== 'console' && access !== 'operator-handle') return peer.tenant;
   if (peer.operator !== undefined) return peer.operator;
-  throw new GrantdError('insufficient-scope', 'Only the operator’s console may ask this.');
+  throw new GrantdError('insufficient-scope', 'Only the operator’s console may make this call.');
 }
 
 export function defineCall<
@@ -116,7 +116,7 @@ export function defineCall<
       const attempt = write === 'no' ? undefined : attemptOf(call);
       const request = spec.requestFromWire(present(call[field]));
       if (right !== undefined && handle !== undefined) peer.tenant.demandRight(handle, right);
-      // What the type says of this call, the lines above have made sure of.
+      // The lines above guarantee what the type says about this call.
       const by = { shard: peer.shard, connection, handle, attempt } as Caller<Allowed, Writes>;
       return spec.serve(by, request).then(spec.replyToWire);
     },

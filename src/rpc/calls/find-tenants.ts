@@ -1,5 +1,5 @@
-// The tenants of one shard that have a text in their name or id. It shares the messages of `listTenants`, by the text:
-// a shard of an earlier version ends the connection of a peer whose call has a field that it does not know.
+// The tenants of one shard whose name or id contains a text. The call shares the messages of `listTenants`, and the
+// text tells them apart: a shard of an earlier version ends the connection of a peer whose call has an unknown field.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { defineCall } from './define-call.ts';

@@ -1,4 +1,4 @@
-// The audit log of a tenant, page by page, perhaps filtered.
+// The audit log of a tenant, page by page, optionally filtered.
 
 import type { AuditLogPage, AuditLogQuery } from '../../shard/shard.ts';
 import type { ListAuditLog__Output } from '../gen/grantd/v1/ListAuditLog.ts';
@@ -13,7 +13,7 @@ type TenantAuditLogQuery = AuditLogQuery & { readonly tenantId: string };
 
 function queryFrom(query: ListAuditLog__Output): TenantAuditLogQuery {
   const { tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId } = query;
-  demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A bound of time is not a number.');
+  demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A time bound is not a number.');
   return {
     ...pageQueryFromWire(query),
     tenantId: shortText(tenantId, 'A tenant id'),

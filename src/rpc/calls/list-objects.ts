@@ -1,5 +1,5 @@
-// The objects on which a subject has a relation, page by page. The bytes of its answer are written by hand (codec/),
-// since each object pays for them.
+// The objects on which a subject has a relation, page by page. The codec (codec/) writes the bytes of the reply by
+// hand, since every object pays for them.
 
 import type { ObjectsQuery } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';

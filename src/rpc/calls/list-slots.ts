@@ -1,17 +1,17 @@
-// What one shard knows of the slots of the cluster.
+// What one shard knows about the slots of the cluster.
 
 import type { SlotStatus, SlotsReport } from '../../shard/shard.ts';
 import type { Slot__Output } from '../gen/grantd/v1/Slot.ts';
 import { defineCall } from './define-call.ts';
 import { stateReader } from './parts/answer-fields.ts';
 
-/** Of one shard, as it names itself. */
+/** The report of one shard, under the name that it gives itself. */
 export interface NamedSlotsReport extends Pick<SlotsReport, 'incarnation' | 'leaseLeftMs' | 'owned'> {
   readonly shardName: string;
   readonly owners: readonly SlotOwnership[];
 }
 
-/** As a row of the store says. */
+/** The owner of a slot, as a row of the store names it. */
 export interface SlotOwnership {
   readonly slot: number;
   readonly epoch: number;

@@ -1,15 +1,15 @@
-// What fronts asked of one shard over the last seconds. It shares the messages of `listSlots`, by a flag: a shard of
-// an earlier version ends the connection of a peer whose call has a field that it does not know.
+// The load that fronts put on one shard over the last seconds. The call shares the messages of `listSlots`, and a flag
+// tells them apart: a shard of an earlier version ends the connection of a peer whose call has an unknown field.
 
 import type { Load } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { zeroAsUndefined } from './parts/answer-fields.ts';
 
-/** Of one shard, as it names itself. */
+/** The load of one shard, under the name that it gives itself. */
 interface NamedLoad {
   readonly shardName: string;
   readonly incarnation: string;
-  /** Undefined: a shard of an earlier version says nothing of it. */
+  /** Undefined: a shard of an earlier version reports none. */
   readonly load: Load | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A tenant with what its owner knows of it.
+// A tenant, with what its owner knows about it.
 
 import { defineCall } from './define-call.ts';
 import { shortText } from './parts/request-fields.ts';

@@ -1,7 +1,7 @@
-// The usage of a tenant over the last 60 minutes. It shares the messages of `readTenant`, by a flag: a shard of an
-// earlier version ends the connection of a peer whose call has a field that it does not know.
+// The usage of a tenant over the last 60 minutes. The call shares the messages of `readTenant`, and a flag tells them
+// apart: a shard of an earlier version ends the connection of a peer whose call has an unknown field.
 
-import { MS_PER_MINUTE } from '../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import { defineCall } from './define-call.ts';
 import { shortText } from './parts/request-fields.ts';
 

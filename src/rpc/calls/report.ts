@@ -1,4 +1,4 @@
-// What a front reports of its counts: not a call, since nothing answers it.
+// The counts that a front reports. This is not a call, since it has no reply.
 
 import type { FrontReport, TenantUsageReport } from '../../shard/shard.ts';
 import type { Report__Output } from '../gen/grantd/v1/Report.ts';
@@ -6,7 +6,7 @@ import type { Usage__Output } from '../gen/grantd/v1/Usage.ts';
 import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 
-/** Lengths only: what the numbers say, and whether the tenants are this shard's, the shard judges. */
+/** Checks lengths only. The shard judges the numbers, and whether the tenants are its own. */
 export function reportFrom({ load, usage }: Report__Output): FrontReport {
   return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage) };
 }

@@ -1,5 +1,5 @@
-// All calls between front and shard. A field of `Call` without a row here does not compile. It keeps: of calls that
-// share a field, those with a mark of their own come first.
+// All calls between front and shard. A field of `Call` without a row here does not compile. Invariant: among calls that
+// share a field, the one without an `is` comes last.
 
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
@@ -30,7 +30,7 @@ import { revokeKey } from './revoke-key.ts';
 import { updateTenant } from './update-tenant.ts';
 import { writeGrants } from './write-grants.ts';
 
-/** Whatever it asks and answers. */
+/** A call with any request and any result. */
 export type AnyCall = DefinedCall<CallField, never, unknown>;
 
 export const CALLS = Object.freeze({
@@ -66,10 +66,10 @@ const BY_FIELD: ReadonlyMap<CallField, readonly AnyCall[]> = Map.groupBy<CallFie
   ({ field }) => field,
 );
 
-/** What a peer has called. Throws WireViolation. */
+/** The call that a peer makes. Throws WireViolation. */
 export function callOf(call: Call__Output): AnyCall {
   const { request } = call;
   demand(request !== undefined, 'A call lacks its request.');
   for (const defined of BY_FIELD.get(request) ?? []) if (defined.matches(call)) return defined;
-  throw new WireViolation('A call is none that this shard knows.');
+  throw new WireViolation('This shard does not know the call.');
 }

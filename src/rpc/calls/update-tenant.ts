@@ -1,4 +1,4 @@
-// Changes a tenant: its name, its plan, its state. What is undefined stays as it is.
+// Changes a tenant: its name, its plan, its state. Undefined fields stay as they are.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { demand } from '../wire-violation.ts';
@@ -17,7 +17,7 @@ interface TenantChange {
 function stateFrom(state: string): TenantChange['state'] {
   if (state === '') return undefined;
   const isState = state === 'active' || state === 'suspended' || state === 'deleting';
-  demand(isState, 'A state of a tenant is none that can be set.');
+  demand(isState, 'A tenant cannot be set to this state.');
   return state;
 }
 

@@ -17,7 +17,7 @@ const WRITE_MS = 0.02;
 function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
   demand(
     writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX,
-    `A call has not 1 to ${WRITES_PER_CALL_MAX} writes.`,
+    `A call must have 1 to ${WRITES_PER_CALL_MAX} writes.`,
   );
   const relations = writes.map(({ relation }) => relationFrom(relation));
   return writes.map(({ revoke, subject, object }, index) => ({

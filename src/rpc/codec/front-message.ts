@@ -1,6 +1,6 @@
-// The bytes of what a front sends. Checks, single and in bulk, are encoded by hand, since each check pays for it; the
-// library encodes everything else, and decodes each message that holds anything else. Both write the same format, by
-// the schema.
+// The bytes of messages from fronts. Checks, single and in bulk, are encoded by hand, since every check pays for it.
+// The library encodes everything else, and decodes each message that contains anything else. Both write the same
+// format, that of the schema.
 
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
@@ -25,14 +25,12 @@ const BULK_SUBJECTS = fieldWithLength(1);
 const BULK_RELATIONS = fieldWithLength(2);
 const BULK_OBJECTS = fieldWithLength(3);
 
-/** The numbers of relations that no schema knows yet are kept, as the library keeps them. */
+/** Numbers of relations that no schema knows yet are kept, as the library keeps them. */
 const ENUM_MAX = 0x7fff_ffff;
 
 const writer = new WireWriter();
 
-/**
- * Whether the call is nothing but a bulk check. Relations are numbers, here and below, though the types allow names.
- */
+/** Whether the call is only a bulk check. Relations are numbers, here and below, although the types allow names. */
 const isBulk = (call: Call): boolean => !!call.checkBulk && !call.attempt && !call.traceparent;
 
 function writeChecks({ ids = [], handles = [], subjects = [], relations = [], objects = [] }: Checks): void {
@@ -58,7 +56,7 @@ function writeBulk({ id = 0, handle = 0, checkBulk }: Call): void {
   writer.close(mark);
 }
 
-/** `encodeRest` is the library's. A bulk check comes behind the other calls of its message. */
+/** `encodeRest` is the library's. Bulk checks come after the other calls of their message. */
 export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: FrontMessage) => Buffer): Buffer {
   const { checks, calls = [], hello, ping, report } = message;
   const plain = checks && !checks.traced?.length ? checks : undefined;
@@ -111,7 +109,7 @@ function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | und
   return read ? bulk : undefined;
 }
 
-/** `decodeWhole` is the library's. Throws what it throws, for what is no message. */
+/** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
 export function decodeFrontMessage(
   bytes: Buffer,
   decodeWhole: (bytes: Buffer) => FrontMessage__Output,

@@ -1,6 +1,6 @@
-// The bytes of what a shard sends. The results of checks, single and in bulk, and listings of objects are encoded by
-// hand, since each check and each object pays for it; the library encodes everything else, and decodes each message
-// that holds anything else. Both write the same format, by the schema.
+// The bytes of messages from shards. The results of checks, single and in bulk, and listings of objects are encoded by
+// hand, since every check and every object pays for it. The library encodes everything else, and decodes each message
+// that contains anything else. Both write the same format, that of the schema.
 
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
 import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
@@ -58,7 +58,7 @@ function writeReply({ id = 0, bulkResults, objects }: Reply): void {
   writer.close(mark);
 }
 
-/** `encodeRest` is the library's. What is done by hand comes behind the other replies of its message. */
+/** `encodeRest` is the library's. Replies encoded by hand come after the others of their message. */
 export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: ShardMessage) => Buffer): Buffer {
   const { checkResults, replies = [], welcome, routes, pong } = message;
   const plain = checkResults && isPlain(checkResults) ? checkResults : undefined;
@@ -88,7 +88,7 @@ function readReply(reader: WireReader, end: number): Reply__Output | undefined {
   const reply: Reply__Output = { id: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === REPLY_ID) reply.id = reader.uint32(end);
-    // Of two results the last one counts, as the library knows.
+    // Of two results the last one counts: a case for the library.
     else if (reply.result !== undefined) return false;
     else if (tag === REPLY_BULK_RESULTS) {
       reply.bulkResults = readBulkResults(reader, reader.lengthEnd(end)) ?? null;
@@ -124,7 +124,7 @@ function readBulkResults(reader: WireReader, end: number): BulkResults__Output |
   return read ? results : undefined;
 }
 
-/** `decodeWhole` is the library's. Throws what it throws, for what is no message. */
+/** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
 export function decodeShardMessage(
   bytes: Buffer,
   decodeWhole: (bytes: Buffer) => ShardMessage__Output,

@@ -1,5 +1,6 @@
-// Reading the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). Whatever
-// it does not take (numbers above 2⁵³, a field that ends beyond what holds it) it says so, and the library has to look.
+// Reads the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). Invariant:
+// it reports what it does not support (numbers above 2⁵³, a field that ends beyond its container), and the library
+// reads that message instead.
 
 import { isAscii } from 'node:buffer';
 
@@ -8,16 +9,16 @@ const UINT32_MAX = 0xffff_ffff;
 
 export class WireReader {
   readonly #bytes: Buffer;
-  /** Of the next byte. */
+  /** Index of the next byte. */
   position = 0;
-  /** Once true it stays: what was read since it was false last is worth nothing. */
+  /** Stays true: what was read since it was last false is worthless. */
   failed = false;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** A whole number from 0 to 2⁵³ − 1 that ends before `end`; else 0, and `failed`. */
+  /** A whole number from 0 to 2⁵³ − 1 that ends before `end`; otherwise 0, and `failed`. */
   number(end: number): number {
     const bytes = this.#bytes;
     const first = bytes[this.position] ?? 128;
@@ -41,7 +42,7 @@ export class WireReader {
     return 0;
   }
 
-  /** The end of a field whose length comes next and that lies before `end`; else `end`, and `failed`. */
+  /** Reads a length. Returns the end of that field if it is not beyond `end`; otherwise `end`, and `failed`. */
   lengthEnd(end: number): number {
     const fieldEnd = this.number(end) + this.position;
     if (!this.failed && fieldEnd <= end) return fieldEnd;
@@ -69,8 +70,8 @@ export class WireReader {
   }
 
   /**
-   * The strings of all fields with this tag (of one byte) that follow one another, the first tag being read already.
-   * They may share the memory of the whole message: whoever keeps one makes a copy.
+   * The strings of all consecutive fields with this tag (of one byte), whose first tag has already been read. They may
+   * share the memory of the whole message: a caller that keeps one copies it.
    */
   strings(tag: number, end: number): string[] {
     const bytes = this.#bytes;
@@ -86,7 +87,7 @@ export class WireReader {
       if (fieldEnd >= end || bytes[fieldEnd] !== tag) break;
       this.position += 1;
     }
-    // One call for all of them costs less than one call for each. Tags and most lengths are ASCII, too.
+    // One call for all of them costs less than one call for each. Tags and most lengths are ASCII too.
     if (isAscii(bytes.subarray(runStart, this.position))) {
       const text = bytes.toString('latin1', runStart, this.position);
       return starts.map((start, index) => text.slice(start - runStart, (ends[index] ?? start) - runStart));
@@ -95,8 +96,8 @@ export class WireReader {
   }
 
   /**
-   * The fields up to `end`, each once and ascending by their tags, as every encoder writes them. `read` takes one, or
-   * returns false where it does not know it. False: the library has to look.
+   * Reads the fields up to `end`, each once and ascending by tag, as every encoder writes them. `read` takes one, or
+   * returns false if it does not know it. False: the library has to read the message.
    */
   fields(end: number, read: (tag: number) => boolean): boolean {
     let lastTag = 0;
@@ -111,8 +112,8 @@ export class WireReader {
 
 /**
  * Reads a message field by field. `read` takes the content of a field with a length, up to `end`, or returns false.
- * False: some field is not for it, and the library has to read the whole message. Never a part of it: where a field
- * claims more than holds it, the library reads on into what follows.
+ * False: some field is unknown, and the library has to read the whole message. A part would not do: if a field claims
+ * more than its container holds, the library reads on into what follows.
  */
 export function readMessage(bytes: Buffer, read: (reader: WireReader, tag: number, end: number) => boolean): boolean {
   const reader = new WireReader(bytes);

@@ -1,13 +1,13 @@
-// The bytes of a protobuf message, written field by field (https://protobuf.dev/programming-guides/encoding/). One
-// writer serves message after message; what it hands out is a copy. Tags have one byte: fields 1 to 15. How large a
-// message grows is up to whoever gathers it.
+// Writes the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). One writer
+// serves message after message, and returns copies. Tags have one byte: fields 1 to 15. The caller bounds the size of a
+// message.
 
 const BYTES_AT_FIRST = 64 * 1024;
-/** Of a length or a number up to 2⁵³. */
+/** Bytes of a length or a number up to 2⁵³. */
 const VARINT_BYTES_MAX = 8;
-/** Of a length, as it is left free until it is known. */
+/** Bytes left free for a length until it is known. */
 const LENGTH_BYTES = 5;
-/** Up to so many UTF-16 units, of 3 bytes at most each, the length of a string takes one byte. */
+/** Up to this many UTF-16 units, of 3 bytes at most each, the length of a string takes one byte. */
 const SHORT_UNITS_MAX = 42;
 const UINT32_COUNT = 2 ** 32;
 
@@ -15,7 +15,7 @@ export class WireWriter {
   #bytes = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
   #length = 0;
 
-  /** What was written since the last time. */
+  /** A copy of what was written since the last call. */
   take(): Buffer {
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -24,14 +24,14 @@ export class WireWriter {
     return bytes;
   }
 
-  /** Fields that are encoded already. */
+  /** Fields that are already encoded. */
   raw(encoded: Uint8Array): void {
     this.#reserve(encoded.length);
     this.#bytes.set(encoded, this.#length);
     this.#length += encoded.length;
   }
 
-  /** A whole number from 0 to 2⁵³ − 1. As the defaults of proto3, 0 is left out. */
+  /** A whole number from 0 to 2⁵³ − 1. Like every default of proto3, 0 is left out. */
   number(tag: number, value: number): void {
     if (value === 0) return;
     this.#reserve(1 + VARINT_BYTES_MAX);
@@ -40,7 +40,7 @@ export class WireWriter {
     this.#varint(value);
   }
 
-  /** Whole numbers from 0 to 2³² − 1, or truth values, packed. */
+  /** Whole numbers from 0 to 2³² − 1, or booleans, packed. */
   packed(tag: number, values: readonly number[] | readonly boolean[]): void {
     if (values.length === 0) return;
     const mark = this.open(tag);
@@ -70,7 +70,7 @@ export class WireWriter {
     for (const text of texts) this.string(tag, text);
   }
 
-  /** Begins a field that has a length. Returns what `close` has to be given. */
+  /** Begins a field that has a length. Returns the argument of `close`. */
   open(tag: number): number {
     this.#reserve(1 + LENGTH_BYTES);
     this.#bytes[this.#length] = tag;

@@ -1,5 +1,5 @@
-// The answers to one peer that wait to be sent, cut into messages that its receiver takes. It keeps: every answer
-// leaves once, in a message of bounded size; an answer that no message can hold becomes a failure of its call alone.
+// Replies to one peer that wait to be sent, cut into messages that the peer accepts. Invariants: every reply leaves
+// once, in a message of bounded size; a reply that no message can hold becomes a failure of its call alone.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -11,12 +11,12 @@ import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from '../protocol.ts';
 import { isUnexpected, toWireFailure } from '../status-mapping.ts';
 import { estimateBytes } from '../wire-size.ts';
 
-/** Leaves space for what a message carries in addition to its largest reply: results of checks and routes. */
+/** Leaves space for what a message carries in addition to its largest reply: results of checks, and routes. */
 const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
-/** What a result of a check takes here, and a failure. */
+/** Bytes of a check result here, and of a failure. */
 const RESULT_BYTES = 8;
 const FAILURE_BYTES = 256;
-/** Failures of checks in one message, each of up to some hundred bytes. */
+/** Failures of checks in one message, each of up to a few hundred bytes. */
 const FAILED_PER_MESSAGE_MAX = 500;
 
 export class ReplyQueue {
@@ -26,7 +26,7 @@ export class ReplyQueue {
   #denied: number[] = [];
   #failed: Reply[] = [];
   #replies: Reply[] = [];
-  /** Of each reply, and of all. */
+  /** Bytes of each reply, and of all. */
   #replyBytes: number[] = [];
   #bytes = 0;
 
@@ -41,7 +41,7 @@ export class ReplyQueue {
     );
   }
 
-  /** About what it holds. */
+  /** About how many bytes it holds. */
   get waitingBytes(): number {
     const results = this.#authorized.length + this.#denied.length;
     return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;
@@ -66,8 +66,8 @@ export class ReplyQueue {
     let bytes = estimateBytes(body);
     if (bytes > REPLY_BYTES_MAX) bytes = estimateBytes(body, true);
     if (bytes > REPLY_BYTES_MAX) {
-      this.#log.error({ bytes }, 'an answer is larger than a message can be');
-      this.reply(id, { failure: toWireFailure(new GrantdError('internal', 'The answer is too large.')) });
+      this.#log.error({ bytes }, 'a reply is too large for a message');
+      this.reply(id, { failure: toWireFailure(new GrantdError('internal', 'The reply is too large.')) });
       return;
     }
     this.#replies.push({ id, ...body });

@@ -1,7 +1,7 @@
-// One stream of one peer, at the shard's server. It turns messages into calls on the peer's connection to the shard and
-// gathers the answers: checks that memory decides are answered in one message per incoming message, everything else in
-// one per turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows
-// beyond its bound, since a peer that does not read its answers is not read either.
+// One stream of one peer, at the server of a shard. It turns messages into calls on the peer's connection to the shard
+// and gathers the replies: checks that memory decides are answered in one message per incoming message, everything else
+// in one per turn of the event loop. Invariants: every id is answered once; a violation ends the stream; nothing grows
+// beyond its bound, since the stream does not read from a peer that does not read its replies.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -27,22 +27,22 @@ import type { ServerStream } from '../transport/transport.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
 import { ReplyQueue } from './answer-queue.ts';
 
-/** Some ten of the longest answers; beyond, a peer that does not take them is not read either. */
+/** About ten of the longest replies. Beyond that, the stream reads nothing from the peer until the peer takes them. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
-/** Checks of a message between two looks at the clock. */
+/** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
 
 export interface PeerStreamDependencies {
   readonly shard: Shard;
   readonly clock: Clock;
-  /** Where there is more to do than time, each tenant's calls wait for its turn. */
+  /** If there is more to do than time, the calls of each tenant wait for its turn. */
   readonly turns: Turns;
   readonly log: Log;
-  /** The program's version, for the peer's log. */
+  /** Version of the program, for the log of the peer. */
   readonly version: string;
   /** False: a peer that calls itself a console has not proved it, and is served as a front. */
   readonly consoleAllowed: boolean;
-  /** Without it nothing is traced. */
+  /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -59,11 +59,11 @@ export class PeerStream {
   #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
   #gone = false;
-  /** Takes no more messages and ends once everything taken is answered. */
+  /** Takes no more messages, and ends once everything taken has its reply. */
   #finishing = false;
   /** Messages that the peer has not taken. */
   #inFlight = 0;
-  /** So much waits for the peer that nothing is read from it. */
+  /** Too much waits for the peer: the stream reads nothing from it. */
   #paused = false;
   #flushScheduled = false;
   #outstanding = 0;
@@ -101,7 +101,7 @@ export class PeerStream {
     stream.on('close', () => this.#leave());
   }
 
-  /** Answers what has been taken, then ends the stream. */
+  /** Replies to what has been taken, then ends the stream. */
   finish(): void {
     this.#finishing = true;
     this.#stream.pause();
@@ -118,7 +118,7 @@ export class PeerStream {
 
   #abort(error: unknown): void {
     const { code, details } = toStreamStatus(error);
-    this.#log.warn({ err: error, peer: this.#stream.getPeer() }, 'stream of a peer ended');
+    this.#log.warn({ err: error, peer: this.#stream.getPeer() }, 'closing the stream of a peer after an error');
     this.#leave();
     this.#stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
@@ -134,13 +134,13 @@ export class PeerStream {
 
   #take(message: FrontMessage__Output): void {
     if (this.#peer === undefined) {
-      demand(message.hello !== null, 'The first message has to be the hello.');
+      demand(message.hello !== null, 'The first message must be the hello.');
       this.#open(message.hello);
     } else {
-      demand(message.hello === null, 'A hello comes only once.');
+      demand(message.hello === null, 'The peer sent a second hello.');
     }
     const peer = this.#peer;
-    demand(peer !== undefined, 'The first message has to be the hello.');
+    demand(peer !== undefined, 'The first message must be the hello.');
     if (message.ping !== null) this.#pongId = message.ping.id;
     if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
     for (const call of message.calls) this.#takeCall(peer, call);
@@ -149,11 +149,14 @@ export class PeerStream {
   }
 
   #open(hello: Hello__Output): void {
-    demand(hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE, 'The hello names no kind of peer.');
+    demand(
+      hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE,
+      'The hello does not name the kind of peer.',
+    );
     const { slots } = this.#shard.welcome();
     demand(
       hello.slots === 0 || hello.slots === slots,
-      `The cluster has ${slots} slots; the peer was told ${hello.slots}.`,
+      `The cluster has ${slots} slots; the peer expects ${hello.slots}.`,
     );
     const name = shortText(hello.name, 'The name of a peer');
     this.#peer = { shard: this.#shard, ...this.#connect(hello.peer === Peer.PEER_CONSOLE, name) };
@@ -165,13 +168,13 @@ export class PeerStream {
     this.#routesDue = true;
   }
 
-  /** Who is no console in truth has the rights of a front. */
+  /** A peer that has not proved to be a console gets the rights of a front. */
   #connect(isConsole: boolean, name: string): Pick<ServedPeer, 'tenant' | 'operator'> {
     if (isConsole && this.#consoleAllowed) return this.#shard.connectConsole();
     if (isConsole) {
       this.#log.warn(
         { peer: this.#stream.getPeer(), name },
-        'a peer that calls itself a console has not proved it, and is served as a front',
+        'a peer claims to be a console without proof; it is served as a front',
       );
     }
     return { tenant: this.#shard.connect(), operator: undefined };
@@ -189,7 +192,7 @@ export class PeerStream {
       const relation = relations[index] ?? 0;
       const object = objects[index] ?? '';
       demandCheck(handle, subject, relation, object);
-      // Most are answered from memory, in less time than it takes to queue them.
+      // Memory decides most of them, in less time than it takes to queue them.
       if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
       const span = spans?.get(index);
       if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
@@ -223,9 +226,9 @@ export class PeerStream {
     }
   }
 
-  /** Of the traced checks of a message, by index. */
+  /** Spans of the traced checks of a message, by index. */
   #spansOf({ ids, traced }: Checks__Output): Map<number, TraceSpan> {
-    demand(traced.length <= ids.length, 'More checks are traced than there are.');
+    demand(traced.length <= ids.length, 'The message traces more checks than it has.');
     const spans = new Map<number, TraceSpan>();
     for (const { index, traceparent } of traced) {
       const span = index < ids.length ? beginServing(this.#tracing, traceparent, CHECK) : undefined;
@@ -236,7 +239,7 @@ export class PeerStream {
 
   #awaitCheck(id: number, answer: Promise<boolean>): void {
     if (this.#outstanding >= OUTSTANDING_MAX) {
-      // The read goes on and fills the memory for the next try; its outcome is not needed here.
+      // The read continues and fills the memory for the next try; its outcome is not needed here.
       answer.catch(() => {});
       this.#answers.failCheck(id, this.#overloaded());
       return;
@@ -256,7 +259,7 @@ export class PeerStream {
 
   #takeCall(peer: ServedPeer, call: Call__Output): void {
     const defined = callOf(call);
-    // What needs no handle costs little, whoever asks.
+    // Calls without a handle cost little, so they take turns by kind.
     const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.field;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);
@@ -288,7 +291,7 @@ export class PeerStream {
     );
   }
 
-  /** Serves a check or call when the turn of its tenant comes, perhaps at once; with an error where too many wait. */
+  /** Serves a check or call when the turn of its tenant comes, perhaps at once; with an error if too many wait. */
   #defer(key: string, serve: (error?: GrantdError) => void, costMs?: number): void {
     if (this.#outstanding >= OUTSTANDING_MAX) {
       serve(this.#overloaded());
@@ -320,7 +323,7 @@ export class PeerStream {
   }
 
   #overloaded(): GrantdError {
-    return new GrantdError('overloaded', 'The shard has too many calls of this peer waiting.');
+    return new GrantdError('overloaded', 'Too many calls of this peer are waiting at the shard.');
   }
 
   #schedule(): void {

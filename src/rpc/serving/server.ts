@@ -1,5 +1,5 @@
-// The gRPC server of a shard. It listens before the shard is up, since the shard publishes the bound address; a stream
-// that comes earlier is refused as unavailable, and its peer dials again.
+// The gRPC server of a shard. It listens before the shard is up, because the shard publishes the bound address. It
+// refuses an earlier stream as unavailable, and the peer dials again.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
@@ -11,16 +11,16 @@ import { isConsoleCertificate } from '../transport/peer-certificate.ts';
 import type { AcceptStream } from '../transport/transport.ts';
 import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
 
-/** What a close waits for answers in flight before it cuts the connections. */
+/** How long a close waits for replies in flight before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;
 
-/** Tells of each stream at an HTTP/2 server of this process (https://nodejs.org/api/diagnostics_channel.html). */
+/** Published for each stream at an HTTP/2 server of this process (https://nodejs.org/api/diagnostics_channel.html). */
 const STREAM_CREATED = 'http2.server.stream.created';
 const widened = new WeakSet<Http2Session>();
 
 /**
- * gRPC's server has no option for the windows of its connections as its client has, and Node's 64 KiB would let a long
- * message in by one piece a turn, with every check behind it waiting.
+ * Unlike its client, gRPC's server has no option for the windows of its connections. With Node's 64 KiB, a long message
+ * would arrive one piece per turn, with every check behind it waiting.
  */
 function widenWindows(message: unknown): void {
   const session = (message as { readonly stream: ServerHttp2Stream }).stream.session;
@@ -31,11 +31,11 @@ function widenWindows(message: unknown): void {
 }
 
 export interface ShardServer {
-  /** host:port, with the port that was bound. */
+  /** host:port, with the bound port. */
   readonly address: string;
-  /** Takes a stream of this very process, which may be a console's. */
+  /** Accepts a stream of this very process, which may be a console's. */
   readonly accept: AcceptStream;
-  /** Answers what is in flight for up to 2 s, then cuts. Idempotent. */
+  /** Replies to what is in flight for up to 2 s, then cuts the connections. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -43,14 +43,14 @@ export interface ShardServerOptions {
   /** host:port; port 0 takes a free one. */
   readonly address: string;
   readonly credentials?: ServerCredentials | undefined;
-  /** With credentials: whose certificates are a console's, by a DNS name. */
+  /** With credentials: DNS names whose certificates are those of a console. */
   readonly consoleNames?: readonly string[] | undefined;
-  /** Without credentials: whether a peer is a console because it says so. Otherwise there is none. */
+  /** Without credentials: whether a peer is a console because it says so. Otherwise no peer is. */
   readonly unprovenConsoles?: boolean | undefined;
   readonly version?: string;
 }
 
-/** Rejects where the address cannot be bound. */
+/** Rejects if the address cannot be bound. */
 export async function listenShardServer(
   dependencies: StreamHostDependencies,
   options: ShardServerOptions,
@@ -62,7 +62,7 @@ export async function listenShardServer(
 
   server.addService(shardService, {
     Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
-      // Only a connection that TLS has verified shows a certificate here.
+      // Only a connection that TLS has verified has a certificate here.
       const { sslPeerCertificate } = call.getAuthContext();
       const consoleAllowed =
         credentials === undefined ? unprovenConsoles : isConsoleCertificate(sslPeerCertificate, consoleNames);

@@ -1,5 +1,5 @@
-// The streams that a shard serves now, whichever way they came in. It keeps: none is taken before the shard is up, and
-// none once the host is finishing.
+// The streams that a shard serves now, over any transport. Invariant: no stream is accepted before the shard is up, or
+// once the host is finishing.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';
@@ -10,21 +10,21 @@ import type { AcceptStream, ServerStream } from '../transport/transport.ts';
 import { PeerStream } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
-  /** Undefined: it is not up yet. */
+  /** Undefined: the shard is not up yet. */
   readonly shard: () => Shard | undefined;
   readonly clock: Clock;
-  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly log: Log;
   readonly tracing?: Tracing | undefined;
 }
 
 export interface StreamHost {
-  /** Takes a stream of this very process, which may be a console's. */
+  /** Accepts a stream of this very process, which may be a console's. */
   readonly accept: AcceptStream;
-  /** Takes a stream from outside. `consoleAllowed`: its peer has proved that it may be a console. */
+  /** Accepts a stream from outside. `consoleAllowed`: its peer has proved that it may be a console. */
   acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean;
-  /** Answers what is in flight, then ends the streams. */
+  /** Replies to what is in flight, then ends the streams. */
   finish(): void;
 }
 

@@ -1,6 +1,6 @@
-// Streams between a front and the shards of its own process: messages go from one end to the other without a network in
-// between, as bytes all the same, so that neither end holds what the other may change. It keeps what the port promises:
-// messages arrive in order and never within the call that sends them, and nothing is reported after the end.
+// Streams between a front and the shards of its own process. Messages need no network but still cross as bytes, so
+// neither end holds anything that the other may change. Invariants, as the port promises: messages arrive in order and
+// never within the call that sends them; nothing is reported after the end.
 
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
 import { decodeFrontMessage, decodeShardMessage, encodeFrontMessage, encodeShardMessage } from '../protocol.ts';
@@ -13,7 +13,7 @@ import type {
   StreamError,
 } from './transport.ts';
 
-/** Bytes that wait for a shard that reads nothing, above which its front is told to wait. */
+/** Bytes that may wait for a shard that reads nothing; above this, its front has to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 type ServerEvent = 'data' | 'end' | 'cancelled' | 'close' | 'error';
@@ -21,7 +21,7 @@ type ServerEvent = 'data' | 'end' | 'cancelled' | 'close' | 'error';
 class DirectStream implements ClientStream {
   readonly #handlers: ClientStreamHandlers;
   readonly #listeners = new Map<ServerEvent, (message?: FrontMessage__Output) => void>();
-  /** On their way to the shard. */
+  /** In flight to the shard. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #paused = false;
@@ -58,8 +58,8 @@ class DirectStream implements ClientStream {
     if (this.#ended) return;
     this.#ended = true;
     queueMicrotask(() => {
-      this.#tell('cancelled');
-      this.#tell('close');
+      this.#emit('cancelled');
+      this.#emit('close');
     });
   }
 
@@ -77,7 +77,7 @@ class DirectStream implements ClientStream {
       const bytes = this.#waiting.shift();
       if (bytes === undefined) break;
       this.#waitingBytes -= bytes.length;
-      this.#tell('data', decodeFrontMessage(bytes));
+      this.#emit('data', decodeFrontMessage(bytes));
     }
     if (this.#full && this.#waitingBytes === 0 && !this.#ended) {
       this.#full = false;
@@ -85,7 +85,7 @@ class DirectStream implements ClientStream {
     }
   }
 
-  #tell(event: ServerEvent, message?: FrontMessage__Output): void {
+  #emit(event: ServerEvent, message?: FrontMessage__Output): void {
     this.#listeners.get(event)?.(message);
   }
 
@@ -124,7 +124,7 @@ class DirectStream implements ClientStream {
   }
 }
 
-/** `shards`: by the address at which a front finds them. */
+/** `shards`: by the address under which a front finds them. */
 export function createDirectTransport(shards: ReadonlyMap<string, AcceptStream>): OpenStream {
   return (address, handlers) => {
     const stream = new DirectStream(handlers);

@@ -1,27 +1,30 @@
-// Streams to shards over gRPC, as a front opens them. It keeps: a stream has a channel and so a connection of its own,
-// closed with it.
+// Streams to shards over gRPC, as a front opens them. Invariant: each stream has a channel, and so a connection, of its
+// own, which is closed with it.
 
 import { type ChannelCredentials, credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import { CLIENT_OPTIONS, IN_FLIGHT_MAX, ShardClient } from '../protocol.ts';
 import type { OpenStream } from './transport.ts';
 
-/** gRPC's account of a failed connection: some of its texts carry the time, and end in a note that is mostly empty. */
+/**
+ * Parts of gRPC's messages on failed connections that vary or say nothing: times, and a final note that is usually
+ * empty.
+ */
 const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;
 
 export interface GrpcTransportOptions {
-  /** Asked at every dial, so that a changed certificate is used from the next connection on. Without it: no TLS. */
+  /** Read at every dial, so a changed certificate is used from the next connection on. Default: no TLS. */
   readonly credentials?: ((address: string) => ChannelCredentials) | undefined;
 }
 
 export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStream {
   const credentialsOf = options.credentials ?? (() => grpcCredentials.createInsecure());
   return (address, handlers) => {
-    // Resolved by DNS whatever the host looks like: no other scheme is ever meant.
+    // Always resolved by DNS, even if the host looks like another scheme.
     const client = new ShardClient(`dns:${address}`, credentialsOf(address), CLIENT_OPTIONS);
     const stream = client.exchange();
     stream.on('data', (message: ShardMessage__Output) => handlers.onMessage(message));
-    // The listener stays after a cancellation, which ends in an error event too.
+    // The listener stays after a cancellation, which also ends in an error event.
     stream.on('error', (error: Error) => handlers.onError(error.message.replaceAll(VARIABLE_PARTS, '')));
     stream.on('end', () => handlers.onEnd());
     let inFlight = 0;

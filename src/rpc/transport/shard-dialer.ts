@@ -1,5 +1,5 @@
-// The connection of a front to one shard: one stream, dialled again for as long as it is wanted. It keeps: at most one
-// stream at a time, and no event of an earlier one is ever reported after it was given up.
+// The connection of a front to one shard: one stream, dialled again for as long as it is wanted. Invariants: at most
+// one stream at a time; no event of a stream is reported after it was given up.
 
 import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
@@ -9,20 +9,20 @@ import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
 /**
- * With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried
- * last.
+ * Together with the time for a welcome, 2 s: that soon after a cut has healed the connection is back, whenever the last
+ * try was.
  */
 const REDIAL = { firstMs: 100, maxMs: 500 };
-/** From the dial to the shard's welcome; a host that swallows everything must not hold up the next try for long. */
+/** From the dial to the shard's welcome. A host that swallows everything must not delay the next try for long. */
 const WELCOME_MS_MAX = 1500;
 
 export interface ShardDialHandlers {
-  /** The shard has answered the hello: the stream may be used. `onMessage` follows with the same message. */
+  /** The shard has replied to the hello: the stream may be used. `onMessage` follows with the same message. */
   onReady(welcome: Welcome__Output): void;
   onMessage(message: ShardMessage__Output): void;
-  /** `send` has returned false before, and may be called again. */
+  /** `send` returned false before, and may be called again. */
   onDrain(): void;
-  /** The stream, ready or not, has ended; another is dialled by itself. */
+  /** The stream, ready or not, has ended; the next one is dialled automatically. */
   onClosed(reason: string): void;
 }
 
@@ -35,11 +35,13 @@ export interface ShardDialOptions {
 }
 
 export interface ShardDial {
-  /** False: the write buffer is full; wait for `onDrain`. Without a ready stream nothing is sent and it is false. */
+  /**
+   * False: the write buffer is full; wait for `onDrain`. Without a ready stream, nothing is sent and it returns false.
+   */
   send(message: FrontMessage): boolean;
   /** Gives up the stream and dials again. */
   reset(reason: string): void;
-  /** For good. No handler is called after it. */
+  /** Closes for good. No handler is called afterwards. */
   close(): void;
 }
 
@@ -96,7 +98,7 @@ class RedialingShardDial implements ShardDial {
     dial.stream = stream;
     stream.write(this.#options.firstMessage());
     this.#timer = this.#options.clock.setTimer(
-      () => this.#lose(dial, 'The shard did not answer in time.'),
+      () => this.#lose(dial, 'The shard did not send its welcome in time.'),
       WELCOME_MS_MAX,
     );
   }
@@ -112,7 +114,7 @@ class RedialingShardDial implements ShardDial {
       this.#failures = 0;
       this.#timer?.cancel();
       this.#handlers.onReady(message.welcome);
-      // The handler may have given the stream up.
+      // The handler may have given up the stream.
       if (this.#current !== dial) return;
     }
     this.#handlers.onMessage(message);

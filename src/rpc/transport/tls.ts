@@ -1,7 +1,7 @@
 // Mutual TLS between fronts and shards: each end proves itself with a certificate and trusts one set of authorities.
 // The files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file
-// would miss). It keeps: only files that fit together are ever used; a half-written or ill-matched set leaves the last
-// good one in place; new connections use the newest good set, and those that stand go on.
+// would miss). Invariants: only files that fit together are ever used; a half-written or mismatched set leaves the last
+// good one in place; new connections use the newest good set, and open ones continue.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,25 +14,25 @@ import {
   type SecureContextOptions,
 } from 'node:tls';
 import { type ChannelCredentials, credentials as grpcCredentials, ServerCredentials } from '@grpc/grpc-js';
-import { splitAddress } from '../../core/addresses.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 const RELOAD_MS_DEFAULT = 2000;
 const PEM_MARK = '-----BEGIN ';
 const CERTIFICATE_PATTERN = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** Each the PEM text itself, or the path of a file that holds it. */
+/** Each is either PEM text, or the path of a file that contains it. */
 export interface RpcTlsFiles {
-  /** Of this process, with the intermediate certificates after it. */
+  /** Certificate of this process, followed by the intermediate certificates. */
   readonly cert: string;
   readonly key: string;
-  /** The authorities that the other end's certificate has to come from. */
+  /** The authorities that must have issued the other end's certificate. */
   readonly ca: string;
 }
 
 export interface RpcTlsOptions {
   /**
-   * The name in the shards' certificates, that of their Service: what is dialled are addresses of pods. Without it the
+   * The name in the shards' certificates, that of their Service, since pods are dialled by address. Absent: the
    * certificate has to be for the dialled host.
    */
   readonly serverName?: string | undefined;
@@ -40,17 +40,17 @@ export interface RpcTlsOptions {
 }
 
 export interface RpcTls {
-  /** Of a shard: clients without a certificate from the authorities are refused. */
+  /** For a shard: refuses clients without a certificate from the authorities. */
   serverCredentials(): ServerCredentials;
-  /** Of a connection to a shard. To be asked at every dial. */
+  /** For a connection to a shard. To be called at every dial. */
   channelCredentials(address: string): ChannelCredentials;
-  /** Of a connection of a shard to itself, whichever names its certificate is for. */
+  /** For a connection of a shard to itself, regardless of the names in its certificate. */
   loopBackCredentials(): ChannelCredentials;
-  /** Reads the files no more. What was made goes on. */
+  /** Stops reading the files. Credentials that were created stay in use. */
   close(): void;
 }
 
-/** What was read, in the same form whether it came from files. */
+/** PEM texts, whether or not they came from files. */
 interface Material {
   readonly cert: string;
   readonly key: string;
@@ -71,23 +71,21 @@ const isText = (source: string): boolean => source.includes(PEM_MARK);
 function certificatesIn(pem: string, what: string): X509Certificate[] {
   const blocks = pem.match(CERTIFICATE_PATTERN) ?? [];
   const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;
-  if (blocks.length === 0 || blocks.length !== begun) throw new Error(`${what} is not whole PEM.`);
+  if (blocks.length === 0 || blocks.length !== begun) throw new Error(`${what} is not complete PEM.`);
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** Throws where the parts do not make one usable whole. */
+/** Throws if the parts do not fit together. */
 function load(material: Material): Loaded {
   certificatesIn(material.cert, 'The certificate');
-  certificatesIn(material.ca, 'The file of the authorities');
+  certificatesIn(material.ca, 'The file of authorities');
   // Both ends are this program, so nothing older is needed.
   const options: SecureContextOptions = { ...material, minVersion: 'TLSv1.3' };
-  // Throws where the key is not that of the certificate.
+  // Throws if the key does not belong to the certificate.
   return { material, server: options, client: createSecureContext(options) };
 }
 
-/**
- * As for HTTPS, but that a common name proves nothing here either (https://www.rfc-editor.org/rfc/rfc9525#section-2).
- */
+/** As for HTTPS, except that a common name proves nothing (https://www.rfc-editor.org/rfc/rfc9525#section-2). */
 const checkName = (name: string, certificate: PeerCertificate): Error | undefined =>
   checkServerIdentity(name, { ...certificate, subject: { ...certificate.subject, CN: '' } });
 
@@ -106,7 +104,7 @@ class ReloadableServerCredentials extends ServerCredentials {
   }
 }
 
-/** Throws where the files cannot be read or used now. */
+/** Throws if the files cannot be read or used now. */
 export function createRpcTls(
   files: RpcTlsFiles,
   dependencies: { readonly log: Log },
@@ -125,17 +123,17 @@ export function createRpcTls(
 
   async function reload(): Promise<void> {
     const [cert, key, ca] = await Promise.all([readLater(files.cert), readLater(files.key), readLater(files.ca)]);
-    // Files that were swapped between two readings may be of two sets: they are judged once they stand still.
-    const stood = isSame(lastRead, { cert, key, ca });
+    // Files swapped between two readings may belong to two sets: they are judged once two readings agree.
+    const settled = isSame(lastRead, { cert, key, ca });
     lastRead = { cert, key, ca };
-    if (!stood) return;
+    if (!settled) return;
     const changed = !isSame(current.material, lastRead);
     if (changed) current = load(lastRead);
     lastFailure = '';
     if (!changed) return;
     for (const server of servers) server.update(current.server);
     const [own] = certificatesIn(cert, 'The certificate');
-    log.info({ validTo: own?.validTo, subject: own?.subject }, 'new certificates are in use between fronts and shards');
+    log.info({ validTo: own?.validTo, subject: own?.subject }, 'using new certificates between fronts and shards');
   }
 
   function poll(): void {
@@ -145,7 +143,7 @@ export function createRpcTls(
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         if (reason !== lastFailure) {
-          log.warn({ reason }, 'the changed certificates cannot be used; the last good ones stay in use');
+          log.warn({ reason }, 'cannot use the changed certificates; keeping the last good ones');
         }
         lastFailure = reason;
       })

@@ -1,5 +1,5 @@
-// What the appender gathers: operations that wait, and the batch that one append carries, with what each of them is to
-// be answered.
+// What the appender gathers: waiting operations, and the batch that one append carries, with the reply to each
+// operation.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -14,15 +14,15 @@ export interface Operation {
   readonly actor: string;
   readonly requestId: string;
   readonly index: number;
-  /** On the monotonic clock of the shard; not decided later than this. */
+  /** On the shard's monotonic clock; not decided after this. */
   readonly expiresAtMs: number;
-  /** No less than the UTF-8 bytes of its encoding. */
+  /** At least the UTF-8 bytes of its encoding. */
   readonly bytesMax: number;
   readonly decide: Decide;
 }
 
 export interface Waiting extends Operation {
-  /** Of the call that it belongs to, where that is traced. */
+  /** The span of its call, if the call is traced. */
   readonly span: TraceSpan | undefined;
   readonly resolve: (result: OperationResult) => void;
   readonly reject: (error: unknown) => void;
@@ -40,17 +40,17 @@ export interface Batch {
   readonly operations: readonly EntryOperation[];
   readonly encoded: readonly string[];
   readonly answers: readonly Answer[];
-  /** Appends of calls that are traced. */
+  /** Append spans of the traced calls. */
   readonly spans: ReadonlySet<TraceSpan>;
 }
 
-/** What a repeat of its operations is to be answered. */
+/** What repeats of these operations get as their reply. */
 export function decidedOf({ answers }: Batch): DecidedOperation[] {
   const decided: DecidedOperation[] = [];
   for (const { waiting, result, error } of answers) {
     const { requestId, index } = waiting;
     if (result !== undefined) decided.push({ requestId, index, outcome: { result } });
-    // Any other failure lets the front try again.
+    // The front may retry after any other failure.
     else if (error instanceof GrantdError) decided.push({ requestId, index, outcome: { error } });
   }
   return decided;

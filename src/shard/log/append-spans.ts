@@ -1,14 +1,14 @@
-// The spans of a write at its owner: the append, from the queue to the answer, one for each call; and the group commit,
-// which carries the appends of many calls. It stands in the trace of the first of them and is linked with all.
+// The spans of a write at its owner. The append span covers one call, from the queue to the reply. The group commit
+// span covers the appends of many calls; it is part of the first call's trace and links to all of them.
 
 import { runInSpan, runTraced, type TraceSpan } from '../../telemetry/spans.ts';
 
-/** All operations of one call, until they are durable. */
+/** Covers all operations of one call, until they are durable. */
 export function appendTraced<Result>(operations: number, append: () => Promise<Result>): Promise<Result> {
   return runTraced('append', 'internal', { 'grantd.operations': operations }, append);
 }
 
-/** `spans`: the appends in the batch that are traced. */
+/** `spans`: the traced appends in the batch. */
 export function commitTraced<Result>(
   batch: { readonly slot: number; readonly operations: readonly unknown[]; readonly spans: ReadonlySet<TraceSpan> },
   commit: () => Promise<Result>,

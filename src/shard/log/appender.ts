@@ -1,13 +1,14 @@
-// The appender of one tenure: group commit. While one append is in flight further writes gather, round-robin over
-// tenants; the next append carries them all. One append is in flight at a time, and its outcome is decided before the
-// next begins: a timeout is resolved by reading the seq back, and "nothing there" repeats the very same record, since
-// it never means "will never be". An operation is answered only after the batch it was decided in stands in the log.
+// The appender of one tenure: group commit. While one append is in flight, further writes gather, round-robin over
+// tenants; the next append carries them all. Only one append is in flight, and its outcome is settled before the next
+// begins. After a timeout the appender reads the seq back. If nothing is there, it repeats the very same record, since
+// the first attempt may still arrive. An operation gets its reply only once the batch in which it was decided is in the
+// log.
 //
 //          submit                 append: appended            applied to memory, in order
-//   queue ────────▶ batch ───────────────────────────▶ commit ──────────────────────────▶ answers
+//   queue ────────▶ batch ───────────────────────────▶ commit ──────────────────────────▶ replies
 //                     ▲   unknown ▶ read back ▶ repeat    │
 //                     │   occupied, lower epoch ▶ next seq│
-//                     └──  occupied, higher epoch ▶ lost: the tenure ends, nobody is told a result
+//                     └──  occupied, higher epoch ▶ lost: the tenure ends, no caller gets a result
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -37,25 +38,27 @@ import { type LogEnd, LogTime } from './log-time.ts';
 import { Draft, type OperationResult } from './write-decisions.ts';
 
 /**
- * What one batch takes: some 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the
- * event loop, and takes up to ten milliseconds where all of it are the longest grants of one large subject.
+ * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
+ * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject.
  */
 const BATCH_OPERATIONS_MAX = 512;
 const BATCH_BYTES_MAX = ENTRY_BYTES_MAX / 2;
-/** Callers told in one step that their operations are not done. */
+/** Callers refused in one step. */
 const REFUSALS_PER_STEP = 500;
-/** Operations that wait, of one tenant and of the slot. Beyond: `overloaded`. */
+/** Waiting operations of a slot and of one tenant. Beyond these the appender refuses with `overloaded`. */
 const QUEUE_OPERATIONS_MAX = 50_000;
 const TENANT_OPERATIONS_MAX = 10_000;
-/** What one takes that waits or is being appended, besides the texts of its call, which the call has reserved. */
+/**
+ * Memory of an operation that waits or is being appended, without the strings of its call, which the call has reserved.
+ */
 const OPERATION_BYTES = 1000;
-/** Left free in an entry for its head. */
+/** Reserved for the head of an entry. */
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY = { firstMs: 20, maxMs: 1000 };
-/** How soon a commit is answered once a lapsed lease is valid again. */
+/** How often a commit that waits for the lease checks whether it is valid again. */
 const LEASE_POLL_MS = 20;
 
-const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended, or its lease.');
+const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
 
 export interface CommittedEntry extends Entry {
   readonly seq: number;
@@ -66,15 +69,15 @@ export interface AppenderPorts {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly operations: OperationMemory;
-  /** Of the queue of all slots. */
+  /** Bytes held by the queues of all slots. */
   readonly queue: HeldBytes;
   /** Takes a committed entry into memory, synchronously. */
   readonly commit: (entry: CommittedEntry) => void;
-  /** Resolves when writes may be decided: operation ids are restored, and what writes hold is within its bounds. */
+  /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */
   readonly waitForCapacity: () => Promise<void>;
   /** Whether the owner's lease lets it answer now. */
   readonly leaseValid: () => boolean;
-  /** The tenure is over: another owner's entry stands in the log, or this program has a defect. */
+  /** The tenure has ended: the log contains an entry of another owner, or this program has a defect. */
   readonly lost: (reason: string) => void;
   readonly observe: (append: {
     readonly outcome: 'committed' | 'lost' | 'unknown';
@@ -122,12 +125,12 @@ export class Appender {
     return this.#queueLength;
   }
 
-  /** Since when the batch that is in flight has been; undefined: none is. */
+  /** Since when the current batch has been in flight; undefined: there is none. */
   get settlingSinceMs(): number | undefined {
     return this.#settlingSinceMs;
   }
 
-  /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
+  /** Resolves with the result once it is durable. A repeat of the operation gets the first result. */
   submit(operation: Operation): Promise<OperationResult> {
     const { requestId, index } = operation;
     const inFlight = this.#inFlight.get(requestId, index);
@@ -140,9 +143,7 @@ export class Appender {
     const queue = this.#queues.get(operation.tenantId) ?? [];
     const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasCapacity;
     if (isFull || queue.length >= TENANT_OPERATIONS_MAX) {
-      return Promise.reject(
-        new GrantdError('overloaded', 'More writes wait than this tenant may queue. Nothing was changed.'),
-      );
+      return Promise.reject(new GrantdError('overloaded', 'Too many writes are already waiting. Nothing was changed.'));
     }
     this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
@@ -154,13 +155,13 @@ export class Appender {
     this.#cohort.arrived(this.#queueLength);
     if (!this.#running) {
       this.#running = true;
-      // What arrives in this turn gathers into one batch.
+      // Operations that arrive in this turn join the same batch.
       this.#ports.clock.setImmediate(() => void this.#run());
     }
     return result;
   }
 
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when no operation waits or is in flight. */
   async drained(): Promise<void> {
     if (!this.#running) return;
     this.#cohort.end();
@@ -169,7 +170,7 @@ export class Appender {
     });
   }
 
-  /** Ends the tenure here: nothing is appended any more, what waits is refused. What is in flight stays undecided. */
+  /** Ends the tenure: refuses waiting operations and appends no more. Operations in flight stay undecided. */
   close(failure: ShardFailure): void {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
@@ -188,7 +189,7 @@ export class Appender {
     }
   }
 
-  /** About to be answered. */
+  /** Call this right before the reply. */
   #ended({ requestId, index }: Waiting): void {
     this.#inFlight.delete(requestId, index);
     this.#ports.queue.add(-OPERATION_BYTES);
@@ -198,7 +199,7 @@ export class Appender {
     const { clock } = this.#ports;
     while (this.#queueLength > 0 && this.#closed === undefined) {
       await this.#ports.waitForCapacity();
-      // What has arrived by now joins this append; the next one is a whole fsync away.
+      // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
@@ -222,25 +223,25 @@ export class Appender {
   }
 
   /**
-   * Resolves to why the batch cannot be answered, or undefined. Nothing is answered without a valid lease: neither a
-   * commit nor that there was nothing to change.
+   * Resolves to the reason why the batch gets no replies, or undefined. Without a valid lease nothing is acknowledged,
+   * neither a commit nor a write that changed nothing.
    */
   async #settle(batch: Batch): Promise<ShardFailure | undefined> {
-    // A batch without a change is decided by what is committed: there is nothing to make durable.
+    // A batch without changes was decided by committed state, so there is nothing to append.
     if (batch.operations.length === 0) {
       if (!this.#ports.leaseValid()) return nothingDone();
       this.#ports.operations.remember(decidedOf(batch));
       return undefined;
     }
-    let stands: boolean | undefined;
+    let appended: boolean | undefined;
     try {
-      stands = await commitTraced({ slot: this.#slot, ...batch }, () => this.#append(batch));
+      appended = await commitTraced({ slot: this.#slot, ...batch }, () => this.#append(batch));
     } catch (error) {
-      // A defect of this program. Memory may not be what the log says any more: whoever recovers the slot reads it.
+      // A defect of this program. Memory may differ from the log, so the next recovery of the slot reads the log.
       this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
     }
-    if (stands === false) return nothingDone();
-    if (stands === true && (await this.#leased())) return undefined;
+    if (appended === false) return nothingDone();
+    if (appended === true && (await this.#leased())) return undefined;
     return new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
   }
 
@@ -249,7 +250,7 @@ export class Appender {
     this.close(new ShardFailure('not-serving', 'The tenure has ended.'));
   }
 
-  /** The oldest operation of each tenant in turn, until the entry is full or nothing waits. */
+  /** Takes the oldest operation of each tenant in turn, until the entry is full or none waits. */
   #takeBatch(): Batch {
     const draft = new Draft();
     const operations: EntryOperation[] = [];
@@ -268,7 +269,7 @@ export class Appender {
           continue;
         }
         if (answers.length >= BATCH_OPERATIONS_MAX || next.bytesMax > bytesFree) {
-          // The tenant that found it full is the first of the next batch.
+          // The tenant whose operation did not fit goes first in the next batch.
           full = true;
           this.#queues.delete(tenantId);
           const rest = [...this.#queues];
@@ -299,11 +300,11 @@ export class Appender {
     draft: Draft,
     nowMs: number,
   ): { readonly answer: Answer; readonly changes: readonly Change[] } {
-    // It may have been restored from the log while it waited.
+    // The operation may have been restored from the log while it waited.
     const restored = this.#ports.operations.restore(waiting.requestId, waiting.index);
     if (restored !== undefined) return { answer: { waiting, ...restored }, changes: [] };
     if (waiting.expiresAtMs <= nowMs) {
-      const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
+      const error = new ShardFailure('expired', 'The write expired before its turn came.');
       return { answer: { waiting, error }, changes: [] };
     }
     try {
@@ -316,8 +317,8 @@ export class Appender {
   }
 
   /**
-   * Resolves to whether the batch stands in the log and in memory. False: another owner's entry stands in its place;
-   * undefined: the tenure ended before that was known.
+   * Resolves to whether the batch is in the log and in memory. False: another owner's entry took its place; undefined:
+   * the tenure ended before the outcome was known.
    */
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
@@ -340,28 +341,28 @@ export class Appender {
         failures += 1;
         continue;
       }
-      const standing = outcome.kind === 'appended' ? record : outcome.record;
-      if (standing.entryId === entryId) {
-        // Appended by an owner that stood still for long, it may stand where the next owner's log has been trimmed, so
-        // that nobody will ever read it. Under a lease that is valid now, however long the append was on its way,
-        // nobody else has owned the slot until now, and the entry stands in the log.
+      const present = outcome.kind === 'appended' ? record : outcome.record;
+      if (present.entryId === entryId) {
+        // An owner that was paused for long may have appended at a seq that the next owner has already trimmed, where
+        // no reader sees it. If the lease is valid now, no other shard has owned the slot in between, however long the
+        // append took. The entry is then part of the log.
         if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
         this.#commit(batch, record.seq);
         this.#observe('committed', startedMs, batch);
         return true;
       }
-      if (standing.epoch >= this.#epoch) {
+      if (present.epoch >= this.#epoch) {
         this.#observe('lost', startedMs, batch);
-        this.#lose(`epoch ${standing.epoch} stands in the log at seq ${standing.seq}`);
+        this.#lose(`the log has epoch ${present.epoch} at seq ${present.seq}`);
         return false;
       }
-      // A late write of an earlier epoch, void for every reader since it follows this epoch's first entry.
-      this.#lastSeq = standing.seq;
+      // A late write of an earlier epoch. It follows the first entry of this epoch, so every reader treats it as void.
+      this.#lastSeq = present.seq;
     }
     return undefined;
   }
 
-  /** Resolves to true under a valid lease; false: the tenure has ended. */
+  /** Resolves to true once the lease is valid; false: the tenure has ended. */
   async #leased(): Promise<boolean> {
     while (this.#closed === undefined) {
       if (this.#ports.leaseValid()) return true;
@@ -372,8 +373,8 @@ export class Appender {
 
   async #readBack(record: LogRecord): Promise<AppendOutcome | undefined> {
     try {
-      const standing = await this.#ports.log.readRecord(record.slot, record.seq, storeDeadline(this.#ports.clock));
-      return standing === undefined ? undefined : { kind: 'occupied', record: standing };
+      const present = await this.#ports.log.readRecord(record.slot, record.seq, storeDeadline(this.#ports.clock));
+      return present === undefined ? undefined : { kind: 'occupied', record: present };
     } catch {
       return undefined;
     }

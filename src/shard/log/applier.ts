@@ -1,12 +1,12 @@
-// The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, tells memory
-// what is confirmed, and moves the checkpoint, never past what is confirmed. A failed batch is written again until it
-// stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
+// The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, reports
+// confirmed entries to memory, and moves the checkpoint, never past what is confirmed. It retries a failed batch until
+// it succeeds: state writes are stamped, so a repeat changes nothing. Its backlog is bounded: if it lags, writes wait.
 //
-// A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes
-// before it, so a count that is stored is never behind the checkpoint.
+// The grant counts that a batch changed are written once, with its last entry. No checkpoint precedes them, so a stored
+// count is never behind the checkpoint.
 //
-// A checkpoint says where the idempotency window begins, too. A slot that has come to rest writes it once more when the
-// window is empty, so that its next owner has nothing to read back.
+// A checkpoint also records where the idempotency window begins. An idle slot writes it once more when the window is
+// empty, so that the next owner has nothing to read back.
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -22,19 +22,19 @@ import type { IdempotencyWindow } from './idempotency/window.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;
-/** Rows that wait before writes to the slot wait too. All slots together have a bound in bytes as well. */
+/** Backlog of rows at which writes to the slot wait. All slots together also have a bound in bytes. */
 const LAG_WRITES_MAX = 40_000;
-/** A row with its part of the overlay, besides the texts of its grant. */
+/** Memory of a row with its part of the overlay, without the strings of its grant. */
 const ROW_BYTES = 500;
-/** Each stands in the change and in the row of the audit log. */
+/** Each character occurs in the change and in the row of the audit log. */
 const BYTES_PER_CHARACTER = 4;
 /**
- * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a
- * mutation, and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a
- * second anyway.
+ * How long entries gather before they are written, unless a caller waits for them. Rows of one partition then share a
+ * mutation, and appends, which callers do wait for, have the store to themselves. A restart replays one second of
+ * entries in any case.
  */
 const GATHER_MS = 500;
-/** A restart replays at most about so much. */
+/** About the most that a restart replays. */
 const CHECKPOINT_ENTRIES = 256;
 const CHECKPOINT_MS = 1000;
 const RETRY = { firstMs: 50, maxMs: 2000 };
@@ -42,11 +42,11 @@ const RETRY = { firstMs: 50, maxMs: 2000 };
 export interface ApplierPorts {
   readonly store: StateStore;
   readonly clock: Clock;
-  /** Entries are added to it before they are added here. */
+  /** Entries are added to the window before they are added here. */
   readonly window: Pick<IdempotencyWindow, 'from' | 'emptyInMs'>;
-  /** Of the backlog of all slots. */
+  /** Bytes held by the backlogs of all slots. */
   readonly backlog: HeldBytes;
-  /** State now holds these rows, committed at `seq`. */
+  /** The state tables now contain these rows, committed at `seq`. */
   readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -88,17 +88,17 @@ export class Applier {
     this.#checkpointedAtMs = ports.clock.monotonicMs();
   }
 
-  /** State holds every entry up to here. */
+  /** The state tables contain every entry up to here. */
   get appliedSeq(): number {
     return this.#applied.seq;
   }
 
-  /** The store knows that state holds every entry up to here. */
+  /** The stored checkpoint: the state tables contain every entry up to here. */
   get checkpointSeq(): number {
     return this.#checkpoint.seq;
   }
 
-  /** Since when entries have waited and none was applied; undefined: none waits. */
+  /** Since when entries have waited without any being applied; undefined: none waits. */
   get waitingSinceMs(): number | undefined {
     return this.#pending.length === 0 ? undefined : this.#progressAtMs;
   }
@@ -112,7 +112,7 @@ export class Applier {
     return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasCapacity;
   }
 
-  /** Resolves when the lag is within its bounds, or the tenure over. */
+  /** Resolves when the backlog is within its bounds, or the tenure has ended. */
   async waitForCapacity(): Promise<void> {
     while (!this.hasCapacity && !this.#closed) {
       this.#endGathering?.();
@@ -126,7 +126,7 @@ export class Applier {
     }
   }
 
-  /** Entries come in log order, each with the counts of grants that it has changed. */
+  /** Entries come in log order, each with the grant counts that it changed. */
   add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = []): void {
     if (this.#closed) return;
     let index = 0;
@@ -157,7 +157,7 @@ export class Applier {
     return !this.#ports.backlog.hasCapacity;
   }
 
-  /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
+  /** Resolves when the state tables contain every entry up to `seq`, or the tenure has ended. */
   applied(seq: number): Promise<void> {
     if (this.#applied.seq >= seq || this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -166,7 +166,7 @@ export class Applier {
     });
   }
 
-  /** Resolves when everything added until now is applied and behind the checkpoint, or the tenure over. */
+  /** Resolves when everything added so far is applied and behind the checkpoint, or the tenure has ended. */
   async flush(): Promise<void> {
     const { seq } = this.#pending.at(-1) ?? this.#applied;
     await this.applied(seq);
@@ -177,7 +177,7 @@ export class Applier {
     }
   }
 
-  /** The tenure is over: nothing is written any more. What was not applied stands in the log. */
+  /** The tenure has ended: writes nothing more. Entries that were not applied are in the log. */
   close(): void {
     this.#closed = true;
     this.#ports.backlog.close();
@@ -269,7 +269,7 @@ export class Applier {
     if (entries >= CHECKPOINT_ENTRIES || (entries > 0 && elapsedMs >= CHECKPOINT_MS)) await this.#writeCheckpoint();
   }
 
-  /** An applier that has come to rest leaves a checkpoint at its end a little later. */
+  /** An idle applier writes a checkpoint at its end a little later. */
   #scheduleCheckpoint(): void {
     if (this.#checkpointTimer || this.#closed) return;
     if (this.#checkpoint.seq === this.#applied.seq) {
@@ -283,7 +283,7 @@ export class Applier {
     }, CHECKPOINT_MS);
   }
 
-  /** And one more when the window is empty. */
+  /** Writes one more checkpoint when the idempotency window is empty. */
   #scheduleWindow(): void {
     this.#windowTimer?.cancel();
     if (this.#checkpoint.windowFrom > this.#checkpoint.seq) return;

@@ -1,5 +1,5 @@
-// Log entries: the format in which a group commit stands in the log. JSON, so that an operator can read it and a later
-// version can add to it. A reader refuses a format it does not know, it never skips one.
+// Log entries: the format of a group commit in the log. It is JSON, so that an operator can read it and a later version
+// can add to it. A reader refuses a format that it does not know; it never skips an entry.
 
 import { z } from 'zod';
 import { assert } from '../../core/assert.ts';
@@ -10,10 +10,10 @@ import { grantOf, RELATIONS } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
 
-/** The newest format this program reads and writes. */
+/** The newest format that this program reads and writes. */
 export const LOG_FORMAT = 1;
 
-/** UTF-8 bytes of a body. Well below what a store takes in one mutation (8 MiB). */
+/** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
 
 export interface EntryOperation extends ChangeOrigin {
@@ -22,17 +22,18 @@ export interface EntryOperation extends ChangeOrigin {
   readonly changes: readonly Change[];
 }
 
-/** When an entry was made. */
+/** When an entry was created. */
 export interface EntryTime {
-  /** No less than the wall clock, which may jump, and beyond the entry before. */
+  /** At least the wall clock, which may jump, and always after the previous entry. */
   readonly base: Stamp;
-  /** Whole ms on its owner's monotonic clock since the first entry of its epoch: how entries of one epoch are apart. */
+  /**
+   * Whole ms on the owner's monotonic clock since the first entry of its epoch: the distance between entries of an
+   * epoch.
+   */
   readonly elapsedMs: number;
 }
 
-/**
- * The year 2200. Beyond it a wall clock is not followed: some decades later stamps would be no safe integers any more.
- */
+/** The year 2200. Wall clocks beyond it are cut off here: some decades later, stamps would not be safe integers. */
 const WALL_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** The wall clock as a stamp. */
@@ -46,12 +47,15 @@ export interface Entry extends EntryTime {
   readonly operations: readonly EntryOperation[];
 }
 
-/** The first entry of an epoch has no operations; from it on, appends of earlier epochs collide or are void. */
+/**
+ * Zero for the first entry of an epoch, which has no operations. After it, appends of earlier epochs collide or are
+ * void.
+ */
 export function countChanges(entry: Entry): number {
   return entry.operations.reduce((count, operation) => count + operation.changes.length, 0);
 }
 
-/** The first base that may follow `entry`: every entry takes at least one stamp, its checkpoint's. */
+/** The first base that may follow `entry`: every entry takes at least one stamp, that of its checkpoint. */
 export function followingBase(entry: Entry): Stamp {
   return entry.base + Math.max(countChanges(entry), 1);
 }
@@ -61,7 +65,7 @@ export function checkpointStamp(entry: Entry): Stamp {
   return followingBase(entry) - 1;
 }
 
-/** JSON of one operation, to be joined by `encodeEntry`. */
+/** JSON of one operation; `encodeEntry` joins them. */
 export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
@@ -96,7 +100,7 @@ const grantSchema = z
   .transform((grant, context) => {
     const attributes = readGrantAttributes(({ field }) => grant[field]);
     if (attributes !== undefined) return grantOf(grant, attributes);
-    context.addIssue({ code: 'custom', message: 'not the attributes of a grant' });
+    context.addIssue({ code: 'custom', message: 'not valid grant attributes' });
     return z.NEVER;
   });
 
@@ -151,7 +155,7 @@ const entrySchema = headSchema.extend({
   ),
 });
 
-/** Thrown by a reader of the log: the slot must not be served on a guess. */
+/** Thrown when the log cannot be read: the slot must not be served on a guess. */
 export class LogUnreadableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -159,14 +163,14 @@ export class LogUnreadableError extends Error {
   }
 }
 
-/** What the repeat of an operation needs: its id, and its last change, which tells its result. */
+/** What the repeat of an operation needs: its id, and its last change, which determines its result. */
 export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes'>;
 
 export interface TailEntry extends EntryTime {
   readonly operations: readonly TailOperation[];
 }
 
-/** Throws LogUnreadableError for an unknown format or a body that is not an entry. */
+/** Throws LogUnreadableError if the format is unknown or the body is not an entry. */
 export function decodeEntry(record: LogRecord): Entry {
   const entry = parseEntry(record, entrySchema);
   return {
@@ -179,8 +183,8 @@ export function decodeEntry(record: LogRecord): Entry {
 }
 
 /**
- * The same for the tail of the log, of which many entries are read back at a start: nothing of them is decoded but what
- * a repeat needs, in a third of the time. State holds the rest, so it was well-formed.
+ * Decodes an entry of the tail of the log, of which a start reads back many. It decodes only what a repeat needs, in a
+ * third of the time. The entry is well-formed, since the state tables contain it.
  */
 export function decodeTailEntry(record: LogRecord): TailEntry {
   const entry = parseEntry(record, tailEntrySchema);
@@ -203,7 +207,7 @@ function parseTailOperation(value: unknown): TailOperation | undefined {
   return last === undefined ? undefined : { requestId, index, changes: [last] };
 }
 
-/** Nearly all are of grants, which are looked at by hand. */
+/** Almost all changes are of grants, which are validated by hand. */
 function parseLastChange(value: unknown): Change | undefined {
   if (isGrantChange(value)) return value;
   const change = changeSchema.safeParse(value);
@@ -222,12 +226,12 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const placeOf = ({ seq, slot }: LogRecord): string => `log entry ${seq} of slot ${slot}`;
 
-/** Logs of the first days have no elapsed time, and nothing says for sure how far their entries are apart. */
+/** Logs of the first versions have no elapsed time, so the time between their entries is not known for sure. */
 function timeOf({ base, elapsedMs }: { base: Stamp; elapsedMs?: number | undefined }): EntryTime {
   return { base, elapsedMs: elapsedMs ?? 0 };
 }
 
-/** A key without expiry has the field all the same. */
+/** Adds the field of a key without expiry. */
 function completeKey(change: z.infer<typeof changeSchema>): Change {
   if (change.kind !== 'key-created' && change.kind !== 'key-revoked') return change;
   return { ...change, key: { ...change.key, expiresAtMs: change.key.expiresAtMs } };

@@ -29,25 +29,26 @@ import type { TenantGrants } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import type { Tenure } from './tenure.ts';
 
-/**
- * Subjects of one list: of the bucket that the walk is in the midst of, and of each of several that it has not begun.
- */
+/** Subjects of one list: of the bucket in which the walk is, and of each bucket that it has not begun. */
 const SUBJECTS_PER_LIST = 256;
 const SUBJECTS_PER_NEW_BUCKET = 64;
-/** Subjects read at once, and rows of each; of one alone. Some 8,000 rows, counted in a few milliseconds. */
+/**
+ * Subjects read at once, and rows of each; rows of a subject read alone. About 8,000 rows, counted in a few
+ * milliseconds.
+ */
 const SUBJECTS_AT_ONCE = 32;
 const ROWS_PER_SUBJECT = 256;
 const ROWS_PER_READ = 1000;
 /**
- * Subjects that may not be listed, held at once: to sort them in takes some 2 µs each. Where more wait to be written to
- * the state tables, the walk waits until they are; where more come during one read, the stretch is listed again.
+ * Subjects held at once that the list may lack; inserting each takes about 2 µs. If more of them wait to be written to
+ * the state tables, the walk waits for that. If more are added during one read, it lists the stretch again.
  */
 const CREATED_MAX = 2000;
-/** It rests this many times as long as it worked, and at least so long. */
+/** The walk rests this many times as long as it worked, and at least this long. */
 const REST_FACTOR = 4;
 const REST_MS_MIN = 5;
 const SAVE_MS = 5000;
-/** Then it is the next tenant's turn: the small ones do not wait for a large one. */
+/** After this the next tenant has its turn, so that small tenants do not wait for a large one. */
 const TURN_MS = 10_000;
 const RETRY_MS = 2000;
 
@@ -59,7 +60,7 @@ export interface GrantWalkPorts {
 
 type WritesPage = Awaited<ReturnType<StateStore['listGrantWrites']>>;
 
-/** Rounds with a pause between them, until `tenures` gives none any more. */
+/** Runs rounds with pauses between them, until `tenures` returns undefined. */
 export async function keepCounting(
   ports: GrantWalkPorts,
   roundMs: number,
@@ -71,9 +72,7 @@ export async function keepCounting(
   }
 }
 
-/**
- * One round over the tenants of a shard: counts those whose count is not known. What fails is found again by the next.
- */
+/** One round over the tenants of a shard: counts those whose count is unknown. The next round retries what failed. */
 export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenure>): Promise<void> {
   for (const tenure of tenures) {
     for (const memory of tenure.tenants.values()) {
@@ -84,7 +83,10 @@ export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenur
       } catch (error) {
         if (!tenure.serving) break;
         const { slot } = tenure;
-        ports.log.warn({ slot, err: error }, 'counting the grants of a tenant was cut short; the next round goes on');
+        ports.log.warn(
+          { slot, err: error },
+          'counting the grants of a tenant was interrupted; the next round continues',
+        );
         await delay(ports.clock, RETRY_MS);
       }
     }
@@ -95,14 +97,12 @@ class GrantWalk {
   readonly #ports: GrantWalkPorts;
   readonly #tenure: Tenure;
   readonly #memory: TenantMemory;
-  /**
-   * The subjects that come next, ascending, and how far they go: to the end of the bucket where `subject` is undefined.
-   */
+  /** The next subjects, ascending, and where the stretch ends: at the end of the bucket if `subject` is undefined. */
   #queue: SubjectPlace[] = [];
   #end: { readonly bucket: number; readonly subject: string | undefined } = { bucket: 0, subject: undefined };
-  /** Subjects that may not be in the queue. */
+  /** Subjects that the queue may lack. */
   readonly #created = new Set<string>();
-  /** More than could be held. */
+  /** There were more than the walk can hold. */
   #missed = false;
   #width = 1;
   #savedAtMs: number;
@@ -118,7 +118,7 @@ class GrantWalk {
     return this.#tenure.serving && !isLeaving(this.#memory.tenant);
   }
 
-  /** Resolves when all is counted and kept, or its turn is over, or nobody needs it any more. */
+  /** Resolves when all grants are counted and saved, the turn is over, or the count is no longer needed. */
   async run(): Promise<void> {
     const { clock } = this.#ports;
     const { grantCount } = this.#memory;
@@ -141,7 +141,7 @@ class GrantWalk {
     if (this.#goesOn) await this.#save();
   }
 
-  /** The next stretch of subjects. */
+  /** Lists the next stretch of subjects. */
   async #list(from: CountPosition): Promise<void> {
     const { store, clock } = this.#ports;
     const memory = this.#memory;
@@ -164,7 +164,7 @@ class GrantWalk {
     const lists = await Promise.all(
       buckets.map((bucket) => store.listSubjects({ ...range, bucket }, storeDeadline(clock))),
     );
-    // From here to the end of the step nothing awaits.
+    // No await from here to the end of the step.
     if (from.grant !== undefined) this.#queue.push({ bucket: from.bucket, subject: from.subject });
     for (const [index, subjects] of lists.entries()) {
       const bucket = from.bucket + index;
@@ -177,8 +177,8 @@ class GrantWalk {
   }
 
   /**
-   * Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. False: not all
-   * of them are known, and the stretch has to be listed again.
+   * Inserts subjects that were given grants since, if they lie within the stretch. False: some of them are unknown, and
+   * the stretch must be listed again.
    */
   #admit(position: CountPosition): boolean {
     if (this.#missed) {
@@ -189,8 +189,8 @@ class GrantWalk {
       const place = { bucket: bucketOfSubject(subject), subject };
       if (comparePlaces(place, position) <= 0 || this.#isBeyondEnd(place)) continue;
       const index = firstFrom(this.#queue, place);
-      const standing = this.#queue[index];
-      if (standing === undefined || comparePlaces(standing, place) !== 0) this.#queue.splice(index, 0, place);
+      const present = this.#queue[index];
+      if (present === undefined || comparePlaces(present, place) !== 0) this.#queue.splice(index, 0, place);
     }
     this.#created.clear();
     return true;
@@ -201,7 +201,7 @@ class GrantWalk {
     return subject === undefined ? place.bucket > bucket : comparePlaces(place, { bucket, subject }) > 0;
   }
 
-  /** Reads the next subjects, a page of each, and counts what is in them. */
+  /** Reads a page of each of the next subjects and counts its grants. */
   async #count(position: CountPosition): Promise<void> {
     const { store, clock } = this.#ports;
     const memory = this.#memory;
@@ -227,7 +227,7 @@ class GrantWalk {
     for (const [index, { place, after, delta }] of reads.entries()) {
       const page = pages[index];
       assert(page !== undefined, 'each read has its page');
-      // One that was given its first grants meanwhile may come before it, and has not been read.
+      // A subject that was just given its first grants may precede this one and has not been read.
       if (this.#queue[0] !== place) break;
       whole = page.next === undefined;
       memory.grantCount.advance({ ...place, grant: page.next }, tally(place.subject, page, delta, after));
@@ -238,7 +238,7 @@ class GrantWalk {
     this.#passEnd();
   }
 
-  /** Behind the last subject of the stretch the position is its end. */
+  /** When the stretch is done, the position moves to its end. */
   #passEnd(): void {
     if (this.#queue.length > 0) return;
     const { bucket, subject } = this.#end;
@@ -249,7 +249,7 @@ class GrantWalk {
     this.#memory.grantCount.advance(next.bucket < SUBJECT_BUCKETS ? next : undefined, { grants: 0, bytes: 0 });
   }
 
-  /** With the stamp of the last entry: the row holds what is committed until now. */
+  /** Uses the stamp of the last entry, since the row includes everything committed so far. */
   async #save(): Promise<void> {
     const { store, clock } = this.#ports;
     const { slot, lastSeq, nextBase } = this.#tenure;
@@ -261,7 +261,7 @@ class GrantWalk {
   }
 }
 
-/** What the page holds under its delta, of the grants behind `after`. */
+/** The grants after `after` that the page contains under its delta. */
 function tally(
   subject: string,
   { writes, next }: WritesPage,
@@ -288,14 +288,14 @@ function tally(
   return { grants: count, bytes };
 }
 
-/** The position of the first place that is no smaller, in an ascending list. */
+/** The index of the first place that is not smaller, in an ascending list. */
 function firstFrom(places: readonly SubjectPlace[], place: SubjectPlace): number {
   let low = 0;
   let high = places.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const standing = places[middle];
-    if (standing !== undefined && comparePlaces(standing, place) < 0) low = middle + 1;
+    const present = places[middle];
+    if (present !== undefined && comparePlaces(present, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

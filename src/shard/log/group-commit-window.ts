@@ -1,13 +1,13 @@
-// Writers that write one after another come again as soon as they are answered. Where an append takes much longer than
-// their way back, a moment's wait for them makes one append of two, and lets each of them write more often: without it
-// they fall into two cohorts that wait for each other's appends.
+// The group-commit window. Closed-loop writers send their next write as soon as they get a reply. If an append takes
+// much longer than their round trip, a short wait for them turns two appends into one and lets each of them write more
+// often. Without it they split into two cohorts that wait for each other's appends.
 
 import type { Clock } from '../../core/async/clock.ts';
 
-/** Shorter waits are not worth a timer, longer ones not an answer. */
+/** Shorter waits are not worth a timer; longer ones would delay replies too much. */
 const WAIT_MS_MIN = 1;
 const WAIT_MS_MAX = 25;
-/** Where it was in vain, this many appends at most go without a wait before the next attempt. */
+/** After useless waits, at most this many appends go without one before the next attempt. */
 const SKIPPED_MAX = 64;
 
 export class Cohort {
@@ -22,8 +22,8 @@ export class Cohort {
   }
 
   /**
-   * Resolves once as many operations have come as were answered, or after the length of the append before. `waiting`
-   * tells how many wait.
+   * Resolves when as many operations have arrived as were answered, or after the duration of the previous append.
+   * `waiting` returns the number of waiting operations.
    */
   async gather(answered: number, appendMs: number, waiting: () => number): Promise<void> {
     const waitMs = Math.min(appendMs, WAIT_MS_MAX);
@@ -47,12 +47,12 @@ export class Cohort {
     this.#toSkip = 4 * came >= answered ? 0 : Math.min(2 * this.#toSkip + 1, SKIPPED_MAX);
   }
 
-  /** So many wait now. */
+  /** `waiting` operations wait now. */
   arrived(waiting: number): void {
     if (waiting >= this.#target) this.#end?.();
   }
 
-  /** Nobody is waited for any longer. */
+  /** Ends the current wait. */
   end(): void {
     this.#end?.();
   }

@@ -1,28 +1,28 @@
-// Time in the log, as the owner of one epoch reckons it: when the next entry is made, and how old those are that stand.
-//   - at least: what this owner's monotonic clock has measured, of earlier epochs since it opened its own. Nothing that
-//     may not happen too soon goes by anything else.
-//   - by the wall clock: of earlier epochs what the clocks of two owners make of it. One that was ahead leaves entries
-//     of the future, and bases that stand there until wall clocks have caught up: those say nothing about their age,
-//     and count as old, so that nothing waits for as long as a clock was wrong.
+// Time in the log, as the owner of an epoch measures it: the time of the next entry, and the age of existing ones.
+//   - `atLeastMs`: measured by this owner's monotonic clock; for earlier epochs, since it opened its own. Anything that
+//     must not happen too early relies on this alone.
+//   - `byWallMs`: for earlier epochs, the difference between the wall clocks of two owners. A clock that was ahead
+//     leaves entries, and bases after them, that lie in the future until wall clocks catch up. These say nothing about
+//     the age and count as old, so that nothing waits for as long as a clock was wrong.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import { type EntryTime, wallStamp } from './entries.ts';
 
-/** Where the log ends once the tenure's first entry stands in it. */
+/** The end of the log once it contains the tenure's first entry. */
 export interface LogEnd {
   readonly slot: number;
   readonly epoch: number;
   readonly lastSeq: number;
-  /** The least base of the next entry. */
+  /** The smallest base that the next entry may have. */
   readonly nextBase: Stamp;
-  /** When the first entry was made, on the monotonic clock. */
+  /** When the first entry was created, on the monotonic clock. */
   readonly openedAtMs: number;
 }
 
 export interface EntryAge {
   readonly atLeastMs: number;
-  /** Infinite where the entry is of the future. */
+  /** Infinite if the entry lies in the future. */
   readonly byWallMs: number;
 }
 
@@ -30,18 +30,18 @@ export class LogTime {
   readonly #clock: Clock;
   readonly #opened: LogEnd;
 
-  /** `opened`: the log as the first entry of the epoch has left it. */
+  /** `opened`: the log as the first entry of the epoch left it. */
   constructor(clock: Clock, opened: LogEnd) {
     this.#clock = clock;
     this.#opened = opened;
   }
 
-  /** For an entry that is made now. */
+  /** The time of an entry that is created now. */
   next(leastBase: Stamp): EntryTime {
     return { base: Math.max(leastBase, wallStamp(this.#clock)), elapsedMs: this.#elapsedMs() };
   }
 
-  /** Undefined: the entry is void, since it landed behind the first of this epoch, and nothing says when. */
+  /** Undefined: the entry is void, since it landed after the first entry of this epoch; its age is unknown. */
   ageOf({ seq, epoch }: Pick<LogRecord, 'seq' | 'epoch'>, time: EntryTime): EntryAge | undefined {
     const openMs = this.#elapsedMs();
     if (epoch === this.#opened.epoch) {

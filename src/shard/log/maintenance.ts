@@ -1,6 +1,6 @@
-// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that
-// nobody needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can
-// be interrupted anywhere: what it did not finish it finds again.
+// Maintenance of a tenure, between requests: trims the log, removes the data of deleted tenants and rows that are no
+// longer needed (row-removal.ts), and stores when keys were last used. Each task does a bounded part at a time and can
+// be interrupted anywhere: it finds unfinished work again.
 
 import { delay } from '../../core/async/clock.ts';
 import { segmentOf } from '../../core/slots.ts';
@@ -16,19 +16,19 @@ import { decideTenantUpdate } from './write-decisions.ts';
 /** `last_used_at` of a key is written at most this often. */
 export const KEY_USE_WRITE_MS = 5 * 60_000;
 const REQUEST_MS = 10_000;
-/** UTF-8 bytes of an operation on a tenant, whose longest part is its name: 256 code points, each escaped. */
+/** UTF-8 bytes of an operation on a tenant. Its longest part is the name: 256 code points, each escaped. */
 const TENANT_OPERATION_BYTES = 8 * 1024;
 /**
- * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a
- * slot over or to copy it, has an hour.
+ * Minimum age of a trimmed entry by its owner's monotonic clock, whatever wall clocks say. A process that reads the
+ * log, to take over a slot or to copy it, has an hour.
  */
 const TRIM_AGE_MS_MIN = 3_600_000;
-/** The trimmer looks at the log once in so many rounds. */
+/** The trimmer looks at the log once per this many rounds. */
 const TRIM_ROUNDS = 30;
-/** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
+/** How long deleted tenants of one slot may delay the maintenance of the others; the next round continues. */
 const PURGE_MS_PER_ROUND = 1000;
 
-/** Rounds with a pause between them, until `tenures` gives none any more. */
+/** Runs rounds with pauses between them, until `tenures` returns undefined. */
 export async function keepMaintaining(
   ports: MaintenancePorts & { readonly log: Log },
   roundMs: number,
@@ -44,7 +44,7 @@ export async function keepMaintaining(
   }
 }
 
-/** One round. What fails is logged, and found again by the next. */
+/** One round. Logs a failure; the next round retries. */
 export async function maintain(
   ports: MaintenancePorts & { readonly log: Log },
   tenure: Tenure,
@@ -57,14 +57,14 @@ export async function maintain(
     if (options.trim && tenure.restored) await trimLog(ports, tenure);
     await removeLeftovers(ports, tenure);
   } catch (error) {
-    ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
+    ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was interrupted; the next round continues');
   }
 }
 
 /**
- * Removes whole segments from the front of the log: those that state holds, that are behind the idempotency window, by
- * a checkpoint that is stored, that are older than the retention, and not the last one. What was revoked in them is
- * really removed first. Resolves with the number of segments removed.
+ * Removes whole segments from the front of the log. A segment can go if the state tables contain it and it is not the
+ * last one. It must also be older than the retention, and precede the idempotency window that a stored checkpoint
+ * records. First it physically removes the rows that the segment revoked. Resolves with the number of segments removed.
  */
 export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
   const { store, clock, segmentSize } = ports;
@@ -81,7 +81,7 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
     if (!outcome.applied && outcome.row?.first !== next) return removed;
     tenure.first = next;
     await store.removeSegment(slot, segment, storeDeadline(clock));
-    // Left behind where an earlier round was cut off between the two.
+    // Left behind if an earlier round was interrupted between the two calls.
     if (segment > 0) await store.removeSegment(slot, segment - 1, storeDeadline(clock));
     removed += 1;
     await yieldTurn(clock);
@@ -89,7 +89,7 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
   return removed;
 }
 
-/** Whether everything up to `seq` is old enough, which is in the segment at the front of the log. */
+/** Whether everything up to `seq`, in the first segment of the log, is old enough. */
 async function isOld(
   { store, clock, logRetentionMs }: MaintenancePorts,
   tenure: Tenure,
@@ -105,7 +105,7 @@ async function isOld(
   return false;
 }
 
-/** Removes the data of tenants that are being deleted, for a bounded time, then records that they are. */
+/** Removes the data of tenants that are being deleted, for a bounded time, then marks them as deleted. */
 export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
   const untilMs = ports.clock.monotonicMs() + PURGE_MS_PER_ROUND;
   for (const memory of [...tenure.tenants.values()]) {
@@ -123,10 +123,10 @@ async function purgeTenant(
 ): Promise<void> {
   const { store, clock } = ports;
   if (memory.removal === undefined) {
-    // Whatever was committed for the tenant stands in state, and behind the checkpoint, before its rows are removed:
-    // nothing comes after, and no replay brings a row back.
+    // Before its rows are removed, all commits of the tenant are in the state tables and behind the checkpoint. So no
+    // later write and no replay brings a row back.
     await tenure.checkpointed();
-    // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
+    // The log's time runs ahead of a wall clock that was set back, but key uses are stamped by the wall clock.
     const stamp = Math.max(tenure.nextBase, wallStamp(clock));
     memory.removal = { stamp, partsRemoved: 0, lastPartAtMs: undefined };
   }
@@ -147,11 +147,11 @@ async function purgeTenant(
   });
 }
 
-/** Writes the last uses of keys that have not been written for five minutes. */
+/** Stores the last uses of keys that have not been stored for five minutes. */
 export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
   const { store, clock } = ports;
   for (const memory of tenure.tenants.values()) {
-    // What was written after the removal of its key uses would stay.
+    // A key use that is written after the tenant's rows were removed would remain.
     if (!memory.isUsed || isLeaving(memory.tenant)) continue;
     for (const [keyId, use] of memory.keyUses) {
       if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;

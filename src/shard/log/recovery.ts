@@ -1,13 +1,13 @@
-// Recovery: how a new owner takes a slot over. It bumps the epoch, reads the checkpoint, the tenants and the log from
-// there to its end, and appends the first entry of its epoch, from which on no earlier epoch can commit:
+// Recovery: how a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from
+// there to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
 //
 //   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
 //                                           ▲                  │
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
-// It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then
-// on. Writes wait for `rebuildWindow`, which reads back behind the checkpoint as far as operation ids have
-// to be known.
+// It replays only contiguous seqs, and refuses a log that ends before the row's `opened`. After recovery the slot
+// serves reads. Writes wait for `rebuildWindow`, which reads back before the checkpoint as far as operation ids must be
+// known.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
@@ -36,16 +36,16 @@ import {
 } from './entries.ts';
 import type { LogEnd } from './log-time.ts';
 
-/** Records in one read of the log: the first brings few, and the next so many that they take about a mebibyte. */
+/** Records in one read of the log: few in the first, then as many as take about a mebibyte. */
 const RECORDS_PER_FIRST_READ = 8;
 const RECORDS_PER_READ_MAX = 64;
 const TENANTS_PER_READ = 1000;
-/** Replay gives way after this long. */
+/** Replay yields to other work after this long. */
 const SLICE_MS = 10;
 const RETRY_MS = 50;
 /**
- * Of the append that opens a slot: with the first try some 10 s of a store that does not respond. The slot is opened
- * again later.
+ * Retries of the append that opens a slot: with the first attempt about 10 s of a store that does not respond. The
+ * shard opens the slot again later.
  */
 const APPEND_RETRIES_MAX = 5;
 
@@ -55,11 +55,11 @@ export interface RecoveryPorts {
   readonly ids: IdFactory;
   readonly segmentSize: number;
   /**
-   * A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is capacity for the
-   * next.
+   * A valid entry after the checkpoint: takes it into memory and queues it for the state tables. Resolves when there is
+   * capacity for the next one.
    */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
-  /** Resolves under a valid lease; rejects where none will come any more. */
+  /** Resolves once the lease is valid; rejects if it never will be again. */
   readonly leased: () => Promise<void>;
 }
 
@@ -68,9 +68,9 @@ export interface RecoveredLog extends LogEnd {
 }
 
 /**
- * Claims the slot if its row is still `known` (undefined: if it has none), which names no owner, or this one, or one
- * that is confirmed dead. `applied` false: it was not claimed, and `row` shows why. A claim is always a new epoch, so
- * that nothing of an earlier one of this very owner can land in it.
+ * Claims the slot if its row is still `known` (undefined: no row yet) and names no owner, this owner, or one that is
+ * confirmed dead. `applied` false: the claim failed, and `row` shows why. A claim always starts a new epoch, so that no
+ * write of an earlier epoch of this same owner can land in it.
  */
 export async function claimSlot(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
@@ -87,8 +87,8 @@ export async function claimSlot(
 }
 
 /**
- * Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. Where
- * none has said where the idempotency window begins, it begins with the log.
+ * If the last owner kept no grant counts, they start at the first entry that it has not applied. If no owner has
+ * recorded where the idempotency window begins, it begins with the log.
  */
 export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
   const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
@@ -96,7 +96,7 @@ export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promis
   return { seq, stamp, countedFrom, windowFrom };
 }
 
-/** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
+/** The log from a seq to its end, record by record. Throws LogUnreadableError at a gap. */
 async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
   let count = RECORDS_PER_FIRST_READ;
@@ -106,7 +106,9 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
     const records = await ports.store.readRecords(slot, seq, limit, storeDeadline(ports.clock));
     for (const record of records) {
       if (record.seq !== seq) {
-        throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, ${record.seq} stands.`);
+        throw new LogUnreadableError(
+          `The log of slot ${slot} has a gap: seq ${seq} is missing, but seq ${record.seq} exists.`,
+        );
       }
       yield record;
       seq += 1;
@@ -116,7 +118,10 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
   }
 }
 
-/** How many records to read next: twice as many at most, and no more than fit by the largest of these. */
+/**
+ * How many records to read next: at most twice as many, and no more than fit if all are as large as the largest of
+ * these.
+ */
 function nextCount(records: readonly LogRecord[], count: number): number {
   const largest = records.reduce((length, { body }) => Math.max(length, body.length), 1);
   const fitting = Math.max(Math.floor(REBUILD_READ_BYTES / largest), 1);
@@ -125,24 +130,24 @@ function nextCount(records: readonly LogRecord[], count: number): number {
 
 /**
  * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's
- * claim. Throws LogUnreadableError where the log cannot be trusted, ShardFailure where another owner was first.
+ * claim. Throws LogUnreadableError if the log cannot be trusted, ShardFailure if another owner was first.
  */
 export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
   let nextBase: Stamp = checkpoint.stamp + 1;
-  // The entry at the checkpoint tells the epoch until then: only a valid entry is ever applied.
+  // The entry at the checkpoint gives the epoch up to there, since only valid entries are ever applied.
   let lastSeq = Math.max(checkpoint.seq - 1, 0);
   let highestEpoch = 0;
   if (checkpoint.seq + 1 < first) {
     throw new LogUnreadableError(
-      `The log of slot ${slot} begins at seq ${first}, but the state tables hold it only up to ${checkpoint.seq}.`,
+      `The log of slot ${slot} begins at seq ${first}, but the state tables contain it only up to seq ${checkpoint.seq}.`,
     );
   }
   const slice = new Slice(ports.clock);
   while (true) {
     for await (const record of readLog(ports, slot, lastSeq + 1)) {
       if (record.epoch > epoch)
-        throw new ShardFailure('not-serving', `Epoch ${record.epoch} has begun at slot ${slot}.`);
+        throw new ShardFailure('not-serving', `Slot ${slot} already has epoch ${record.epoch}.`);
       if (record.seq === checkpoint.seq) {
         highestEpoch = record.epoch;
         lastSeq = record.seq;
@@ -160,13 +165,13 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     }
     if (lastSeq < checkpoint.seq) {
       throw new LogUnreadableError(
-        `The log of slot ${slot} lacks seq ${checkpoint.seq}, up to which the state tables hold it.`,
+        `The log of slot ${slot} lacks seq ${checkpoint.seq}, although the state tables contain it up to there.`,
       );
     }
     if (!(await endsAt(ports, slot, lastSeq))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
       throw new LogUnreadableError(
-        `The log of slot ${slot} ends at seq ${lastSeq}, but its owner has recorded seq ${row.opened} in it.`,
+        `The log of slot ${slot} ends at seq ${lastSeq}, but an owner has recorded an entry at seq ${row.opened}.`,
       );
     }
     const openedAtMs = ports.clock.monotonicMs();
@@ -179,7 +184,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       body: encodeEntry(time, []),
     };
     if (!(await appendOnce(ports, record))) continue;
-    // As in the appender: what was appended without a lease may stand where the log has been trimmed meanwhile.
+    // As in the appender: a record appended without a lease may be at a seq that has already been trimmed.
     await ports.leased();
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
@@ -187,7 +192,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
   }
 }
 
-/** A slice of long work. */
+/** A time slice of long work. */
 class Slice {
   readonly #clock: Clock;
   #startMs: number;
@@ -197,7 +202,7 @@ class Slice {
     this.#startMs = clock.monotonicMs();
   }
 
-  /** Lets other work in where the slice is over. */
+  /** Yields to other work once the slice is used up. */
   async giveWay(): Promise<void> {
     if (this.#clock.monotonicMs() - this.#startMs < SLICE_MS) return;
     await yieldTurn(this.#clock);
@@ -206,8 +211,8 @@ class Slice {
 }
 
 /**
- * Whether the log ends here: an empty answer speaks of one segment, and entries of the next one behind a gap would be
- * acknowledged writes. False: a former owner has appended meanwhile.
+ * Whether the log ends here. An empty result covers only one segment, and entries of the next segment after a gap would
+ * be acknowledged writes. False: a former owner has appended since.
  */
 async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
   const { store, clock, segmentSize } = ports;
@@ -216,18 +221,19 @@ async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Prom
   if (record === undefined) return true;
   if ((await store.readRecord(slot, lastSeq + 1, storeDeadline(clock))) !== undefined) return false;
   throw new LogUnreadableError(
-    `The log of slot ${slot} has a gap: seq ${lastSeq + 1} is missing, ${record.seq} stands.`,
+    `The log of slot ${slot} has a gap: seq ${lastSeq + 1} is missing, but seq ${record.seq} exists.`,
   );
 }
 
-/** Whether this very record stands at its seq; false: another one does. Decided, however often it takes. */
+/** Whether this very record is at its seq; false: another one is. Retries until the outcome is certain. */
 async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<boolean> {
   for (let tries = 0; ; tries += 1) {
     try {
       const outcome = await ports.store.append(record, storeDeadline(ports.clock));
       return outcome.kind === 'appended' || outcome.record.entryId === record.entryId;
     } catch (error) {
-      // The same record again settles what became of the first: it finds itself, another one, or stands.
+      // Repeating the same record settles the outcome of the first attempt: it finds itself or another one, or
+      // succeeds.
       if (tries === APPEND_RETRIES_MAX) throw error;
       await delay(ports.clock, RETRY_MS);
     }
@@ -235,17 +241,17 @@ async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<bool
 }
 
 export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segmentSize'> {
-  /** Operation ids of entries younger than this have to be known. */
+  /** Operation ids of entries younger than this must be known. */
   readonly operationsKeptMs: number;
   /**
-   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first, with
-   * the last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to
-   * be called oldest first and for valid ones only.
+   * Takes in an entry at or before the checkpoint: the state tables contain it, but its operation ids must be known.
+   * Called newest first, with only the last change of each operation. Returns a function that stores the ids; it must
+   * be called oldest first, and only for valid entries.
    */
   readonly restore: (entry: TailEntry, epoch: number) => () => void;
   /** Resolves when more may be read into memory. */
   readonly waitForCapacity?: () => Promise<void>;
-  /** Whether nobody waits for it any more. */
+  /** Whether the result is no longer needed. */
   readonly over: () => boolean;
 }
 
@@ -255,17 +261,17 @@ interface Moment {
 }
 
 /**
- * How long before `newer` the entry `older` was made, at least: what one monotonic clock has measured. Between two
- * epochs there is none, and wall clocks may be off by any time.
+ * The minimum time between `older` and `newer`, as one monotonic clock measured it. Zero between two epochs: no clock
+ * covers both, and wall clocks may be off by any amount.
  */
 function leastAgeMs(newer: Moment | undefined, older: Moment): number {
   return newer?.epoch === older.epoch ? Math.max(0, newer.elapsedMs - older.elapsedMs) : 0;
 }
 
 /**
- * Reads backwards from the checkpoint to where the idempotency window begins: at `windowFrom`, or where entries are so
- * much older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which
- * on operation ids are known. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that are
+ * so much older than later ones of their own epochs that no client repeats their operations. Resolves with the first
+ * seq from which operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function rebuildWindow(
   ports: TailPorts,
@@ -278,7 +284,7 @@ export async function rebuildWindow(
   let end = range.checkpointSeq;
   let newer: Moment | undefined;
   let ageMs = 0;
-  // Without `windowFrom` one or two entries may say that the log has been at rest.
+  // Without `windowFrom`, one or two entries may show that the log has been idle.
   let count = 1;
   while (end >= range.windowFrom && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
@@ -310,7 +316,7 @@ export async function rebuildWindow(
   return end + 1;
 }
 
-/** Every tenant of a slot by the state tables, those that are wholly deleted included. */
+/** Every tenant of a slot in the state tables, including fully deleted ones. */
 export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
   let after: TenantId | undefined;
   while (true) {
@@ -323,9 +329,8 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The counts of grants that are right, of the tenants of a slot. To be read after the checkpoint: a count is written
- * with the entries that changed it, so it is never behind a checkpoint that was read before, and a replay from there
- * completes it.
+ * The correct grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries
+ * that changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,

@@ -1,11 +1,11 @@
-// Real removal of rows that state keeps and nobody needs any more: revoked grants and keys, the records of deleted
-// tenants, subjects without a grant. What a segment of the log has revoked goes before the segment does; what is found
-// left behind (by earlier versions, or because there is too much of it to read past) goes in between, in bounded steps.
+// Physical removal of rows that are no longer needed: revoked grants and keys, records of deleted tenants, subjects
+// without a grant. The rows that a segment of the log revoked are removed before the segment. Other leftovers, from
+// earlier versions or too many to read past, are removed in between, in bounded steps.
 //
-// Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are
-// removed, and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A
-// subject can: its row goes where state has no grant of it, live or tombstone, so that it had none at the stamp; and
-// the first grant that it is given since writes the row again, with a greater stamp (write-decisions.ts).
+// No later write brings a row back: the state tables contain, behind the checkpoint, every entry up to the stamps that
+// are removed, and later writes have greater stamps. A revoked key or a deleted tenant never comes back to life, but a
+// subject can. Its row is removed only if the state tables have no grant of it, neither live nor tombstone, so it had
+// none at the stamp. Its next first grant writes the row again, with a greater stamp (write-decisions.ts).
 
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -22,22 +22,25 @@ export interface MaintenancePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly segmentSize: number;
-  /** Entries younger than this are kept, as far as clocks can tell; at least an hour outside tests. */
+  /** Entries younger than this are kept, as far as clocks can tell. Outside tests at least an hour. */
   readonly logRetentionMs: number;
   readonly createRequestId: () => string;
 }
 
-/** Entries that are held at once: at most 16 MiB. */
+/** Entries held at once: at most 16 MiB. */
 const RECORDS_PER_READ = 16;
-/** Rows really removed in one call. */
+/** Rows removed in one call. */
 const ROWS_PER_CALL = 500;
-/** Subjects that are looked at at once. */
+/** Subjects examined at once. */
 const SUBJECTS_AT_ONCE = 16;
-/** Rows of tenants and keys that are looked at in one step. */
+/** Rows of tenants and keys examined in one step. */
 const ROWS_PER_STEP = 1000;
-/** For so long, or one step, one slot's leftovers may hold up the maintenance of the others; the next round goes on. */
+/**
+ * How long leftovers of one slot may delay the maintenance of the others, or one step if longer; the next round
+ * continues.
+ */
 const LEFTOVERS_MS_PER_ROUND = 250;
-/** After a failure they are left alone for so long: every copy has to take part, and one may be away. */
+/** Pause after a failure: every replica has to take part, and one may be down. */
 const LEFTOVERS_RETRY_MS = 60_000;
 
 type RemovalPorts = Pick<MaintenancePorts, 'store' | 'clock'>;
@@ -54,7 +57,7 @@ async function removeRows(
 }
 
 /**
- * What was revoked or deleted by the entries from the front of the log up to `end`, all of them behind the checkpoint.
+ * Removes what the entries from the front of the log up to `end` revoked or deleted. All must be behind the checkpoint.
  */
 export async function removeRevoked(ports: RemovalPorts, tenure: Tenure, end: number): Promise<void> {
   const { store, clock } = ports;
@@ -106,7 +109,7 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
   return rows;
 }
 
-/** Of these, those without a grant. */
+/** Removes the candidates that have no grant. */
 async function removeEmptySubjects(
   ports: RemovalPorts,
   tenure: Tenure,
@@ -122,20 +125,22 @@ async function removeEmptySubjects(
   }
 }
 
-/** Not even a tombstone row: it had none at the stamp, and has had none since that state holds by now. */
+/**
+ * No grant row, not even a tombstone: the subject had no grant at the stamp, and the state tables contain no later one.
+ */
 async function hasNoGrant(
   { store, clock }: RemovalPorts,
   tenure: Tenure,
   { tenantId, subject }: SubjectRow,
 ): Promise<boolean> {
   const memory = tenure.tenants.get(tenantId);
-  // The subjects of a tenant that is being deleted say what there is to remove.
+  // The subject rows of a tenant that is being deleted record what is left to remove.
   if (memory === undefined || isLeaving(memory.tenant) || memory.pages.holdsSome(subject)) return false;
   const { grants, next } = await store.listGrants({ tenantId, subject, limit: 1 }, storeDeadline(clock));
   return grants.length === 0 && next === undefined;
 }
 
-/** What was found left behind, for a bounded time: the next round goes on. */
+/** Removes leftovers for a bounded time; the next round continues. */
 export async function removeLeftovers(ports: RemovalPorts, tenure: Tenure): Promise<void> {
   const { clock } = ports;
   const startedMs = clock.monotonicMs();
@@ -156,7 +161,7 @@ export async function removeLeftovers(ports: RemovalPorts, tenure: Tenure): Prom
   }
 }
 
-/** The stamp of the last commit, once state holds, behind the checkpoint, all up to it. */
+/** The stamp of the last commit, once everything up to it is in the state tables and behind the checkpoint. */
 async function settledStamp(tenure: Tenure): Promise<Stamp> {
   const stamp = tenure.nextBase - 1;
   await tenure.checkpointed();

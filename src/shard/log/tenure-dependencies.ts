@@ -1,4 +1,4 @@
-// What a tenure works with: the ports and bounds of its shard, and who is told what of it.
+// What a tenure depends on: the ports and bounds of its shard, and the observers of its work.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { IdFactory } from '../../core/ids.ts';
@@ -21,8 +21,8 @@ export interface TenureDependencies {
   readonly leaseValid: () => boolean;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
-  /** Writes of a slot wait for capacity in memory. */
+  /** Called when writes of a slot wait for memory. */
   readonly observeWait: (slot: number, kind: WriteKind) => void;
-  /** The tenure has ended without being asked to. */
+  /** The tenure ended unexpectedly. */
   readonly onLost: (reason: string) => void;
 }

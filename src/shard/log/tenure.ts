@@ -1,6 +1,6 @@
-// A tenure: one (slot, epoch) at its owner. Everything that is true only while this shard owns the slot hangs off this
-// object: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It is dropped as a
-// whole, and nothing of an earlier tenure can land in a later one.
+// A tenure: one (slot, epoch) at its owner. This object holds everything that is true only while this shard owns the
+// slot: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. Invariant:
+// everything is dropped together, so nothing of an earlier tenure can reach a later one.
 //
 //   opening ──recovered──▶ serving ──release──▶ releasing ──flushed──▶ ended
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended
@@ -34,16 +34,16 @@ import type { TenureDependencies } from './tenure-dependencies.ts';
 import type { OperationResult } from './write-decisions.ts';
 
 const RETRY_MS = 200;
-/** How soon an opening goes on once a lapsed lease is valid again. */
+/** How often an opening that waits for the lease checks whether it is valid again. */
 const LEASE_POLL_MS = 20;
-/** Where many slots are opened at once, this conditional write can wait for the others. */
+/** When many slots are opened at once, this conditional write can wait for the others. */
 const RECORD_OPENED_MS = 1000;
 
-/** Rows that nobody needs any more, as far as the tenure has come across them. */
+/** Rows that are no longer needed, as far as the tenure has found them. */
 interface Leftovers {
-  /** Where the removal of the records of deleted tenants goes on; undefined: there are none. */
+  /** Where the removal of deleted tenants' records continues; undefined: there are none. */
   deletedTenants: { readonly after: TenantId | undefined } | undefined;
-  /** On the monotonic clock: until then they are left alone. */
+  /** Not before this time, on the monotonic clock. */
   notBeforeMs: number;
 }
 
@@ -58,7 +58,7 @@ export class Tenure {
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
   readonly #held: { readonly [Kind in WriteKind]: HeldBytes };
-  /** Whether the operation ids of all that was replayed are known: while memory is short they are read back later. */
+  /** Whether the operation ids of all replayed entries are known. While memory is short they are read back later. */
   #replayedKnown = true;
   #state: SlotStatus['state'] | 'ended' = 'opening';
   #appender: Appender | undefined;
@@ -67,7 +67,7 @@ export class Tenure {
   #window: IdempotencyWindow | undefined;
   #rebuilding: Promise<void> | undefined;
 
-  /** `row` is the claim that made `owner` the owner. */
+  /** `row`: the claim that made `owner` the owner. */
   constructor(row: SlotRow, owner: string, dependencies: TenureDependencies) {
     this.slot = row.slot;
     this.epoch = row.epoch;
@@ -86,7 +86,7 @@ export class Tenure {
     return this.#state;
   }
 
-  /** Whether it takes requests. Answers demand the lease as well: `assertServing`. */
+  /** Whether the tenure accepts requests. Answering also requires the lease: `assertServing`. */
   get serving(): boolean {
     return this.#state === 'serving';
   }
@@ -107,7 +107,7 @@ export class Tenure {
     return this.#appender?.queueLength ?? 0;
   }
 
-  /** Since when an append, and the state of what was appended, have been waited for; undefined: nothing is. */
+  /** Since when an append has been in flight, and appended entries have waited to be applied; undefined: none. */
   get waits(): { readonly appendSinceMs: number | undefined; readonly applySinceMs: number | undefined } {
     return { appendSinceMs: this.#appender?.settlingSinceMs, applySinceMs: this.#applier?.waitingSinceMs };
   }
@@ -116,12 +116,12 @@ export class Tenure {
     return this.#applier?.checkpointSeq ?? 0;
   }
 
-  /** Where the idempotency window begins, as the stored checkpoint says: nothing from there on may be trimmed. */
+  /** The start of the idempotency window in the stored checkpoint: nothing from there on may be trimmed. */
   get windowFrom(): number {
     return this.#applier?.windowFrom ?? 0;
   }
 
-  /** Log entries that the state tables do not hold yet. */
+  /** Log entries that the state tables do not contain yet. */
   get lagEntries(): number {
     return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;
   }
@@ -132,7 +132,7 @@ export class Tenure {
     return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants: this.tenants.size };
   }
 
-  /** Recovers the slot and serves it. Throws where it cannot; the tenure has then ended. */
+  /** Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. */
   async open(): Promise<void> {
     const { store, clock, ids, segmentSize } = this.#dependencies;
     const replay = (entry: CommittedEntry) => this.#replay(entry);
@@ -173,12 +173,12 @@ export class Tenure {
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
       this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
     } catch (error) {
-      this.end('It could not be opened.');
+      this.end('The slot could not be opened.');
       throw error;
     }
   }
 
-  /** Whether the operation ids of earlier owners are known, and nothing of the log is being read back any more. */
+  /** Whether the operation ids of earlier owners are known, so that no more of the log is read back. */
   get restored(): boolean {
     return this.#rebuilding === undefined;
   }
@@ -189,7 +189,7 @@ export class Tenure {
     return this.#appender.submit(operation);
   }
 
-  /** Greater than the stamp of every commit until now. */
+  /** Greater than the stamp of every commit so far. */
   get nextBase(): Stamp {
     return this.#appender?.nextBase ?? 0;
   }
@@ -199,43 +199,43 @@ export class Tenure {
     return this.#appender?.time;
   }
 
-  /** Resolves when the state tables hold every commit until now. */
+  /** Resolves when the state tables contain every commit so far. */
   async applied(): Promise<void> {
     await this.#applier?.applied(this.lastSeq);
     if (!this.serving) throw this.#notServing();
   }
 
-  /** Resolves when no recovery will apply a commit until now again. */
+  /** Resolves when no recovery will replay any commit made so far. */
   async checkpointed(): Promise<void> {
     await this.#applier?.flush();
     if (!this.serving) throw this.#notServing();
   }
 
-  /** Throws `not-serving` unless answers may be given now. To be asked again after the last await of an answer. */
+  /** Throws `not-serving` unless the shard may answer now. Call it again after the last await before answering. */
   assertServing(): void {
     if (this.#state !== 'serving') throw this.#notServing();
     if (!this.#dependencies.leaseValid()) {
       throw new ShardFailure(
         'not-serving',
-        'The shard has not heard from the store for too long to be sure that it owns the slot.',
+        'The shard has no valid lease, so it cannot be sure that it still owns the slot.',
       );
     }
   }
 
   /**
-   * Takes nothing more, finishes what is in flight (with `flush`, applies and checkpoints it, too) and ends: for
-   * `limitMs` at most, since the next owner recovers from the log whatever is missing. Afterwards the slot may be
-   * released, and is never served again in this epoch.
+   * Accepts no more requests, finishes what is in flight (with `flush`, also applies and checkpoints it) and ends.
+   * Takes at most `limitMs`, since the next owner recovers from the log anyway. Afterwards the slot may be released,
+   * and is never served again in this epoch.
    */
   async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
     const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
     await Promise.race([finished, delay(this.#dependencies.clock, limitMs)]);
-    this.end('It was released.');
+    this.end('The slot was released.');
   }
 
-  /** Drops everything. What was acknowledged stands in the log. */
+  /** Drops everything. Acknowledged writes are in the log. */
   end(reason: string): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -276,7 +276,7 @@ export class Tenure {
     );
   }
 
-  /** Resolves under a valid lease; rejects once the tenure has ended. */
+  /** Resolves once the lease is valid; rejects if the tenure has ended. */
   async #leased(): Promise<void> {
     while (this.#state !== 'ended') {
       if (this.#dependencies.leaseValid()) return;
@@ -297,7 +297,7 @@ export class Tenure {
     }
   }
 
-  /** So that a later owner finds out if the log has lost this tenure's first entry, which fences already. */
+  /** Lets a later owner detect that the log has lost this tenure's first entry. That entry itself already fences. */
   async #recordOpened(opened: number): Promise<void> {
     const { store, clock } = this.#dependencies;
     const { slot, owner, epoch } = this;
@@ -306,15 +306,15 @@ export class Tenure {
       try {
         const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
         if (applied) return;
-        if (row?.owner !== owner || row.epoch !== epoch) this.#lose('The slot has another owner by now.');
+        if (row?.owner !== owner || row.epoch !== epoch) this.#lose('The slot has another owner now.');
       } catch {
-        // Whether it is recorded the next try finds out.
+        // The next attempt finds out whether it was recorded.
       }
       await delay(clock, RETRY_MS);
     }
   }
 
-  /** Writes wait for it; a log that cannot be trusted ends the tenure. */
+  /** Writes wait for this. A log that cannot be trusted ends the tenure. */
   async #rebuildWindow(
     window: IdempotencyWindow,
     range: Parameters<typeof rebuildWindow>[2],
@@ -336,7 +336,7 @@ export class Tenure {
         async (ports) => {
           const tail = { store, clock, segmentSize, operationsKeptMs, ...ports };
           const known = await rebuildWindow(tail, this.slot, range);
-          // Where it was over before, the window has passed: what was decided before the opening has left it.
+          // If the rebuild ended early, the window has passed: everything decided before the opening has left it.
           if (this.#state !== 'ended') window.startAt(known);
         },
       );
@@ -348,7 +348,7 @@ export class Tenure {
   }
 
   async #replay(entry: CommittedEntry): Promise<void> {
-    // The session may have ended meanwhile.
+    // The session may have ended in the meantime.
     if (this.#state === 'ended') throw this.#notServing();
     this.#replayedKnown &&= this.#held.operations.processHasCapacity;
     if (this.#replayedKnown) this.#operations.remember(decidedIn(entry));
@@ -384,7 +384,7 @@ export class Tenure {
       // Its rows were confirmed with their entries.
       if (write.kind === 'grant-count') continue;
       const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
-      // The rows of one operation follow each other.
+      // The rows of one operation are adjacent.
       if (tenantId !== last) this.tenants.get(tenantId)?.confirm(seq);
       last = tenantId;
     }

@@ -1,6 +1,5 @@
-// Operations: how each kind of write is decided. A decision is taken in the order of the batch, against committed
-// memory plus what precedes in the same batch (the draft), and it is synchronous: what it reads was pinned before it
-// queued.
+// Decides each kind of write. A decision is taken in batch order, against committed memory plus the earlier decisions
+// of the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -26,23 +25,23 @@ export type OperationResult =
 
 export interface Decision {
   readonly result: OperationResult;
-  /** Empty: nothing is logged for it. The last one is what the operation was about. */
+  /** Empty: nothing is logged. The last one is the change that the operation requested. */
   readonly changes: readonly Change[];
 }
 
-/** Decides, or throws a GrantdError that is the operation's answer. */
+/** Decides, or throws the GrantdError that the operation's caller gets. */
 export type Decide = (draft: Draft) => Decision;
 
-/** Committed memory plus the decisions that precede in the batch. */
+/** Committed memory plus the earlier decisions of the batch. */
 export class Draft {
   readonly #grants = new Map<string, GrantAttributes | null>();
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
-  /** Grants created less those revoked. */
+  /** Grants created minus grants revoked. */
   readonly #grantCounts = new Map<TenantId, number>();
 
-  /** Takes in the changes of a decision. */
+  /** Adds the changes of a decision. */
   add(tenantId: TenantId, changes: readonly Change[]): void {
     for (const change of changes) {
       switch (change.kind) {
@@ -76,11 +75,11 @@ export class Draft {
     const { subject, relation, object } = request;
     const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
     if (drafted !== undefined) return drafted;
-    assert(facts !== undefined, 'a write queues only when its tuple is known');
+    assert(facts !== undefined, 'a write is queued only when its tuple is known');
     return facts;
   }
 
-  /** Undefined while the grants that were stored before are being counted. */
+  /** Undefined while the tenant's existing grants are being counted. */
   grantCount(memory: TenantMemory): number | undefined {
     const { grants } = memory.grantCount;
     return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
@@ -103,7 +102,7 @@ export class Draft {
     return memory.keys.rows.get(keyId);
   }
 
-  /** Whether a decision that precedes in the batch revoked the key. */
+  /** Whether an earlier decision of the batch revoked the key. */
   revokes(tenantId: TenantId, keyId: string): boolean {
     return this.#keys.get(tenantId)?.get(keyId) === null;
   }
@@ -140,13 +139,13 @@ export interface DecideContext {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly plans: Plans;
-  /** A limit of the plan was reached. */
+  /** Called when a limit of the plan was reached. */
   readonly onRefused: (code: LimitCode) => void;
 }
 
 type LimitCode = GrantRefusal | 'key-limit-reached';
 
-/** A write that queued before its tenant's deletion does not follow it: its caller authenticates again, in vain. */
+/** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
 function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
@@ -156,7 +155,7 @@ function assertLives(draft: Draft, memory: TenantMemory): void {
 const limitReached = (memory: TenantMemory, what: string, max: number): string =>
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
-/** A result and no failure of the call: its other grants stand. */
+/** A result rather than a failure of the call: the other grants of the call take effect. */
 function refuseGrant({ onRefused }: DecideContext, code: GrantRefusal, message: string): Decision {
   onRefused(code);
   return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
@@ -258,7 +257,7 @@ export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
   };
 }
 
-/** Fields left undefined stay. A tenant that is being deleted takes no change but the last, to `deleted`. */
+/** Undefined fields stay unchanged. A tenant that is being deleted accepts only one more change, to `deleted`. */
 export function decideTenantUpdate(
   memory: TenantMemory,
   update: { readonly [Field in 'name' | 'plan']: string | undefined } & { readonly state: Tenant['state'] | undefined },
@@ -280,7 +279,7 @@ export function decideTenantUpdate(
   };
 }
 
-/** What was answered to an operation that stands in the log: a repeat gets it again. */
+/** The result of an operation in the log: a repeat gets it again. */
 export function resultFromLog(operation: TailOperation): OperationResult | undefined {
   const change = operation.changes.at(-1);
   switch (change?.kind) {

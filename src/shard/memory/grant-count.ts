@@ -1,10 +1,11 @@
-// How many live grants one tenant has, and their bytes: derived from the log, change by change, so that every owner
-// that reads the same log has the same count. The applier writes it with the entries that changed it, so the stored row
-// is never behind the checkpoint; it may be ahead, and tells by its seq which entries of a replay it holds already.
+// The number of a tenant's live grants, and their bytes. Both are derived from the log, change by change, so every
+// owner that reads the same log has the same count. The applier writes the count with the entries that changed it, so
+// the stored row is never behind the checkpoint. It may be ahead: its seq says which entries of a replay it already
+// includes.
 //
-// A tenant that was stored before counts were kept is counted in the background (grant-walk.ts), in the order of
-// bucket, subject, relation, object. Meanwhile a commit at or before the position changes the count, and one behind it
-// does not: the walk has yet to come there.
+// For a tenant that is older than these counts, a walk counts in the background (grant-walk.ts), in the order of
+// bucket, subject, relation, object. Until it is done a commit at or before the walk's position changes the count. A
+// commit after it does not, since the walk has yet to get there.
 
 import { z } from 'zod';
 import type { TenantId } from '../../core/ids.ts';
@@ -14,16 +15,16 @@ import type { GrantCountRow } from '../../store/store.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantGrants } from '../shard.ts';
 
-/** A subject in the order of counting. */
+/** A subject in counting order. */
 export interface SubjectPlace {
   readonly bucket: number;
-  /** Empty: before the first of the bucket. */
+  /** Empty: before the first subject of the bucket. */
   readonly subject: string;
 }
 
 /** Everything up to here is counted. */
 export interface CountPosition extends SubjectPlace {
-  /** The last grant of the subject that is; undefined: all of them are. */
+  /** The last counted grant of the subject; undefined: all are counted. */
   readonly grant: { readonly relation: Relation; readonly object: string } | undefined;
 }
 
@@ -37,7 +38,7 @@ type GrantPlace = NonNullable<CountPosition['grant']>;
 export const compareGrants = (left: GrantPlace, right: GrantPlace): number =>
   compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object);
 
-/** What a grant adds to the bytes of its tenant: its three texts in UTF-8. */
+/** What a grant adds to the bytes of its tenant: its three strings in UTF-8. */
 export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
   Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object);
 
@@ -62,22 +63,22 @@ function decodePosition(text: string): CountPosition {
 export class GrantCount {
   #grants = 0;
   #bytes = 0;
-  /** Of the row that was read: it holds the entries up to here. */
+  /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   #steps = 0;
   /** Undefined: all grants are counted. */
   #position: CountPosition | undefined = START;
-  /** Whether the walk has come further than the row that is kept. */
+  /** Whether the walk has advanced since the row was last saved. */
   unsaved = false;
-  /** While the walk is on: it is told of subjects behind the position that were given grants. */
+  /** Set during a walk; receives subjects after the position that were given grants. */
   #onCreated: ((subject: string) => void) | undefined;
 
-  /** Undefined while they are being counted. */
+  /** Undefined while the count is in progress. */
   get total(): TenantGrants | undefined {
     return this.#position === undefined ? { grants: this.#grants, bytes: this.#bytes } : undefined;
   }
 
-  /** Undefined while they are being counted. */
+  /** Undefined while the count is in progress. */
   get grants(): number | undefined {
     return this.#position === undefined ? this.#grants : undefined;
   }
@@ -86,7 +87,7 @@ export class GrantCount {
     return this.#position;
   }
 
-  /** Goes on from a stored row, before any entry is replayed. */
+  /** Continues from a stored row, before any entry is replayed. */
   load(row: GrantCountRow): void {
     this.#position = row.position === undefined ? undefined : decodePosition(row.position);
     this.#grants = row.grants;
@@ -96,14 +97,14 @@ export class GrantCount {
   }
 
   /**
-   * Takes in a committed change, in log order. Whether the row has to be written with the entry: also where the change
-   * is not counted yet, so that no row of an earlier owner that comes late is taken for the latest.
+   * Applies a committed change, in log order. Returns whether the row must be written with the entry. That is also the
+   * case if the change is not counted yet, so that a late row of an earlier owner does not pass for the latest.
    */
   commit(change: Change, seq: number): boolean {
     if (seq <= this.#loadedSeq) return false;
     switch (change.kind) {
       case 'tenant-created':
-        // There is nothing yet that would have to be counted.
+        // A new tenant has no grants to count.
         this.#position = undefined;
         return true;
       case 'grant-created':
@@ -126,23 +127,23 @@ export class GrantCount {
     this.#bytes += sign * bytesOfGrant(grant);
   }
 
-  /** As of `seq`, the entry that was committed last. */
+  /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
     const position = this.#position && encodePosition(this.#position);
     return { tenantId, seq, grants: this.#grants, bytes: this.#bytes, position, steps: this.#steps };
   }
 
-  /** The row is kept. */
+  /** The row is stored. */
   saved(row: GrantCountRow): void {
     if (row.steps === this.#steps) this.unsaved = false;
   }
 
-  /** The walk begins, or ends (undefined). */
+  /** A walk begins, or ends (undefined). */
   watchCreated(onCreated: ((subject: string) => void) | undefined): void {
     this.#onCreated = onCreated;
   }
 
-  /** The walk has counted what lies between the position and this one; undefined: everything. */
+  /** The walk has counted everything between the position and this one; undefined: everything. */
   advance(position: CountPosition | undefined, found: TenantGrants): void {
     this.#grants += found.grants;
     this.#bytes += found.bytes;

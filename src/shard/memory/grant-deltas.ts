@@ -17,7 +17,7 @@ export interface TupleChange {
 /** An entity holds no white space, so the key is unambiguous. */
 const tupleKey = (relation: number, counterpart: string): string => `${relation} ${counterpart}`;
 
-/** Changes in one generation of the overlay; then the next begins. */
+/** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
 interface Generation {
@@ -25,15 +25,15 @@ interface Generation {
   readonly changes: Map<string, Map<string, TupleChange>>;
   count: number;
   lastSeq: number;
-  /** The one that began after it. */
+  /** The following generation. */
   next: Generation | undefined;
 }
 
 const createGeneration = (): Generation => ({ changes: new Map(), count: 0, lastSeq: 0, next: undefined });
 
 /**
- * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in
- * the chain of generations, so that neither opening it nor a commit costs anything, however many are open.
+ * Opened at the start of a read: commits that were unconfirmed then, and every commit since. It is a position in the
+ * chain of generations, so opening it or adding a commit costs nothing, however many deltas are open.
  */
 export class GrantDelta {
   readonly #entity: string;
@@ -44,7 +44,7 @@ export class GrantDelta {
     this.#first = first;
   }
 
-  /** Changes that are to be looked at; as many tuples or fewer. */
+  /** The number of changes to examine; at least the number of changed tuples. */
   get size(): number {
     let size = 0;
     for (const changes of this.#generations()) size += changes.size;
@@ -85,9 +85,9 @@ export class EntityChanges implements Iterable<TupleChange> {
 }
 
 /**
- * The overlay is kept by generation, and a generation goes as a whole once all of it is confirmed. One map that is
- * always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
- * garbage collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
+ * The overlay is kept in generations, each dropped as a whole once it is fully confirmed. A single map that is
+ * constantly filled and emptied would leave a chain of outgrown tables, with all their content, to the next full
+ * garbage collection. A confirmed change that stays a little longer does no harm: newer changes stay longer still.
  */
 export class GrantDeltas {
   /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */
@@ -112,7 +112,7 @@ export class GrantDeltas {
     return generation;
   }
 
-  /** State now holds every commit up to `seq`: reads that start from here on find them there. */
+  /** State now contains every commit up to `seq`: reads that start from here on find them there. */
   confirm(seq: number): void {
     const generations = this.#generations;
     let confirmed = 0;
@@ -146,7 +146,7 @@ export class GrantDeltas {
     return new GrantDelta(entity, oldest);
   }
 
-  /** Changes that are held. */
+  /** Number of changes held. */
   get unconfirmed(): number {
     return this.#generations.reduce((sum, { count }) => sum + count, 0);
   }

@@ -18,12 +18,12 @@ const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
 const ORDER_BYTES = 12;
 
-/** Grants of a whole page that a listing puts in order itself. */
+/** Up to this many grants of a whole page are sorted at each listing. */
 const UNORDERED_MAX = 16;
 
 const WIDE = /[\u0100-\uffff]/;
 
-/** What V8 keeps of a text: two bytes a unit as soon as one of them needs that. */
+/** What V8 needs for a string: two bytes per unit as soon as one unit needs two. */
 export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
 
 /** Where a grant lies among those of its entity. */
@@ -41,12 +41,12 @@ const NO_COUNTERPARTS: readonly string[] = [];
 export class GrantPage extends Evictable {
   readonly entity: string;
   readonly whole: boolean;
-  /** Reads of the store that a whole page would have spared, since a sparse one began. */
+  /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: GrantPage) => void;
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
   #table = new TupleTable();
-  /** Of a sparse page: what it came to know before. */
+  /** Sparse pages only: the previous generation of known tuples. */
   #former: TupleTable | undefined;
   /** By relation, of a whole page with more than a few grants. */
   #orders: TextOrder[] | undefined;
@@ -68,13 +68,13 @@ export class GrantPage extends Evictable {
     this.#onEvict(this);
   }
 
-  /** Bytes by the present content. */
+  /** Bytes of the current content. */
   get estimate(): number {
     const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
     return this.#baseBytes + this.#tableBytes + this.#formerBytes + ordered;
   }
 
-  /** Live grants of a whole page; of a sparse one, tuples known, some counted twice. */
+  /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
   get tuples(): number {
     return this.#table.size + (this.#former?.size ?? 0);
   }
@@ -135,8 +135,8 @@ export class GrantPage extends Evictable {
   }
 
   /**
-   * Keeps a sparse page within `tuplesMax`: whenever it has come to know half of that, it forgets what it knew before
-   * then. What is asked for now is known soon, and forgetting costs nothing.
+   * Keeps a sparse page within `tuplesMax`: once the current generation has half of that, the page drops the previous
+   * one. Tuples in demand soon become known again, and forgetting costs nothing.
    */
   age(tuplesMax: number): void {
     assert(!this.whole, 'only a sparse page forgets');

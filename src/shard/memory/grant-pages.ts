@@ -7,8 +7,8 @@
 // is sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind
 // the calls, up to the bounds of a whole page.
 //
-//   absent ──first read, all of it──▶ whole ──grown beyond its bounds──▶ absent
-//      └──── first read, more ─────▶ sparse ──asked often, read to the end──▶ whole
+//   absent ──first read, complete──▶ whole ──grown beyond its bounds──▶ absent
+//      └──── first read, partial ──▶ sparse ──many reads, then read to the end──▶ whole
 
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -27,30 +27,31 @@ import type { PageLimits } from './page-limits.ts';
 import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
-/** What a row takes while it is read: the longest are a little more, most much less. */
+/** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
 const ROW_BYTES = 1024;
 /** A point read with what waits for it. */
 const POINT_READ_BYTES = 16 * 1024;
 /**
- * A whole page may grow so far beyond its bounds, so that one at its bounds is not read again after every few changes.
+ * A whole page may exceed its bounds by this factor, so that a page near its bounds is not reloaded after a few
+ * changes.
  */
 const GROWTH_MAX = 1.25;
-/** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
+/** Rows taken in at once; with more rows, each slice waits for its own turn. */
 const ROWS_AT_ONCE = 32;
-/** About what the process works for a read, for each of its rows, and for taking in a slice of them. */
+/** Approximate cost to the process of a read, of each of its rows, and of taking in one slice. */
 const READ_MS = 0.2;
 const ROW_MS = 0.01;
 const SLICE_MS = 0.3;
-/** How much of what is expected of a tenant's next read its last one says. */
+/** Weight of the last read in the estimate for the tenant's next read. */
 const LAST_READ_WEIGHT = 0.25;
 /** A listing from the store reads many rows. */
 const READS_OF_LISTING = 8;
-/** Tuples of one call that are looked for at once: the others of the tenant get in between. */
+/** Tuples of one call that are looked up at once, so that the tenant's other calls get their share. */
 const TUPLES_AT_ONCE = 32;
-/** Tuples that are put down in one step. */
+/** Tuples registered in one step. */
 const TUPLES_PER_STEP = 250;
 
-/** A string of a request may share the memory of the whole message it came in, which a page must not keep. */
+/** A string of a request may share the memory of the whole message that contained it, which a page must not retain. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 export interface GrantPagesDependencies {
@@ -87,7 +88,7 @@ export class GrantPages {
     this.#dependencies = dependencies;
   }
 
-  // ---- what is in memory ----
+  // ---- content in memory ----
 
   /** As of now: good until the next await. */
   get(entity: string): GrantPage | undefined {
@@ -117,7 +118,9 @@ export class GrantPages {
     return Object.assign(held.move(), { tuples: [tuple] });
   }
 
-  /** The same of many, in their order. Rejects as `overloaded` where calls of this tenant hold too many already. */
+  /**
+   * The same for many tuples, in their order. Rejects as `overloaded` if calls of this tenant already hold too many.
+   */
   async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
     const { budget, clock } = this.#dependencies;
     const bytes = subjects.reduce((sum, entity, index) => sum + watchedBytes(entity, objects[index] ?? ''), 0);
@@ -160,7 +163,7 @@ export class GrantPages {
     this.#changed(page);
   }
 
-  /** What a read says counts unless a commit was told meanwhile, which is newer. */
+  /** The result of a read counts unless a newer commit arrived in the meantime. */
   async #learn(tuple: WatchedTuple): Promise<void> {
     if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.entity) ?? (await this.load(tuple.entity)), tuple);
     if (tuple.facts !== undefined) return;
@@ -170,7 +173,7 @@ export class GrantPages {
 
   // ---- reads of the store ----
 
-  /** Resolves in a turn of this tenant, for what then costs so much. */
+  /** Resolves in a turn of this tenant, for work that costs about `costMs`. */
   #turn(costMs: number): Promise<void> {
     return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
   }
@@ -275,21 +278,21 @@ export class GrantPages {
     }
   }
 
-  // ---- sparse pages that are asked about often ----
+  // ---- sparse pages in frequent use ----
 
   #countReads(page: GrantPage, reads: number): void {
     const { budget, pageLimits } = this.#dependencies;
     if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
     page.reads += reads;
     if (page.reads < pageLimits.readsBeforeWhole) return;
-    // Nobody waits for it, so it takes only capacity that nobody else wants.
+    // No call waits for this read, so it takes only capacity that is free.
     const leave = budget.loads.tryEnter(this.#tenantId, pageLimits.bytesMax);
     if (leave === undefined) return;
-    // Until it is settled; for good where the subject is too large.
+    // Blocks further attempts until this one is settled; for good if the subject is too large.
     page.reads = Number.NEGATIVE_INFINITY;
     void this.#readWhole(page)
       .catch(() => {
-        // Tried again when it has been asked about as often again.
+        // Retried after the same number of further reads.
         page.reads = 0;
       })
       .finally(leave);
@@ -330,12 +333,12 @@ export class GrantPages {
     this.#changed(page);
   }
 
-  /** The state tables now hold every commit up to `seq`. */
+  /** The state tables now contain every commit up to `seq`. */
   confirm(seq: number): void {
     this.#deltas.confirm(seq);
   }
 
-  /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
+  /** The tenure has ended: its pages are not used again, and results of pending reads are discarded. */
   drop(): void {
     const { budget, clock } = this.#dependencies;
     this.#dropped = true;

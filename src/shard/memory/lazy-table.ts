@@ -1,6 +1,5 @@
-// A small table of a tenant (its namespaces, its API keys), bounded by its plan, read whole at its first use and kept
-// current by every commit. The same overlay and delta rule as for pages holds: what was committed wins over what was
-// read.
+// A small table of a tenant (its namespaces or its API keys), bounded by the plan. It is read completely at its first
+// use and kept current by every commit. As for pages, overlay and delta apply: a commit wins over what was read.
 
 import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';
@@ -11,29 +10,29 @@ const ROW_BYTES = 400;
 const ended = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended.');
 
 interface Loading<Row> {
-  /** The overlay at the start of the read and every commit since. */
+  /** The overlay at the start of the read, and every commit since. */
   readonly delta: Map<string, Row | null>;
   readonly done: Promise<void>;
-  /** Resolves, too, once it is known that the read takes long. */
+  /** Also resolves once the read is known to take long. */
   readonly doneOrLong: Promise<void>;
   pins: number;
 }
 
-/** One row that is being read by itself. */
+/** A single row that is being read. */
 interface Lookup<Row> {
   readonly id: string;
-  /** As it was committed last, until state holds it or after the read began. `undefined`: nothing was. */
+  /** The last commit that state may lack, or that came after the read began. `undefined`: there was none. */
   committed: Row | null | undefined;
 }
 
-/** Tells by `onLong` that it takes long. */
+/** Calls `onLong` if the read takes long. */
 export type ReadTable<Row> = (onLong: () => void) => Promise<ReadonlyMap<string, Row>>;
 
 export class LazyTable<Row> extends Evictable {
   readonly #read: ReadTable<Row>;
   readonly #budget: MemoryBudget;
   #rows: Map<string, Row> | undefined;
-  /** Committed and not yet confirmed in state. `null`: gone. */
+  /** Committed and not yet confirmed in state. `null`: deleted. */
   readonly #overlay = new Map<string, { readonly row: Row | null; readonly seq: number }>();
   #dropped = false;
   #loading: Loading<Row> | undefined;
@@ -45,7 +44,7 @@ export class LazyTable<Row> extends Evictable {
     this.#read = read;
   }
 
-  /** The rows stay in memory, current, until the pin is disposed of. One read however many wait. */
+  /** Keeps the rows in memory and current until the pin is disposed of. All waiting callers share one read. */
   async pin(): Promise<Disposable> {
     this.referenced = true;
     if (this.#dropped) throw ended();
@@ -64,8 +63,8 @@ export class LazyTable<Row> extends Evictable {
   }
 
   /**
-   * Gives `take` one row, current at that moment; it must not wait for anything. The row comes from memory, where the
-   * table is read at its first use. Only while that takes long the row is read by itself.
+   * Calls `take` with one row, current at that moment; `take` must be synchronous. The row comes from the table, which
+   * is loaded at its first use. Only if loading takes long, the row is read on its own.
    */
   async withRow<Result>(
     id: string,
@@ -90,25 +89,25 @@ export class LazyTable<Row> extends Evictable {
     }
   }
 
-  /** The rows, where they are in memory. */
+  /** The rows, if they are in memory. */
   get loaded(): ReadonlyMap<string, Row> | undefined {
     this.referenced = true;
     return this.#rows;
   }
 
-  /** How many rows there are, where they are in memory. Asking is no use of them. */
+  /** The number of rows, if they are in memory. Does not count as a use. */
   get size(): number | undefined {
     return this.#rows?.size;
   }
 
-  /** The rows; only while a pin is held. */
+  /** The rows; only valid while a pin is held. */
   get rows(): ReadonlyMap<string, Row> {
     assert(this.#rows !== undefined, 'a pinned table is loaded');
     return this.#rows;
   }
 
   commit(id: string, row: Row | null, seq: number): void {
-    // Behind the older ones: a confirmation looks no further than it reaches.
+    // Moves the entry to the end, so that `confirm` can stop at the first newer one.
     this.#overlay.delete(id);
     this.#overlay.set(id, { row, seq });
     this.#loading?.delta.set(id, row);
@@ -119,7 +118,7 @@ export class LazyTable<Row> extends Evictable {
     this.#budget.resize(this, this.#rows.size * ROW_BYTES);
   }
 
-  /** State now holds every commit up to `seq`. */
+  /** State now contains every commit up to `seq`. */
   confirm(seq: number): void {
     for (const [id, entry] of this.#overlay) {
       if (entry.seq > seq) return;
@@ -131,7 +130,7 @@ export class LazyTable<Row> extends Evictable {
     this.#rows = undefined;
   }
 
-  /** The tenure has ended: nothing is kept, and nothing that is still being read lands. */
+  /** The tenure has ended: the table keeps no rows, and results of pending reads are discarded. */
   drop(): void {
     this.#dropped = true;
     this.#budget.remove(this);
@@ -160,7 +159,7 @@ export class LazyTable<Row> extends Evictable {
       },
     );
     const doneOrLong = Promise.race([done, long]);
-    // Whoever waits for one of them hears of a failure; perhaps nobody does.
+    // Callers that await these see a failure; if there are none, it must not count as unhandled.
     done.catch(() => {});
     doneOrLong.catch(() => {});
     return { delta, done, doneOrLong, pins: 0 };

@@ -1,28 +1,28 @@
-// The gate before what takes memory for a while: reads of the store, and calls that hold many tuples. It keeps: what is
-// let in at once stays within a bound in bytes for each tenant and for the process, reserved before and given back
-// after, and within a number for each tenant. What comes beyond waits: those of one tenant in their order, tenants in
-// turns. Who waits for too long, or behind too many of the same tenant, is refused as `overloaded`; nobody is because
-// of what another tenant asks. Whoever is in never waits at the same gate again, so nobody waits for himself.
+// The gate before work that takes memory for a while: reads of the store, and calls that hold many tuples. Invariant:
+// the bytes of admitted work stay within a bound per tenant and per process, reserved before and returned after; the
+// number of admitted items has a bound per tenant. Everything else waits: in order within a tenant, tenants in turn.
+// Work that waits too long, or behind too many of the same tenant, is refused as `overloaded`, but never because of
+// another tenant's requests. Admitted work never waits at the same gate again, so it cannot wait for itself.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 
-/** Those of one tenant that wait, at most. Each is a call that its peer's own bound counts already. */
+/** Waiting calls of one tenant. Each already counts towards the limit of its peer. */
 const WAITING_MAX = 10_000;
-/** Less than half of a request's deadline, so that a read of the store still fits behind it. */
+/** Less than half of a request's deadline, so that a read of the store still fits after it. */
 const WAIT_MS_MAX = 4000;
-/** Those told in one step that they have waited too long. */
+/** Waiting calls refused in one step. */
 const REFUSALS_PER_STEP = 250;
-/** However small the budget, so many of a tenant are let in at once: nothing is reckoned larger. */
+/** At least this many calls of a tenant are admitted at once, however small the budget: none counts as larger. */
 const AT_ONCE_MIN = 4;
 
 export interface LoadGateOptions {
-  /** Of the process. */
+  /** Bound of the process. */
   readonly bytesMax: number;
   readonly tenantBytesMax: number;
-  /** Of one tenant at once, however little memory each takes. */
+  /** Calls of one tenant at once, however little memory each takes. */
   readonly tenantCountMax: number;
-  /** Told of every change of what is reserved. */
+  /** Called at every change of the reserved bytes. */
   readonly onChange: (bytes: number) => void;
 }
 
@@ -43,9 +43,9 @@ interface Share {
 export class LoadGate {
   readonly #options: LoadGateOptions;
   readonly #shares = new Map<string, Share>();
-  /** Tenants with somebody that waits; the first has the next turn. */
+  /** Tenants with waiting calls; the first has the next turn. */
   readonly #turns = new Map<string, Share>();
-  /** Somebody waits for capacity of the process: nobody is let in before. */
+  /** A call waits for capacity of the process, so none is admitted before it. */
   #full = false;
   #bytes = 0;
   #waiting = 0;
@@ -55,7 +55,7 @@ export class LoadGate {
     this.#options = options;
   }
 
-  /** Reserved now. */
+  /** Bytes reserved now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -64,12 +64,12 @@ export class LoadGate {
     return this.#waiting;
   }
 
-  /** Since the beginning. */
+  /** Calls refused since the start. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Runs `work` with so many bytes reserved for it. Rejects as `overloaded` before it has begun, or as `work` does. */
+  /** Runs `work` with `bytes` reserved for it. Rejects as `overloaded` before it begins, or as `work` does. */
   async run<Result>(tenant: string, bytes: number, clock: Clock, work: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(tenant, bytes, clock);
     try {
@@ -79,7 +79,7 @@ export class LoadGate {
     }
   }
 
-  /** Resolves when there is capacity, with what gives it back. Rejects as `overloaded`. */
+  /** Resolves when there is capacity, with a function that returns it. Rejects as `overloaded`. */
   async enter(tenant: string, bytes: number, clock: Clock): Promise<() => void> {
     const reserved = this.#bounded(bytes);
     const present = this.#shares.get(tenant);
@@ -100,7 +100,8 @@ export class LoadGate {
   }
 
   /**
-   * What nobody waits for, and what spares those who wait: let in where there is capacity in bytes at once, past them.
+   * For background work that shortens the waits of others: admitted immediately, ahead of waiting calls, if there is
+   * capacity in bytes.
    */
   tryEnter(tenant: string, bytes: number): (() => void) | undefined {
     const reserved = this.#bounded(bytes);
@@ -156,10 +157,10 @@ export class LoadGate {
     if (share.count === 0 && share.waiting.size === 0) this.#shares.delete(tenant);
   }
 
-  /** Lets in whoever fits now, tenants in turns. */
+  /** Admits what fits now, tenants in turn. */
   #admit(): void {
     this.#full = false;
-    // One that was let in is put behind the others, where this walk finds it again.
+    // An admitted tenant moves behind the others, where this loop finds it again.
     for (const [tenant, share] of this.#turns) {
       const [waiter] = share.waiting;
       if (waiter === undefined) {
@@ -187,7 +188,7 @@ export class LoadGate {
     share.timer = undefined;
   }
 
-  /** One timer for all who wait of a tenant: they have come in the order of their deadlines. */
+  /** One timer for all waiting calls of a tenant: they are in the order of their deadlines. */
   #schedule(tenant: string, share: Share, clock: Clock): void {
     const [first] = share.waiting;
     if (first === undefined || share.timer !== undefined) return;
@@ -209,7 +210,7 @@ export class LoadGate {
     }
     if (share.waiting.size === 0) this.#turns.delete(tenant);
     else this.#schedule(tenant, share, clock);
-    // The next may need less.
+    // The next one may need less.
     this.#admit();
   }
 
@@ -218,7 +219,7 @@ export class LoadGate {
     this.#forget(tenant, share);
     return new GrantdError(
       'overloaded',
-      'More of this tenant has to be read than memory allows at once. Nothing was changed.',
+      'The requests of this tenant need more memory than is available at once. Nothing was changed.',
     );
   }
 }

@@ -1,7 +1,8 @@
-// The memory budget of the shards of a process: everything that can be read again from the store is held under one
-// bound in bytes, and so is what reads and calls take for a while (they enter by a gate), what writes take until nobody
-// can repeat them (write-memory.ts), and what is held of each tenant: pages are evicted for them. When the bound is
-// exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
+// The memory budget of a process, for all its shards. One bound in bytes covers four kinds of memory: content that can
+// be read again from the store; memory of reads and calls, which a gate admits; memory of writes, until no client can
+// repeat them (write-memory.ts); and data held per tenant. Only the first kind is evicted, to make way for the others.
+// Above the bound the least recently used content goes, by second chance (CLOCK; Corbató, 1968): a use costs one
+// assignment.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -11,36 +12,39 @@ import { LoadGate } from './load-gate.ts';
 import { WRITE_KINDS, WriteMemory } from './write-memory.ts';
 
 export abstract class Evictable {
-  /** Estimated bytes held. Changed through the budget only. */
+  /** Estimated bytes. Only the budget changes them. */
   bytes = 0;
-  /** Set at every use; cleared when the hand passes. */
+  /** Set at every use; cleared when the clock hand passes. */
   referenced = true;
-  /** Greater than zero while somebody relies on it: it stays. */
+  /** Above zero while a caller relies on the item, so that it stays. */
   pins = 0;
-  /** Its place in the budget, −1 outside. The budget's own. */
+  /** Index in the budget, −1 outside. Only the budget uses it. */
   place = -1;
 
-  /** Lets go of the content. Called by the budget after it has taken the item out. */
+  /** Drops the content. The budget calls this after it has removed the item. */
   abstract evict(): void;
 }
 
-/** Places that the hand passes in one call: what it does not free, the next call goes on with. */
+/** Steps of the clock hand in one call; the next call continues. */
 const HAND_STEPS_MAX = 4096;
-/** Items that are let go of in one turn of the event loop: well within a millisecond. */
+/** Items dropped in one turn of the event loop: well within a millisecond. */
 const REMOVALS_PER_TURN = 1000;
 
 /**
- * An eighth of the budget is for what is being read, another one for tuples that calls hold, all tenants together; one
- * tenant has a quarter of that. With 256 MiB: 32 MiB and 8, which are 128 and 32 subjects that are read at once.
+ * Reads of the store may take an eighth of the budget, and tuples held by calls another eighth; one tenant gets a
+ * quarter of each. With 256 MiB: 32 MiB and 8 MiB, which allow 128 and 32 subjects to be read at once.
  */
 const GATE_SHARE = 8;
 const TENANTS_PER_GATE = 4;
-/** Of the budget, for pages, whatever else is held: without any, every check would be a read of the store. */
+/**
+ * Divisor of the budget: pages keep at least this share, whatever else is held. Without pages every check would read
+ * the store.
+ */
 const PAGES_SHARE_MIN = 4;
-/** Reads of one tenant on their way at once: many more than keep a store busy would only keep it from the others. */
+/** Concurrent reads of one tenant. More would not use the store better, but would only delay other tenants. */
 const TENANT_READS_MAX = 32;
 
-/** The budget of a process, seen in its metrics. */
+/** The budget of a process, with its metrics. */
 export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: number): MemoryBudget {
   const budget = new MemoryBudget(bytesMax, turns);
   let reported = 0;
@@ -71,20 +75,20 @@ export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: num
 
 export class MemoryBudget {
   readonly bytesMax: number;
-  /** What may be evicted. */
+  /** Bytes that may be evicted. */
   #pageBytes = 0;
-  /** What may not. */
+  /** Bytes that may not be evicted. */
   #heldBytes = 0;
   #evictions = 0;
   #hand = 0;
   readonly #items: Evictable[] = [];
-  /** Before reads of the store. */
+  /** The gate before reads of the store. */
   readonly loads: LoadGate;
-  /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
+  /** The gate before calls that hold many tuples. Such calls also pass the other gate; never the other way round. */
   readonly calls: LoadGate;
-  /** What cannot be read again. */
+  /** Memory that cannot be read again from the store. */
   readonly writes: WriteMemory;
-  /** Of the process: reads are begun, and what they bring is taken in, when the turn of their tenant comes. */
+  /** The turns of the process: a read starts, and its result is taken in, when its tenant has its turn. */
   readonly turns: Turns;
   readonly #leaving: Iterator<Evictable>[] = [];
 
@@ -106,12 +110,12 @@ export class MemoryBudget {
     return this.#pageBytes + this.#heldBytes;
   }
 
-  /** Of what may be evicted. */
+  /** Bytes that may be evicted. */
   get pageBytes(): number {
     return this.#pageBytes;
   }
 
-  /** Counts what is not evicted: pages are evicted for it. Less than zero gives back. */
+  /** Counts bytes that cannot be evicted, and evicts pages for them. Negative: returns bytes. */
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (bytes > 0) this.#shrink();
@@ -130,7 +134,7 @@ export class MemoryBudget {
     this.#shrink();
   }
 
-  /** Takes an item out without evicting it. */
+  /** Removes an item without evicting it. */
   remove(item: Evictable): void {
     if (item.place < 0) return;
     this.#pageBytes -= item.bytes;
@@ -143,8 +147,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes many out, without evicting them, a bounded number in one step. Until its turn an item may be evicted as
-   * before.
+   * Removes many items without evicting them, a bounded number per step. Until it is removed, an item may still be
+   * evicted.
    */
   async removeAll(items: Iterable<Evictable>, clock: Clock): Promise<void> {
     this.#leaving.push(items[Symbol.iterator]());
@@ -182,7 +186,7 @@ export class MemoryBudget {
         this.#hand += 1;
         continue;
       }
-      // The last item takes the place: the hand looks at it next.
+      // The last item moves into this place; the hand examines it next.
       this.remove(item);
       this.#evictions += 1;
       item.evict();

@@ -1,20 +1,23 @@
-// Slots that read operation ids back from the log, in the order of their openings. It keeps: what they read at once
-// stays within a part of the memory of operation ids; and where that is short, all but the first give back what they
-// have and begin again behind it, so that none waits for capacity that another waiting one holds.
+// The order in which slots read back operation ids from the log: that of their openings. Invariant: what they read at
+// once stays within a part of the memory for operation ids. If that is short, all but the first give back what they
+// hold and start again after it, so that no slot waits for memory that another waiting slot holds.
 
-/** What a rebuild has in memory of the log at once, about: one read of it. */
+/** About what one rebuild holds of the log at once: one read of it. */
 export const REBUILD_READ_BYTES = 1024 * 1024;
-/** Slots that read back at once, at most; what they read takes a quarter of the memory of operation ids. */
+/** Maximum of slots that read back at once; their reads take a quarter of the memory for operation ids. */
 const REBUILDS_MAX = 16;
 const READS_SHARE = 4;
 
-/** Of one slot. */
+/** The place of one slot in the queue. */
 export interface RebuildPlace {
-  /** Whether every slot before it is done: it may keep what it has while it waits for capacity. */
+  /** Whether every earlier slot is done: this one may then keep what it holds while it waits for capacity. */
   readonly isFirst: boolean;
-  /** Resolves when it may begin, with `first` when every slot before it is done; or when it has left. */
+  /**
+   * Resolves when this slot may begin, with `first` only when every earlier slot is done; or when it has left the
+   * queue.
+   */
   turn(options: { readonly first: boolean }): Promise<void>;
-  /** It is done, or nobody waits for it any more. */
+  /** The slot is done, or no longer needs its turn. */
   leave(): void;
 }
 
@@ -23,7 +26,7 @@ export class RebuildQueue {
   readonly #places = new Set<RebuildPlace>();
   #waiters: (() => void)[] = [];
 
-  /** `bytesMax`: of all operation ids. */
+  /** `bytesMax`: the memory for all operation ids. */
   constructor(bytesMax: number) {
     const fitting = Math.floor(bytesMax / READS_SHARE / REBUILD_READ_BYTES);
     this.#atOnceMax = Math.min(Math.max(fitting, 1), REBUILDS_MAX);

@@ -1,7 +1,7 @@
-// Tenant memory: what a tenure holds in memory of one tenant: its record, the pages of its subjects, its namespaces and
-// keys, the handles given out. Every commit passes through `commit` here, in log order, in one synchronous step, and
-// from that step on every answer shows it. Of a tenant that nobody asks about there is only the record and the count of
-// its grants; the rest is made at the first use. Both count in the memory budget.
+// What a tenure keeps in memory for one tenant: its record, the pages of its subjects, its namespaces and keys, the
+// handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step, and
+// every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is created
+// at its first use. Both count towards the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
@@ -20,17 +20,17 @@ import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
-/** A handle as its owner keeps it. Dead ones are refused at their next use. */
+/** A handle as its owner keeps it. A dead handle is refused at its next use. */
 export interface HandleState {
   readonly keyId: string;
-  /** On its connection. */
+  /** Its number on its connection. */
   readonly number: number;
   dead: boolean;
-  /** Tells its connection that it has died, so that it keeps nothing of the tenant in memory. */
+  /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
   readonly onDead: (number: number) => void;
 }
 
-/** When a key was last used and when that was last written; wall clock, ms. */
+/** When a key was last used, and when that was last written; wall clock, ms. */
 export interface KeyUse {
   usedAtMs: number;
   writtenAtMs: number;
@@ -38,25 +38,23 @@ export interface KeyUse {
 
 /** A walk through the keys of a tenant. */
 export interface KeySweep {
-  /** Those revoked by then go; undefined: it has not begun. */
+  /** Removes keys revoked up to this stamp; undefined: the walk has not begun. */
   readonly stamp: Stamp | undefined;
   readonly after: KeyId | undefined;
 }
 
-/** Rows of keys read at once: those of all tenants but few. */
+/** Rows of keys per read: all keys of almost every tenant. */
 const KEY_ROWS_PER_READ = 1000;
-/** So many revocations are worth a walk, before a later load has to read past more of them. */
+/** After this many revocations a walk is worth its cost: a later load then has fewer rows to skip. */
 const REVOKED_KEYS_PER_SWEEP = 1000;
-/** Subjects without a grant that are remembered. The others are found again. */
+/** Subjects without a grant that are remembered. Others are found again. */
 const EMPTY_SUBJECTS_MAX = 1000;
 
-/**
- * What each tenant takes besides the texts of its record, and what one that has been asked about takes more (measured).
- */
+/** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
 const TENANT_BYTES = 420;
 const USED_BYTES = 2600;
 
-/** Made at the first use. */
+/** Created at the first use. */
 interface UsedMemory {
   readonly pages: GrantPages;
   readonly objectPages: GrantPages;
@@ -72,11 +70,11 @@ export class TenantMemory {
   readonly tenantId: TenantId;
   tenant: Tenant;
   readonly grantCount = new GrantCount();
-  /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
+  /** Set on a tenant that is being deleted, once the removal of rows up to the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
-  /** Where the removal of revoked keys goes on; undefined: it is not worth while. */
+  /** Where the removal of revoked keys continues; undefined: it is not worthwhile. */
   keySweep: KeySweep | undefined;
-  /** Subjects that are listed and were found without a grant; undefined: none. */
+  /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   #revokedKeys = 0;
   readonly #dependencies: GrantPagesDependencies;
@@ -91,9 +89,9 @@ export class TenantMemory {
     this.#hold(TENANT_BYTES + 2 * (tenant.name.length + tenant.plan.length));
   }
 
-  // ---- what is made at the first use ----
+  // ---- created at the first use ----
 
-  /** Whether the tenant has been asked about, or changed, in this tenure. */
+  /** Whether this tenure has had a request for the tenant, or a change of it. */
   get isUsed(): boolean {
     return this.#used !== undefined;
   }
@@ -145,7 +143,7 @@ export class TenantMemory {
     return used;
   }
 
-  /** Live ones are few; revoked ones, which are read past, may be any number until they are removed. */
+  /** Live keys are few; revoked ones have to be skipped and may be any number until they are removed. */
   async #readKeys(store: StateStore, clock: Clock, onLong: () => void): Promise<ReadonlyMap<string, ApiKeyRecord>> {
     const rows = new Map<string, ApiKeyRecord>();
     let after: KeyId | undefined;
@@ -162,14 +160,14 @@ export class TenantMemory {
     return rows;
   }
 
-  /** Gives `take` a key of the tenant, as it is at that moment; it must not wait for anything. */
+  /** Calls `take` with a key of the tenant, current at that moment; `take` must be synchronous. */
   withKey<Result>(keyId: KeyId, take: (key: ApiKeyRecord | undefined) => Result): Promise<Result> {
     const { store, clock } = this.#dependencies;
     const readKey = () => readFromStore(store.readKey(this.tenantId, keyId, storeDeadline(clock)));
     return this.keys.withRow(keyId, readKey, take);
   }
 
-  /** The subject is listed and has no grant: its row can go, if that is still so when it is looked at. */
+  /** The subject is listed but has no grant: its row can be removed, if that is still true then. */
   noteEmpty(subject: string): void {
     this.emptySubjects ??= new Set();
     if (this.emptySubjects.size < EMPTY_SUBJECTS_MAX) this.emptySubjects.add(subject);
@@ -183,7 +181,7 @@ export class TenantMemory {
 
   // ---- commits ----
 
-  /** Takes in a committed change. Synchronous: no answer is given between its parts. */
+  /** Applies a committed change. Synchronous: no request is answered between its parts. */
   commit(change: Change, seq: number): void {
     switch (change.kind) {
       case 'grant-created':
@@ -218,7 +216,7 @@ export class TenantMemory {
     }
   }
 
-  /** The state tables now hold every commit up to `seq`. */
+  /** The state tables now contain every commit up to `seq`. */
   confirm(seq: number): void {
     this.#used?.pages.confirm(seq);
     this.#used?.objectPages.confirm(seq);
@@ -242,7 +240,7 @@ export class TenantMemory {
     if (handles?.delete(handle) && handles.size === 0) byKey?.delete(handle.keyId);
   }
 
-  /** Those of one key; of all without one. */
+  /** Kills the handles of one key, or all handles. */
   #killHandles(keyId?: string): void {
     const byKey = this.#used?.handles;
     if (byKey === undefined) return;
@@ -257,7 +255,7 @@ export class TenantMemory {
     else byKey.delete(keyId);
   }
 
-  /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
+  /** The tenure has ended: its memory is not used again, and results of pending reads are discarded. */
   drop(): void {
     this.#dropped = true;
     this.#killHandles();

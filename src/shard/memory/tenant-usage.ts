@@ -1,8 +1,8 @@
-// The usage of one tenant over the last 60 minutes, as fronts report it to the owner. Kept in memory alone, under the
-// bound of the process: it goes with the tenure, or where it has become the least recently used. It keeps: a cell holds
-// one minute, and no report, whatever it says, takes more memory than 60 of them.
+// The usage of one tenant over the last 60 minutes, as fronts report it to the owner. It is kept only in memory, under
+// the bound of the process: it goes with the tenure, or when it is evicted as least recently used. Invariant: a cell
+// holds one minute, and no report, however wrong, takes more memory than 60 cells.
 
-import { MS_PER_MINUTE } from '../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantUsageReport, UsageMinute } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
@@ -10,7 +10,7 @@ const MINUTES = 60;
 /** Requests, refused, checks. */
 const COUNTS = 3;
 const COUNT_MAX = 2 ** 32 - 1;
-/** The two arrays with what surrounds them. */
+/** The two arrays and their overhead. */
 const USAGE_BYTES = (MINUTES + MINUTES * COUNTS) * Uint32Array.BYTES_PER_ELEMENT + 300;
 
 interface Cells {
@@ -19,7 +19,7 @@ interface Cells {
   readonly counts: Uint32Array;
 }
 
-/** A whole number that fits a cell; anything else counts as nothing or as the most. */
+/** A whole number that fits into a cell; invalid values become zero or the maximum. */
 const countOf = (value: number): number => (value > 0 ? Math.min(Math.floor(value), COUNT_MAX) : 0);
 
 export class TenantUsage extends Evictable {
@@ -32,7 +32,10 @@ export class TenantUsage extends Evictable {
     this.#budget = budget;
   }
 
-  /** `nowMs`: wall clock. A front's clock that is ahead counts as this one; what lies 60 minutes back is left out. */
+  /**
+   * `nowMs`: wall clock. If the front's clock is ahead, the current minute counts; reports older than 60 minutes are
+   * dropped.
+   */
   add(report: Omit<TenantUsageReport, 'slot' | 'tenantId'>, nowMs: number): void {
     const now = Math.floor(nowMs / MS_PER_MINUTE);
     const minute = Math.min(report.minute, now);
@@ -50,7 +53,7 @@ export class TenantUsage extends Evictable {
     }
   }
 
-  /** Ascending; without the minutes that had no request. */
+  /** Ascending; omits minutes without requests. */
   read(nowMs: number): readonly UsageMinute[] {
     if (this.#cells === undefined) return [];
     const { minutes, counts } = this.#cells;

@@ -1,8 +1,9 @@
-// Texts kept ascending by the bytes of their UTF-8 form, one change at a time: a change is a binary search and a move
-// of pointers, so that a listing never sorts. Texts of one subject often begin alike, and a comparison of two that do
-// costs microseconds; the search therefore knows how much of the text its two bounds share, and compares from there on.
+// Strings kept in ascending order of their UTF-8 bytes, one change at a time. A change is a binary search and a move of
+// pointers, so that a listing never sorts. Objects of one subject often share a long prefix, which would make
+// comparisons cost microseconds. The search therefore tracks the prefix that the string shares with both bounds, and
+// compares from there on.
 
-/** How many units two texts have in common at their beginning, given that they share `from`. */
+/** The length of the common prefix in UTF-16 units, given that the first `from` units are equal. */
 function commonUnits(left: string, right: string, from: number): number {
   const end = Math.min(left.length, right.length);
   let index = from;
@@ -13,15 +14,15 @@ function commonUnits(left: string, right: string, from: number): number {
 /** Surrogates stand for code points above every single unit. */
 const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** The order of two texts that share exactly `common` units: negative, zero or positive. */
+/** The order of two strings that share exactly `common` units: negative, zero or positive. */
 function compareBehind(left: string, right: string, common: number): number {
   if (common === left.length || common === right.length) return left.length - right.length;
   return rankOf(left.charCodeAt(common)) - rankOf(right.charCodeAt(common));
 }
 
 /**
- * Where a text stands among `count` ascending ones, within [low, high): its index, or where it is not there, −1 minus
- * the index of the first greater one. Reads each unit of the text about once, however many of the others begin like it.
+ * The index of a string among `count` ascending ones, within [low, high); if it is missing, −1 minus the index of the
+ * first greater one. Reads each unit of the string about once, however many of the others share its prefix.
  */
 export function searchText(textAt: (index: number) => string, text: string, low: number, high: number): number {
   let sharedLow = 0;
@@ -46,16 +47,16 @@ export function searchText(textAt: (index: number) => string, text: string, low:
 export class TextOrder {
   readonly #texts: string[] = [];
 
-  /** Ascending. To be read before the next change. */
+  /** Ascending. Read it before the next change. */
   get texts(): readonly string[] {
     return this.#texts;
   }
 
-  /** Adds a text that is not there. */
+  /** Adds a string that is not in the list. */
   add(text: string): void {
     const texts = this.#texts;
     const last = texts.at(-1);
-    // What is read from the store comes in this order.
+    // Strings that are read from the store come in this order.
     if (last === undefined || compareBehind(last, text, commonUnits(last, text, 0)) < 0) texts.push(text);
     else texts.splice(-1 - this.#search(text), 0, text);
   }
@@ -70,7 +71,7 @@ export class TextOrder {
   }
 }
 
-/** The position of the first text greater than `after` in an ascending list. */
+/** The index of the first string greater than `after` in an ascending list. */
 export function firstAfter(ascending: readonly string[], after: string): number {
   const index = searchText((at) => ascending[at] ?? '', after, 0, ascending.length);
   return index >= 0 ? index + 1 : -1 - index;

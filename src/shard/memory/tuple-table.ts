@@ -5,7 +5,7 @@
 import { assert } from '../../core/assert.ts';
 import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
-/** Tuples that are looked through. */
+/** Tuples that are searched linearly. */
 const FEW_MAX = 16;
 /** Characters at the end of a counterpart that its code is made of: where those of one entity mostly differ. */
 const CODE_CHARACTERS = 8;
@@ -29,7 +29,7 @@ function codeOf(relation: number, counterpart: string): number {
 
 export class TupleTable {
   #cells: Cells = NO_CELLS;
-  /** By relation, once there are more than a few. */
+  /** By relation, once there are more than a few tuples. */
   #maps: (StringMap<string | null> | undefined)[] | undefined;
   #size = 0;
 

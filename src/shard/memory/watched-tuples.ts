@@ -1,15 +1,15 @@
-// Tuples that calls wait for: the checks of a bulk, the lines of an import. A call watches each of its tuples from
-// before it asks the store until it is answered, and every commit meanwhile is told to the tuple; so once each of them
-// is known, all of them hold at that one moment. It is kept: what is watched is no more than what the calls in flight
-// have named, and a commit costs one lookup, however many watch.
+// Tuples that calls wait for: the checks of a bulk call, the lines of an import. A call watches each of its tuples from
+// before it reads the store until its reply, and the tuple receives every commit in that time. So once all of them are
+// known, they all hold at the same moment. Invariant: only tuples that calls in flight have named are watched, and a
+// commit costs one lookup, however many calls watch.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
 import type { GrantPage } from './grant-page.ts';
 
-/** Bytes of a watched tuple besides its characters, which are those of the call and of the key. */
+/** Bytes of a watched tuple, without its characters in the call and in the key. */
 const TUPLE_BYTES = 400;
-/** A character, in the call and in the key, at two bytes each. */
+/** A character in the call and in the key, at two bytes each. */
 const BYTES_PER_CHARACTER = 4;
 
 export const watchedBytes = (entity: string, counterpart: string): number =>

@@ -1,25 +1,25 @@
-// The memory of writes: what operations take from their queue until nobody can repeat them. It is part of the memory
-// budget of the process and cannot be read again, so it is never evicted; pages are evicted for it, and each kind has a
-// bound of its own. It keeps: beyond the bound of the queue a write is refused, beyond the other two the next writes
-// wait, and nothing that is held is forgotten before its time.
+// The memory of writes: what operations hold from the queue until no client can repeat them. It is part of the
+// process's memory budget but cannot be read again, so it is never evicted; pages are evicted for it. Each kind has its
+// own bound. Invariant: beyond the bound of the queue a write is refused, beyond the other two the next writes wait,
+// and nothing held is forgotten early.
 //
 //   queue        operations that wait for an append, or are in one
-//   backlog      entries that the state tables do not hold yet, with their overlay
-//   operations   operation ids with their results, within the idempotency window, those being read back included
+//   backlog      entries that the state tables lack, with their overlay
+//   operations   operation ids with their results, within the idempotency window, including those being read back
 
 import { RebuildQueue } from './rebuild-queue.ts';
 
 export const WRITE_KINDS = ['queue', 'backlog', 'operations'] as const;
 export type WriteKind = (typeof WRITE_KINDS)[number];
 
-/** Of the budget, in sixteenths. With 256 MiB: 32, 48 and 48 MiB; gates and pages share the other half. */
+/** Shares of the budget, in sixteenths. With 256 MiB: 32, 48 and 48 MiB; gates and pages share the other half. */
 const SIXTEENTHS: { readonly [Kind in WriteKind]: number } = { queue: 2, backlog: 3, operations: 3 };
-/** Of each kind, however small the budget: what a few batches take. */
+/** Minimum of each kind, however small the budget: what a few batches take. */
 const BYTES_MIN = 4 * 1024 * 1024;
-/** Of operation ids one slot has half, so that no tenant keeps those of other slots from writing. */
+/** One slot may hold half of the operation ids, so that no tenant keeps other slots from writing. */
 const SLOTS_PER_BOUND = 2;
 
-/** Holders of one kind, all slots of the process together. */
+/** All holders of one kind, over all slots of the process. */
 class Kind {
   readonly bytesMax: number;
   readonly #onChange: (bytes: number) => void;
@@ -46,14 +46,14 @@ class Kind {
     if (bytes < 0) this.wake();
   }
 
-  /** Whoever waits looks again. */
+  /** Wakes all waiting callers; each checks its condition again. */
   wake(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const resolve of waiters) resolve();
   }
 
-  /** Resolves when something was given back, or somebody was woken. */
+  /** Resolves when bytes were returned, or `wake` was called. */
   changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiters.push(resolve);
@@ -77,7 +77,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** Less than zero gives back. What was committed is counted however much is held already. */
+  /** Negative: returns bytes. A commit is always counted, however much is already held. */
   add(bytes: number): void {
     if (this.#closed) return;
     this.#bytes += bytes;
@@ -94,22 +94,22 @@ export class HeldBytes {
     return this.#closed || this.#kind.bytes < this.#kind.bytesMax;
   }
 
-  /** Resolves when there is capacity, or nothing is held any more; at once where there is. */
+  /** Resolves when there is capacity, or the holder is closed; immediately if there is. */
   async waitForCapacity(): Promise<void> {
     while (!this.hasCapacity) await this.#kind.changed();
   }
 
-  /** Resolves when something was given back, or with `wake`. */
+  /** Resolves when bytes were returned, or `wake` was called. */
   changed(): Promise<void> {
     return this.#kind.changed();
   }
 
-  /** Whoever waits looks again. */
+  /** Wakes all waiting callers; each checks its condition again. */
   wake(): void {
     this.#kind.wake();
   }
 
-  /** Gives everything back, for good. */
+  /** Returns everything, for good. */
   close(): void {
     this.add(-this.#bytes);
     this.#closed = true;
@@ -128,13 +128,13 @@ export class WriteMemory {
     this.rebuilds = new RebuildQueue(this.#kinds.operations.bytesMax);
   }
 
-  /** For one tenure. */
+  /** The holder of one tenure. */
   hold(name: WriteKind): HeldBytes {
     const kind = this.#kinds[name];
     return new HeldBytes(kind, name === 'operations' ? kind.bytesMax / SLOTS_PER_BOUND : kind.bytesMax);
   }
 
-  /** What is held, its bound, and how many slots wait for capacity. */
+  /** The bytes held, their bound, and how many slots wait for capacity. */
   state(name: WriteKind): Pick<Kind, 'bytes' | 'bytesMax' | 'waiting'> {
     return this.#kinds[name];
   }

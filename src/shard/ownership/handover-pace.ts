@@ -1,22 +1,23 @@
-// When a shard that leaves begins to hand its slots over, and how many slots go at once. It begins when the others know
-// that it leaves, and it knows who else does, so that two do not hand slots to each other.
+// When a shard that leaves starts to hand over its slots, and how many handovers run at once. It starts when every
+// other member knows that it is leaving, and when it knows which others are leaving, so that two leaving shards do not
+// hand slots to each other.
 //
-// To one that joins go as many as it takes up promptly: it begins with few, adds one for each that was claimed soon,
-// and goes back to half for each that was not, since a new process, the store or this one may be what is slow. A shard
-// that leaves has only so long, so it goes at the full pace: what it did not hand over in time would wait for its lease
-// to end, all at once.
+// A joining shard gets as many slots at once as it claims promptly. The limit starts low, grows by one for each slot
+// that is claimed soon, and halves for each one that is not: the new process, the store or this process may be slow. A
+// leaving shard has limited time, so it uses the full limit: the slots that it does not hand over have to wait, all at
+// once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
 import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';
 
-/** How often slots are looked at while some are moving; else as often as members are. */
+/** How often the shard checks its slots while some are moving; otherwise as often as the members. */
 export const MOVING_ROUND_MS = 50;
 const HANDOVERS_MIN = 2;
-/** Every other member has seen by then that this one drains: a heartbeat, and one scan of the members. */
+/** By then every other member has seen that this one drains: one heartbeat and one scan of the members. */
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
-/** Two owners that hand over to one new shard fill the openings that it begins at once (16). */
+/** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** From the release to the claim, as the former owner sees it: on an idle machine 50 to 150 ms. */
+/** From the release to the claim, as seen by the former owner: 50 to 150 ms on an idle machine. */
 const PROMPT_MS = 400;
 const SLOW_MS = 1000;
 
@@ -25,32 +26,32 @@ export class HandoverPace {
   #noticedAtMs = Number.POSITIVE_INFINITY;
   #leaves = false;
 
-  /** The session has begun to say that it drains. */
+  /** The session has begun to announce that it drains. */
   leave(nowMs: number): void {
     this.#noticedAtMs = nowMs + DRAIN_NOTICE_MS;
   }
 
-  /** Whether the others know, and nothing but a scan of the members is waited for. */
+  /** Whether the others know, and only a scan of the members is still missing. */
   awaitsScan(nowMs: number): boolean {
     return !this.#leaves && nowMs >= this.#noticedAtMs;
   }
 
-  /** The members were scanned, which began at `startMs`. */
+  /** A scan of the members, which began at `startMs`, has finished. */
   scanned(startMs: number): void {
     this.#leaves = startMs >= this.#noticedAtMs;
   }
 
-  /** Whether a shard that drains may hand its slots over. */
+  /** Whether a draining shard may hand over its slots. */
   get leaves(): boolean {
     return this.#leaves;
   }
 
-  /** Handovers that may be in flight now. */
+  /** Maximum number of handovers in flight. */
   get limit(): number {
     return this.#leaves ? HANDOVERS_MAX : this.#limit;
   }
 
-  /** A slot was claimed so long after its release, or given up then. */
+  /** The next owner claimed a slot this long after its release, or this shard gave up waiting for it. */
   took(elapsedMs: number): void {
     if (elapsedMs <= PROMPT_MS) this.#limit = Math.min(this.#limit + 1, HANDOVERS_MAX);
     else if (elapsedMs > SLOW_MS) this.#limit = Math.max(Math.floor(this.#limit / 2), HANDOVERS_MIN);

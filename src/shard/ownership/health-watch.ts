@@ -1,12 +1,11 @@
-// Watches whether a shard does its work, and tells its session. What shows it: appends and state writes that stand;
-// where there is nothing to write, or what there is does not get on, probes; and the call of the process to itself. A
-// probe is a write that changes nothing, whoever makes it and however late it arrives: the last entry of a slot's log
-// is put again to the very place where it stands, and one row that belongs to no tenant is written to the state tables,
-// always the same. It takes the same way as an append and a state write do, over one slot after another. It keeps:
-//   - one slot whose writes fail is not the fault of the shard: as long as those of any other slot get through, the
-//     shard is healthy, since whoever took that slot over could do no better;
-//   - a slot whose append does not get on although its log takes a probe is opened again, in a new epoch, by this
-//     shard.
+// Watches whether a shard is healthy and reports it to the membership lease. Successful appends, successful state
+// writes and the process's gRPC call to itself prove health. Probes replace the first two if there is nothing to write,
+// or if writes are stuck. A probe changes nothing, no matter who sends it or how late it arrives: it appends the last
+// entry of a slot's log again at its own seq, and writes a fixed row that belongs to no tenant to the state tables.
+// Probes use the code path of real writes and go through the slots in turn. Invariant:
+//   - One slot with failing writes does not make the shard unhealthy while writes of another slot succeed: a new owner
+//     of the failing slot could do no better.
+//   - If a slot's append is stuck although its log accepts probes, this shard opens the slot again, in a new epoch.
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -20,25 +19,25 @@ import { HEALTH_PARTS, type Health, HealthJudge, type HealthPart } from './healt
 import type { LeaseHealth } from './membership-lease.ts';
 
 const ROUND_MS = 1000;
-/** Nothing written for so long: a probe shows whether it could be. */
+/** Without a write for this long, a probe tests whether writes would succeed. */
 const PROBE_AFTER_MS = 5000;
-/** How soon the next one is made where the last one failed. */
+/** Pause before the next probe after a failed one. */
 const PROBE_RETRY_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
-/** Slots that are probed at once after a failure, and how many of them may be ones that are stuck. */
+/** Slots probed at once after a failure, and how many of these may be stuck ones. */
 const PROBE_SLOTS_MAX = 8;
 const PROBE_STUCK_MAX = 4;
-/** Older proof is no news for others: how old it is would have to be told as well. */
+/** Older proof is not sent to the others: heartbeats carry no timestamp for it. */
 const FRESH_MS = 2000;
 const STUCK_MS = 10_000;
-/** A slot whose log takes probes and whose append has waited for so long is opened again. */
+/** The shard opens a slot again when its log accepts probes but its append has waited for this long. */
 const REOPEN_AFTER_MS = 30_000;
-/** How soon once more. */
+/** Pause before opening the same slot again. */
 const REOPEN = { firstMs: 60_000, maxMs: 600_000 };
-/** An attempt to open a slot ends in less. */
+/** An attempt to open a slot takes less than this. */
 const OPENING_SEEN_MS = 35_000;
 
-/** Of the metric. */
+/** Values of the metric. */
 const VALUES = { suspect: 0.5, unhealthy: 1 } as const;
 
 export interface HealthWatchPorts {
@@ -47,12 +46,12 @@ export interface HealthWatchPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tenures: () => Iterable<Tenure>;
-  /** Since when the heartbeats of this shard have stood. */
+  /** Since when the heartbeats of this shard have been applied without a gap. */
   readonly steadySinceMs: () => number;
   readonly othersProvenAtMs: () => number;
   /** Whether the process answers its own call. */
   readonly loopBackHealthy: () => boolean;
-  /** The tenure is over, and its slot is to be opened again. */
+  /** The tenure has ended, and the slot must be opened again. */
   readonly reopen: (tenure: Tenure, reason: string) => void;
   readonly stopped: () => boolean;
 }
@@ -68,7 +67,7 @@ export class HealthWatch implements LeaseHealth {
   readonly #judge = new HealthJudge();
   readonly #provenAtMs: Record<HealthPart, number>;
   readonly #reopenings = new Map<number, { readonly fromMs: number; readonly times: number }>();
-  /** Where the next probe begins among the slots. */
+  /** Index of the slot at which the next probe starts. */
   #cursor = 0;
   #probing = false;
   #probedAtMs = Number.NEGATIVE_INFINITY;
@@ -82,12 +81,12 @@ export class HealthWatch implements LeaseHealth {
     this.#provenAtMs = { append: nowMs, apply: nowMs, 'loop-back': nowMs };
   }
 
-  /** While the shard stops its heartbeats go on: it hands its slots over. */
+  /** True while the shard stops, so that heartbeats continue while it hands over its slots. */
   get healthy(): boolean {
     return this.#judge.health.state !== 'unhealthy' || this.#ports.stopped();
   }
 
-  /** Why the slots go to others; undefined: they do not. */
+  /** The failing part, because of which the slots go to other shards; undefined: they stay. */
   get unhealthyPart(): HealthPart | undefined {
     const { health } = this.#judge;
     return health.state === 'unhealthy' ? health.part : undefined;
@@ -99,12 +98,12 @@ export class HealthWatch implements LeaseHealth {
     return isFresh ? provenAtMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** An append, or a write of state, stands. */
+  /** An append or a state write succeeded. */
   wrote(part: 'append' | 'apply'): void {
     this.#provenAtMs[part] = this.#ports.clock.monotonicMs();
   }
 
-  /** Until the shard has stopped. */
+  /** Runs until the shard has stopped. */
   async run(): Promise<void> {
     const { clock, stopped } = this.#ports;
     while (!stopped()) {
@@ -136,7 +135,7 @@ export class HealthWatch implements LeaseHealth {
     if (tenures.some(({ state }) => state === 'opening')) this.#openingSeenAtMs = nowMs;
     const opens = nowMs - this.#openingSeenAtMs < OPENING_SEEN_MS;
     if (loopBackHealthy()) this.#provenAtMs['loop-back'] = nowMs;
-    // It has nothing to write, nor anything to probe with.
+    // Without slots there is nothing to write, and nothing to probe.
     if (!this.#serves && !opens) this.#provenAtMs.append = nowMs;
     if (!this.#serves) this.#provenAtMs.apply = nowMs;
     const before = this.#judge.health;
@@ -146,21 +145,22 @@ export class HealthWatch implements LeaseHealth {
       steadySinceMs: steadySinceMs(),
       othersProvenAtMs: othersProvenAtMs(),
     });
-    this.#tell(before, health);
-    // Without heartbeats that stand there is nothing to judge; after giving up, a probe shows when that is over.
+    this.#logChange(before, health);
+    // Without applied heartbeats there is nothing to judge. While the shard is unhealthy, a probe shows when it
+    // recovers.
     if (steadySinceMs() > nowMs && health.state !== 'unhealthy') return;
     void this.#probe(serving, nowMs);
   }
 
-  #tell(before: Health, health: Health): void {
+  #logChange(before: Health, health: Health): void {
     const { log } = this.#ports;
     if (before.state === health.state) return;
     if (health.state === 'unhealthy') {
       const { part, silentMs } = health;
-      log.error({ part, silentMs }, 'this shard is unhealthy, and another one is not: it sends no heartbeats');
+      log.error({ part, silentMs }, 'this shard is unhealthy and another shard is healthy; heartbeats suspended');
     } else if (health.state === 'suspect') {
       const { part, silentMs } = health;
-      log.warn({ part, silentMs }, 'this shard does not do its work, and no other shard shows that it could');
+      log.warn({ part, silentMs }, 'this shard fails its health checks, but no other shard has proved healthy');
     } else {
       log.info('this shard is healthy again');
     }
@@ -176,7 +176,7 @@ export class HealthWatch implements LeaseHealth {
     if (this.#probing || nowMs - this.#probedAtMs < afterMs || !(isQuiet || stuck.length > 0)) return;
     this.#probing = true;
     this.#probedAtMs = nowMs;
-    // A slot that is appending shows by itself whether it can; a probe would be in its way.
+    // A slot with an append in flight proves by itself whether appends succeed; a probe would only delay it.
     const idle = serving.filter(({ waits }) => waits.appendSinceMs === undefined);
     const count = Math.min(idle.length, isQuiet && this.#probeFailed ? PROBE_SLOTS_MAX : Number(isQuiet));
     const taken = Array.from({ length: count }, (_, index) => idle[(this.#cursor + index) % idle.length]);
@@ -204,7 +204,7 @@ export class HealthWatch implements LeaseHealth {
     return ok;
   }
 
-  /** A conditional write that finds its own entry in its place. False also where the entry was trimmed meanwhile. */
+  /** A conditional write that finds its own entry at its seq. Also false if the entry was trimmed in the meantime. */
   async #probeLog({ slot, lastSeq }: Tenure): Promise<boolean> {
     const { store, clock } = this.#ports;
     const deadlineMs = clock.monotonicMs() + PROBE_TIMEOUT_MS;
@@ -227,16 +227,19 @@ export class HealthWatch implements LeaseHealth {
     if (!tenure.serving || nowMs - sinceMs < REOPEN_AFTER_MS || nowMs < (known?.fromMs ?? 0)) return;
     const times = known?.times ?? 0;
     this.#reopenings.set(tenure.slot, { fromMs: nowMs + backoffMs(REOPEN, times), times: times + 1 });
-    reopen(tenure, `An append has not got on for ${Math.round(nowMs - sinceMs)} ms, although the log takes others.`);
+    reopen(
+      tenure,
+      `An append has been stuck for ${Math.round(nowMs - sinceMs)} ms, although the log accepts other writes.`,
+    );
   }
 }
 
-/** A tenant that is none: its id is of the year 1970, and no row of `tenants` has it. */
+/** A tenant that does not exist: its id is from the year 1970, and `tenants` has no row for it. */
 function probeTenant(slot: number): TenantId {
   const bytes = new Uint8Array(16);
   new DataView(bytes.buffer).setUint32(12, slot);
   const tenantId = parseTenantId(`ten_${encodeUuid(bytes)}`);
-  assert(tenantId !== undefined, 'an encoded UUID makes an id');
+  assert(tenantId !== undefined, 'an encoded UUID is a valid id');
   return tenantId;
 }
 

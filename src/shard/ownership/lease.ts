@@ -1,16 +1,20 @@
-// The lease of a session: whether it may answer now, and for how long. Where members share a store, heartbeats renew
-// it, and it runs out without them; on a store that its process holds alone nobody can take a slot over, so it lasts.
+// The lease of a session: whether it may answer now, and for how long. If members share a store, heartbeats renew the
+// lease, and it expires without them. If one process has the store to itself, no other can take a slot, so the lease
+// does not expire.
 //
-// It keeps: a renewed lease is valid only until the *start* of the heartbeat that gave it + `leaseMs` on the monotonic
-// clock. Assumed of the machine: that clock runs while the process could run. Where it did not (a suspended machine),
-// the wall clock has moved against it, and the lease is suspended until a heartbeat that began afterwards.
+// Invariant: a renewed lease is valid only until `leaseMs` after the *start* of the heartbeat that renewed it, on the
+// monotonic clock. This assumes that the monotonic clock runs whenever the process can run. If the machine was
+// suspended, the wall clock has moved against the monotonic clock; the lease is then invalid until a heartbeat that
+// began later.
 
 import type { Clock } from '../../core/async/clock.ts';
 
-/** Less than what others wait beyond the lease: a machine that was suspended for less has not outlived it. */
+/**
+ * Less than the margin that others wait beyond the lease, so a machine suspended for less has not outlived its lease.
+ */
 const WALL_JUMP_MS_MAX = 200;
 
-/** When a heartbeat was sent. */
+/** The time at which a heartbeat was sent. */
 export interface HeartbeatStart {
   readonly startMs: number;
   /** Wall clock minus monotonic clock. */
@@ -18,19 +22,19 @@ export interface HeartbeatStart {
 }
 
 export interface Lease {
-  /** Whether it runs out unless heartbeats renew it. */
+  /** Whether the lease expires unless heartbeats renew it. */
   readonly runsOut: boolean;
-  /** Whether answers may be given now. Read per message, and again after the last await of an answer. */
+  /** Whether the shard may answer now. Read per message, and again after the last await before answering. */
   readonly valid: boolean;
-  /** 0: no answer may be given. Infinite where it does not run out. */
+  /** 0: the shard may not answer. Infinite: the lease does not expire. */
   readonly leftMs: number;
   /** This heartbeat was applied. */
   renew(heartbeat: HeartbeatStart): void;
-  /** For good: the session is over. */
+  /** Ends the lease for good, with its session. */
   end(): void;
 }
 
-/** Of a member among others. */
+/** The lease of a member among others. */
 export class RenewedLease implements Lease {
   readonly runsOut = true;
   readonly #clock: Clock;
@@ -70,7 +74,7 @@ export class RenewedLease implements Lease {
   }
 }
 
-/** Of a process that holds the store alone: from its first heartbeat to its end. */
+/** The lease of a process that has the store to itself: valid from its first heartbeat to its end. */
 export class LastingLease implements Lease {
   readonly runsOut = false;
   #state: 'new' | 'valid' | 'ended' = 'new';

@@ -1,13 +1,14 @@
-// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. It keeps: the
-// lease is valid only while nobody can have declared this incarnation dead. A heartbeat is a conditional write on the
-// row with a new number; the heartbeat whose number stands renews the lease, from its *start* on (lease.ts). A
-// declaration of death is conditional on the same row: either a newer heartbeat was first, and it fails, or it was
-// first, and no heartbeat stands any more.
+// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. Invariant: the
+// lease is valid only while no other member can have declared this incarnation dead. A heartbeat is a conditional write
+// of a new number to the row. Once applied, it renews the lease, counted from its *start* (lease.ts). A declaration of
+// death is conditional on the same row: if a newer heartbeat came first, the declaration fails; if the declaration came
+// first, no later heartbeat is applied.
 //
 //   joining ──inserted, first heartbeat──▶ alive ──drain──▶ draining ──leave──▶ ended
 //      └── stopped, refused ──▶ ended    └── declared dead ──┴──────────▶ ended
 //
-// A heartbeat that timed out may stand or not: the next one finds out, since it is conditional on the number before.
+// A heartbeat that timed out may have been applied or not. The next one settles it, since it is conditional on the
+// number before.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
@@ -16,9 +17,9 @@ import type { HeartbeatStart, Lease } from './lease.ts';
 import { declareEnded } from './predecessors.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 500;
-/** A heartbeat that takes longer is given up for another coordinator's; five fit into a lease. */
+/** After this the shard sends the next heartbeat, to another coordinator; five fit into a lease. */
 const HEARTBEAT_TIMEOUT_MS = 700;
-/** Heartbeats further apart than this break the steadiness that declaring another member dead demands. */
+/** A larger gap between heartbeats resets `steadySinceMs`, which a shard needs to declare another member dead. */
 export const STEADY_GAP_MS_MAX = 1000;
 const JOIN_RETRY_MS = 200;
 
@@ -26,22 +27,22 @@ export interface LeasePorts {
   readonly store: MemberStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Renewed by this session alone. */
+  /** Only this session renews it. */
   readonly lease: Lease;
-  /** Asked before each heartbeat. */
+  /** Consulted before each heartbeat. */
   readonly health: LeaseHealth;
   readonly observe: (heartbeat: {
     readonly outcome: 'applied' | 'unknown' | 'skipped';
     readonly seconds: number;
   }) => void;
-  /** Once: this incarnation is dead for good, without having left. */
+  /** Called once, when this incarnation is dead for good without having left. */
   readonly onEnded: (reason: string) => void;
 }
 
 export interface LeaseHealth {
   /** Without heartbeats the slots go to other shards. */
   readonly healthy: boolean;
-  /** When this process was last seen to do its work, on the monotonic clock. The next heartbeat tells of it. */
+  /** When this process last proved healthy, on the monotonic clock. The next heartbeat reports it. */
   readonly provenAtMs: number;
 }
 
@@ -53,7 +54,7 @@ export interface LeaseOptions {
 }
 
 interface SentHeartbeat extends HeartbeatStart {
-  /** What it tells of the health of this process. */
+  /** The health that this heartbeat reports. */
   readonly provenAtMs: number;
 }
 
@@ -63,17 +64,17 @@ export class MembershipLease {
   readonly #options: LeaseOptions;
   readonly #lease: Lease;
   #state: 'joining' | 'alive' | 'draining' | 'ended' = 'joining';
-  /** Heartbeats by number, those that may stand: the one that does and later ones. */
+  /** Sent heartbeats by number: the last applied one and all later ones, each of which may have been applied. */
   readonly #sent = new Map<number, SentHeartbeat>();
-  #standing = 0;
+  #appliedHeartbeat = 0;
   #healthyHeartbeat = 0;
-  #toldProvenAtMs = Number.NEGATIVE_INFINITY;
+  #reportedProvenAtMs = Number.NEGATIVE_INFINITY;
   #lastNumber = 0;
-  #stoodAtMs = Number.NEGATIVE_INFINITY;
+  #appliedAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
   #wakeHeartbeat: (() => void) | undefined;
-  /** No heartbeat since `drain` has said so. */
-  #drainUntold = false;
+  /** `drain` was called, and no heartbeat has announced it yet. */
+  #drainUnannounced = false;
 
   constructor(ports: LeasePorts, options: LeaseOptions) {
     this.incarnation = options.incarnation;
@@ -90,32 +91,30 @@ export class MembershipLease {
     return this.#state === 'ended';
   }
 
-  /** Whether answers may be given now. Read per message, and again after the last await of an answer. */
+  /** Whether the shard may answer now. Read per message, and again after the last await before answering. */
   get leaseValid(): boolean {
     return this.#lease.valid;
   }
 
-  /** 0: no answer may be given. Infinite where the lease does not run out. */
+  /** 0: the shard may not answer. Infinite: the lease does not expire. */
   get leaseLeftMs(): number {
     return this.#lease.leftMs;
   }
 
   /**
-   * Since when heartbeats have stood without a gap of more than a second, on the monotonic clock; in the future where
+   * Since when heartbeats have been applied without a gap of more than a second, on the monotonic clock. Infinite if
    * the last one is too long ago.
    */
   get steadySinceMs(): number {
     const nowMs = this.#ports.clock.monotonicMs();
-    return nowMs - this.#stoodAtMs > STEADY_GAP_MS_MAX ? Number.POSITIVE_INFINITY : this.#steadySinceMs;
+    return nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX ? Number.POSITIVE_INFINITY : this.#steadySinceMs;
   }
 
-  /**
-   * Inserts the row and heartbeats once. Resolves when the lease is valid, or the session has ended. Tries until then.
-   */
+  /** Inserts the row and sends one heartbeat. Retries until the lease is valid or the session has ended. */
   async join(): Promise<void> {
     const { clock, log } = this.#ports;
     for (let refused = false; !this.ended && !(await this.#insert()); ) {
-      if (!refused) log.warn({ incarnation: this.incarnation }, 'the store does not take the member yet; trying again');
+      if (!refused) log.warn({ incarnation: this.incarnation }, 'cannot insert the member row yet; retrying');
       refused = true;
       await delay(clock, JOIN_RETRY_MS);
     }
@@ -128,19 +127,21 @@ export class MembershipLease {
     if (this.#lease.runsOut) void this.#keepHeartbeating();
   }
 
-  /** From the next heartbeat on, which is now, the other members know that this one hands its slots over. */
+  /** Announces, with a heartbeat sent right away, that this member hands over its slots. */
   drain(): void {
     if (this.ended) return;
     this.#state = 'draining';
-    this.#drainUntold = true;
+    this.#drainUnannounced = true;
     this.#wakeHeartbeat?.();
   }
 
-  /** Ends the session of its own accord, so that nobody has to wait for its lease. After every slot was released. */
+  /**
+   * Ends the session deliberately, so that no member waits for its lease to expire. Call it after releasing every slot.
+   */
   async leave(): Promise<void> {
     if (this.ended) return;
     this.#end();
-    await declareEnded(this.#ports, { incarnation: this.incarnation, heartbeat: this.#standing });
+    await declareEnded(this.#ports, { incarnation: this.incarnation, heartbeat: this.#appliedHeartbeat });
   }
 
   #end(): void {
@@ -161,7 +162,7 @@ export class MembershipLease {
     return { startMs, wallOffsetMs: this.#ports.clock.wallMs() - startMs, provenAtMs };
   }
 
-  /** Whether the row is known to stand. An incarnation is inserted once and never again after it was seen. */
+  /** Whether the row is known to exist. An incarnation is never inserted again once its row was seen. */
   async #insert(): Promise<boolean> {
     const { store, clock } = this.#ports;
     const { incarnation, shardName, address, place } = this.#options;
@@ -172,7 +173,7 @@ export class MembershipLease {
     const member: MemberRow = { incarnation, shardName, address, state: 'alive', ...heartbeats, startedAtMs, place };
     try {
       const outcome = await store.insertMember(member, clock.monotonicMs() + HEARTBEAT_TIMEOUT_MS);
-      if (outcome.row?.state === 'dead') this.#lose('The member was declared dead before it could join.');
+      if (outcome.row?.state === 'dead') this.#lose('Another member declared this one dead before it could join.');
       return true;
     } catch {
       return false;
@@ -182,7 +183,7 @@ export class MembershipLease {
   async #keepHeartbeating(): Promise<void> {
     const { clock, log } = this.#ports;
     let skipped = false;
-    // The first heartbeat has just stood.
+    // The first heartbeat was applied just now.
     await this.#pause(HEARTBEAT_INTERVAL_MS);
     while (!this.ended) {
       const startMs = clock.monotonicMs();
@@ -190,7 +191,7 @@ export class MembershipLease {
         skipped = false;
         await this.#heartbeat();
       } else {
-        if (!skipped) log.error('this shard is unhealthy: no heartbeats, so that its slots go to other shards');
+        if (!skipped) log.error('this shard is unhealthy; heartbeats suspended, so its slots go to other shards');
         skipped = true;
         this.#ports.observe({ outcome: 'skipped', seconds: 0 });
       }
@@ -199,9 +200,9 @@ export class MembershipLease {
     }
   }
 
-  /** Until the next heartbeat is due, or `drain` wants one now. */
+  /** Waits until the next heartbeat is due, or `drain` needs one now. */
   async #pause(delayMs: number): Promise<void> {
-    if (delayMs <= 0 || this.#drainUntold) return;
+    if (delayMs <= 0 || this.#drainUnannounced) return;
     await new Promise<void>((resolve) => {
       const timer = this.#ports.clock.setTimer(resolve, delayMs);
       this.#wakeHeartbeat = () => {
@@ -220,23 +221,24 @@ export class MembershipLease {
     const heartbeat = this.#lastNumber;
     this.#sent.set(heartbeat, sent);
     const state = this.#state === 'draining' ? 'draining' : 'alive';
-    this.#drainUntold = false;
-    // Told again until a heartbeat stands that has told it.
-    const healthyHeartbeat = sent.provenAtMs > this.#toldProvenAtMs ? heartbeat : this.#healthyHeartbeat;
+    this.#drainUnannounced = false;
+    // Reported again until a heartbeat that carries it is applied.
+    const healthyHeartbeat = sent.provenAtMs > this.#reportedProvenAtMs ? heartbeat : this.#healthyHeartbeat;
     try {
       const { applied, row } = await store.writeHeartbeat(
-        { incarnation, expectedHeartbeat: this.#standing, heartbeat, healthyHeartbeat, state },
+        { incarnation, expectedHeartbeat: this.#appliedHeartbeat, heartbeat, healthyHeartbeat, state },
         sent.startMs + HEARTBEAT_TIMEOUT_MS,
       );
       this.#observe('applied', sent);
       if (row !== undefined) this.#healthyHeartbeat = row.healthyHeartbeat;
-      if (applied) this.#stand(heartbeat);
-      else if (row === undefined) this.#lose('The row of the member is gone.');
-      else if (row.state === 'dead') this.#lose('Another member has declared this one dead.');
-      else if (row.heartbeat >= this.#standing && this.#sent.has(row.heartbeat)) this.#stand(row.heartbeat);
-      else this.#lose(`The row of the member holds heartbeat ${row.heartbeat}, which this process did not make.`);
+      if (applied) this.#markApplied(heartbeat);
+      else if (row === undefined) this.#lose('The row of this member no longer exists.');
+      else if (row.state === 'dead') this.#lose('Another member declared this one dead.');
+      else if (row.heartbeat >= this.#appliedHeartbeat && this.#sent.has(row.heartbeat))
+        this.#markApplied(row.heartbeat);
+      else this.#lose(`The row of this member holds heartbeat ${row.heartbeat}, which this process did not send.`);
     } catch {
-      // Whether it stands the next one finds out.
+      // The next heartbeat finds out whether this one was applied.
       this.#observe('unknown', sent);
     }
   }
@@ -245,15 +247,15 @@ export class MembershipLease {
     this.#ports.observe({ outcome, seconds: (this.#ports.clock.monotonicMs() - startMs) / 1000 });
   }
 
-  #stand(heartbeat: number): void {
+  #markApplied(heartbeat: number): void {
     if (this.ended) return;
     const sent = this.#sent.get(heartbeat);
     if (sent === undefined) return;
     const nowMs = this.#ports.clock.monotonicMs();
-    if (nowMs - this.#stoodAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
-    this.#stoodAtMs = nowMs;
-    this.#standing = heartbeat;
-    this.#toldProvenAtMs = Math.max(this.#toldProvenAtMs, sent.provenAtMs);
+    if (nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
+    this.#appliedAtMs = nowMs;
+    this.#appliedHeartbeat = heartbeat;
+    this.#reportedProvenAtMs = Math.max(this.#reportedProvenAtMs, sent.provenAtMs);
     for (const number of this.#sent.keys()) if (number < heartbeat) this.#sent.delete(number);
     this.#lease.renew(sent);
   }

@@ -1,8 +1,9 @@
-// Who else is there: what one member knows of the others from the rows of the store, and how it declares the silent
-// ones dead. It keeps: a member is declared dead only after its heartbeat was seen unchanged for longer than any lease
-// that the heartbeat can have given, by this process's own clock, while this process itself could read and heartbeat
-// all the time. Any gap of its own starts the count again, so that after an outage of the store nobody declares
-// everybody. The declaration tests the heartbeat, so that it fails where a newer one was first. `dead` is final.
+// What one member knows of the others from their rows in the store, and how it declares silent members dead. Invariant:
+// a member is declared dead only if this process saw its heartbeat unchanged, by its own clock, for longer than any
+// lease that the heartbeat can have given. During all that time this process itself must have been able to read and to
+// send heartbeats. Any gap of its own restarts the count, so that members do not declare each other dead after an
+// outage of the store. The declaration is conditional on the heartbeat, so it fails if a newer one came first. `dead`
+// is final.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
@@ -11,16 +12,16 @@ import type { MemberAddress } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import { HEARTBEAT_INTERVAL_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
 
-/** Added to the lease: clocks of two processes may run a tenth apart. */
+/** Added to the lease: the clocks of two processes may differ in rate by a tenth. */
 const LEASE_MARGIN_MS = 300;
-/** Two heartbeats and a look at the members after the last one. */
+/** Two heartbeats, and one scan of the members after the last one. */
 const SUSPECT_MS = 3 * HEARTBEAT_INTERVAL_MS;
 export const SCAN_MS = 500;
 const SUSPECT_SCAN_MS = 200;
-/** Declarers take their turns, so that one conditional write does it. */
+/** Declarers are staggered, so that usually a single conditional write does it. */
 const RANK_STAGGER_MS = 150;
 const RANK_MAX = 10;
-/** Rows of the dead are kept this long, so that nobody mistakes a former member for one that never was. */
+/** Rows of dead members are kept this long, so that a former member is not mistaken for one that never existed. */
 const DEAD_ROW_KEPT_MS = 3_600_000;
 
 export interface MembershipPorts {
@@ -31,17 +32,17 @@ export interface MembershipPorts {
 
 export interface Observer {
   readonly incarnation: string;
-  /** Since when the observer's own heartbeats have stood without a gap. */
+  /** Since when the observer's own heartbeats have been applied without a gap. */
   readonly steadySinceMs: number;
 }
 
 interface Sighting {
   readonly heartbeat: number;
-  /** When this heartbeat was first seen, or when the count last started again. */
+  /** When this heartbeat was first seen, or the count last restarted. */
   sinceMs: number;
 }
 
-/** Declares every member dead that the store knows. Only for a process that holds the store alone. */
+/** Declares dead every member that the store lists. Only for a process that has the store to itself. */
 export async function retireMembers(store: MemberStore, clock: Clock): Promise<void> {
   for (const { incarnation, heartbeat, state } of await store.listMembers(storeDeadline(clock))) {
     if (state !== 'dead') await store.declareDead({ incarnation, heartbeat }, storeDeadline(clock));
@@ -56,8 +57,8 @@ export class Membership {
   readonly #sightings = new Map<string, Sighting>();
   readonly #deadSinceMs = new Map<string, number>();
   /**
-   * By living member: the last heartbeat that told of its health, and when that was first seen; undefined: at first
-   * sight.
+   * By living member: the last heartbeat that reported health, and when it was first seen; undefined: it was there in
+   * the first scan.
    */
   readonly #healthSightings = new Map<
     string,
@@ -80,22 +81,22 @@ export class Membership {
     return this.#rows.get(incarnation);
   }
 
-  /** The other members that live, or may. */
+  /** The other members that are, or may be, alive. */
   neighboursOf(incarnation: string): readonly MemberAddress[] {
     return this.rows()
       .filter((row) => row.state !== 'dead' && row.incarnation !== incarnation)
       .map(({ shardName, address }) => ({ shardName, address }));
   }
 
-  /** What a conditional write or a serial read has shown. */
+  /** Takes in a row from a conditional write or a serial read. */
   learn(row: MemberRow): void {
     const known = this.#rows.get(row.incarnation);
-    // Death is final: an older answer that arrives later does not undo it.
+    // Death is final: an older row that arrives later does not undo it.
     if (known?.state === 'dead') return;
     this.#rows.set(row.incarnation, row);
   }
 
-  /** Whether the member is dead for good, asked of the store where the rows at hand do not say so. */
+  /** Whether the member is dead for good. Reads the store if the known rows do not say so. */
   async confirmDead(incarnation: string): Promise<boolean> {
     if (this.#rows.get(incarnation)?.state === 'dead') return true;
     const row = await this.#ports.store.readMember(incarnation, storeDeadline(this.#ports.clock));
@@ -103,7 +104,7 @@ export class Membership {
     return row === undefined || row.state === 'dead';
   }
 
-  /** Reads every row. Throws where the store cannot answer; the count then starts again. */
+  /** Reads every row. Throws if the store does not respond; the count then restarts. */
   async scan(): Promise<void> {
     const { store, clock } = this.#ports;
     const rows = await store.listMembers(storeDeadline(clock));
@@ -125,10 +126,7 @@ export class Membership {
     }
   }
 
-  /**
-   * How long after a scan the next one is due: soon while another member is silent, so that its death is noticed in
-   * time.
-   */
+  /** Time until the next scan. Short while another member is silent, so that its death is noticed in time. */
   scanMs(incarnation: string): number {
     const nowMs = this.#ports.clock.monotonicMs();
     for (const [other, { sinceMs }] of this.#sightings) {
@@ -137,7 +135,7 @@ export class Membership {
     return SCAN_MS;
   }
 
-  /** When another member that takes slots was last seen to tell that it does its work. */
+  /** When another member that accepts slots was last seen to report that it is healthy. */
   othersProvenAtMs(incarnation: string): number {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const [other, { atMs }] of this.#healthSightings) {
@@ -147,7 +145,7 @@ export class Membership {
     return latestMs;
   }
 
-  /** Declares dead whoever is due. Resolves to whether one was. */
+  /** Declares dead every member that is due. Resolves to whether there was one. */
   async declareSilent(observer: Observer): Promise<boolean> {
     const { clock, store, log } = this.#ports;
     const turnMs = this.#rankOf(observer.incarnation) * RANK_STAGGER_MS;
@@ -164,12 +162,12 @@ export class Membership {
       }
       if (!applied) continue;
       declared = true;
-      log.warn({ incarnation, shardName: row?.shardName, silentMs }, 'a member was silent and is declared dead');
+      log.warn({ incarnation, shardName: row?.shardName, silentMs }, 'declared a silent member dead');
     }
     return declared;
   }
 
-  /** Removes rows of members that have been dead for long. One member does it. */
+  /** Removes the rows of members that have been dead for long. Only the first living member does this. */
   async removeDead(observer: Observer): Promise<void> {
     if (this.#rankOf(observer.incarnation) > 0) return;
     const { clock, store } = this.#ports;
@@ -189,14 +187,14 @@ export class Membership {
     }
     const sighting = this.#sightings.get(incarnation);
     if (sighting?.heartbeat !== heartbeat) this.#sightings.set(incarnation, { heartbeat, sinceMs: nowMs });
-    // What was told before this process looked for the first time may be old; scans may show older rows again.
-    const told = this.#healthSightings.get(incarnation);
-    if (told === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });
-    else if (healthyHeartbeat > told.healthyHeartbeat)
+    // A report from before the first scan may be old, and scans may return older rows again.
+    const known = this.#healthSightings.get(incarnation);
+    if (known === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });
+    else if (healthyHeartbeat > known.healthyHeartbeat)
       this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: nowMs });
   }
 
-  /** 0 for the first of the living, by incarnation. */
+  /** 0 for the first living member, ordered by incarnation. */
   #rankOf(incarnation: string): number {
     let rank = 0;
     for (const row of this.#rows.values()) {

@@ -1,14 +1,15 @@
-// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a
-// slot is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that
-// epoch was sent it is never served in it again, whatever comes back.
+// The slots of one shard: it claims, opens, hands over and releases them in rounds, according to the plan. Invariant:
+// the shard serves a slot only in an epoch that this incarnation claimed by a conditional write. Once it has sent a
+// release of that epoch, it never serves the slot in that epoch again, whatever the store replies.
 //
 //            claim (epoch + 1)        recovered                  hand over              release sent
 //   (none) ────────────────▶ opening ──────────▶ serving ──────────────────▶ releasing ─────────────▶ (none)
 //      ▲                        │ failed            │ another epoch in the log
-//      └──── tried again ◀──────┴───────────────────┘ or the session is over
+//      └────── retried ◀────────┴───────────────────┘ or the session ended
 //
-// A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
-// epoch or released. Few slots move at a time (handover-pace.ts), and the next only when the former have been claimed.
+// If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
+// in a new epoch or releases it. Few slots move at a time (handover-pace.ts); the next ones move once those have been
+// claimed.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { equalLists } from '../../core/structures/equal-lists.ts';
@@ -24,15 +25,17 @@ import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
 import { type SlotTask, SlotTasks } from './slot-tasks.ts';
 
-/** A handover that the successor does not finish in this time no longer holds up the next. */
+/** After this, a handover that the successor has not finished no longer holds up the next one. */
 const MOVE_MS_MAX = 2000;
-/** What the pause of a handover may wait for the last writes and the checkpoint; the log holds them anyway. */
+/** A handover waits at most this long for the last writes and the checkpoint; the log contains them anyway. */
 const FLUSH_MS_MAX = 1000;
-/** A second try finds out what became of a first one whose reply was lost, a third may reach another coordinator. */
+/**
+ * The second attempt finds out the outcome of a first one whose reply was lost; a third may reach another coordinator.
+ */
 const RELEASE_TRIES = 3;
-/** While no member comes or goes and this shard has its share, the rows are looked at this seldom. */
+/** How often the rows are read while no member comes or goes and this shard has its share. */
 const SCAN_MS = 3000;
-/** At a cold start the members come within a moment of each other, and each slot should be claimed once. */
+/** In a cold start all members arrive within moments. Waiting lets each slot be claimed only once. */
 const SETTLE_MS = 1000;
 const SETTLE_MS_MAX = 2000;
 
@@ -42,7 +45,7 @@ export interface OwnershipPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
-  /** What this shard serves has changed. */
+  /** The set of slots that this shard serves has changed. */
   readonly onRoutesChanged: () => void;
   readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
 }
@@ -50,7 +53,7 @@ export interface OwnershipPorts {
 export interface OwnershipOptions {
   readonly slots: number;
   readonly shardName: string;
-  /** Nobody else may come: slots are claimed at once. */
+  /** No other shard can come: slots are claimed at once. */
   readonly alone: boolean;
 }
 
@@ -67,9 +70,11 @@ export class Ownership {
   readonly #tenures = new Map<number, Tenure>();
   readonly #rows = new Map<number, SlotRow>();
   readonly #tasks: SlotTasks;
-  /** Released, and not yet seen claimed by the next owner. */
+  /** Slots that this shard released and has not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
-  /** At a cold start: the living members, since when it is just these, and since when any are waited for. */
+  /**
+   * During a cold start: the living members, since when they have been the same, and since when the shard has waited.
+   */
   #settling: { readonly members: readonly string[]; readonly sinceMs: number; readonly startedMs: number } | undefined;
   #settled = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
@@ -87,7 +92,7 @@ export class Ownership {
       movingMax: () => this.pace.limit - this.#moves.size,
       onFailed: ({ slot, error, retryInMs }) => {
         ports.onMoved('failed');
-        ports.log.error({ slot, err: error, retryInMs }, 'the slot could not be opened or released; trying again');
+        ports.log.error({ slot, err: error, retryInMs }, 'cannot open or release the slot; retrying');
       },
     });
   }
@@ -101,19 +106,19 @@ export class Ownership {
     return [...this.#rows.values()].sort((left, right) => left.slot - right.slot);
   }
 
-  /** Whether the members have settled, and every slot that is this shard's among them is served by it. */
+  /** Whether the members have settled, and this shard serves every slot that it should own. */
   get complete(): boolean {
     if (!this.#settled || this.#plan === undefined) return false;
     for (const slot of this.#plan.wanted) if (this.#tenures.get(slot)?.serving !== true) return false;
     return true;
   }
 
-  /** Why this shard, as `incarnation`, does not answer for a slot: who owns it, as far as is known here. */
+  /** Why this shard, as `incarnation`, does not answer for a slot. Names the owner if this shard knows it. */
   notServing(slot: number, incarnation: string): ShardFailure {
     const row = this.#rows.get(slot);
     const owner = row?.owner === undefined ? undefined : this.#ports.membership.row(row.owner);
     if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === incarnation) {
-      return new ShardFailure('not-serving', `Slot ${slot} has no owner that is known here.`);
+      return new ShardFailure('not-serving', `Slot ${slot} has no owner known to this shard.`);
     }
     const { epoch } = row;
     const { address } = owner;
@@ -121,7 +126,7 @@ export class Ownership {
     return new ShardFailure('wrong-owner', `Slot ${slot} belongs to another shard.`, belongsTo);
   }
 
-  /** Openings and releases that failed so far. */
+  /** Number of openings and releases that have failed so far. */
   get failures(): number {
     return this.#tasks.failures;
   }
@@ -130,7 +135,7 @@ export class Ownership {
     return this.#settled;
   }
 
-  /** Whether slots are moving to or from this shard, or may soon: the rows should be looked at often. */
+  /** Whether slots are moving to or from this shard, or soon may: the rows should then be read often. */
   get moving(): boolean {
     if (!this.#settled) return true;
     const nowMs = this.#ports.clock.monotonicMs();
@@ -138,9 +143,7 @@ export class Ownership {
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
-  /**
-   * Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer.
-   */
+  /** Reads the rows if they may have changed, plans, and starts what is due. Throws if the store does not respond. */
   async round(session: MembershipLease): Promise<void> {
     await this.#refreshRows();
     if (session.ended || !session.leaseValid) return;
@@ -151,26 +154,26 @@ export class Ownership {
     const nowMs = this.#ports.clock.monotonicMs();
     this.#forgetMoves(nowMs);
     const plan = this.#planFor(session, nowMs);
-    // A slot that is to come or go is worth looking out for at once.
+    // A slot that is expected to come or go is worth frequent reads.
     if (plan.expecting && this.#plan?.expecting !== true) this.#changedAtMs = nowMs;
     this.#plan = plan;
     if (!this.#settled) this.#settle(nowMs);
     this.#tasks.plan(this.#tasksOf(plan, session));
   }
 
-  /** Resolves when nothing is in flight. */
+  /** Resolves when no task is in flight. */
   idle(): Promise<void> {
     return this.#tasks.idle();
   }
 
-  /** Releases every slot to nobody in particular. */
+  /** Releases every slot without naming a successor. */
   async releaseAll(session: MembershipLease): Promise<void> {
     this.#tasks.clear();
     await this.idle();
     await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));
   }
 
-  /** The session is over: whatever was owned through it is not any more. */
+  /** The session ended, and with it the ownership of all its slots. */
   endAll(reason: string): void {
     for (const tenure of this.#tenures.values()) tenure.end(reason);
     this.#tenures.clear();
@@ -179,7 +182,7 @@ export class Ownership {
     this.#ports.onRoutesChanged();
   }
 
-  /** A tenure has ended without being asked to. */
+  /** A tenure ended unexpectedly. */
   lose(tenure: Tenure): void {
     if (this.#tenures.get(tenure.slot) !== tenure) return;
     this.#tenures.delete(tenure.slot);
@@ -187,7 +190,7 @@ export class Ownership {
     this.#ports.onRoutesChanged();
   }
 
-  /** Reads the rows where they may have changed since they were read last. */
+  /** Reads the rows if they may have changed since the last read. */
   async #refreshRows(): Promise<void> {
     const { store, clock, membership } = this.#ports;
     const members = membership.rows();
@@ -249,7 +252,7 @@ export class Ownership {
     }
   }
 
-  /** Settles once the same members have been there for a while, or slots are owned among them. */
+  /** Settles once the members have stayed the same for a while, or some slot already has a living owner. */
   #settle(nowMs: number): void {
     const living = this.#ports.membership.rows().filter(({ state }) => state !== 'dead');
     const members = living.map(({ incarnation }) => incarnation).sort();
@@ -259,7 +262,7 @@ export class Ownership {
     }
     const { sinceMs, startedMs } = this.#settling;
     const owners = new Set(members);
-    // Where slots are owned, this is no cold start: they are handed over one by one.
+    // If slots have owners, this is no cold start: the owners hand them over one by one.
     const running = [...this.#rows.values()].some(({ owner }) => owner !== undefined && owners.has(owner));
     this.#settled = running || nowMs - sinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
   }
@@ -270,7 +273,7 @@ export class Ownership {
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
     const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);
-    // What was claimed by a session that is over meanwhile is found by whoever looks at the rows next.
+    // If the session ended after its claim, the next round of any shard finds the row.
     if (!applied || row === undefined || session.ended) return;
     const tenure = this.#ports.createTenure(row, session);
     this.#tenures.set(slot, tenure);
@@ -281,7 +284,7 @@ export class Ownership {
       throw error;
     }
     if (session.ended) {
-      tenure.end('The session is over.');
+      tenure.end('The membership session ended.');
       return;
     }
     this.#ports.onMoved('claimed');
@@ -292,14 +295,14 @@ export class Ownership {
     const { clock } = this.#ports;
     const tenure = this.#tenures.get(slot);
     if (tenure === undefined) return;
-    // Most of the work is done while the slot is still served, so that the pause is short.
+    // Most of the work happens while the slot is still served, so that the pause is short.
     if (successor !== undefined) {
       await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
-    // It may drain or have died since the plan, which finds another one.
+    // The successor may be draining or dead by now; the next plan finds another one.
     if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') return;
-    // The successor reads the last entries from the log: applying them would only lengthen the pause.
+    // The successor reads the last entries from the log; applying them here would only lengthen the pause.
     await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
     if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
     this.#ports.onRoutesChanged();
@@ -309,7 +312,7 @@ export class Ownership {
     if (successor !== undefined) this.#moves.set(slot, { epoch, sinceMs });
   }
 
-  /** Tries until the store says what stands; the plan finds the row again where it never does. */
+  /** Retries until the store reports the outcome. If it never does, the plan finds the row again. */
   async #releaseRow(
     { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
     successor: string | undefined,
@@ -333,7 +336,10 @@ function isSameState(left: MemberRow, right: MemberRow): boolean {
   return left.incarnation === right.incarnation && left.state === right.state;
 }
 
-/** Of two answers about one slot, which shows the later state: epochs only grow, and within one an owner only goes. */
+/**
+ * Whether one row of a slot shows a later state than another: epochs only grow, and within an epoch an owner can only
+ * leave.
+ */
 function isLater(row: SlotRow, known: SlotRow): boolean {
   if (row.epoch !== known.epoch) return row.epoch > known.epoch;
   if (row.owner !== known.owner) return row.owner === undefined;

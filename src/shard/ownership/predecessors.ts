@@ -1,13 +1,13 @@
-// The end of those that are known to be over: nobody waits for their leases. It keeps: a member is declared dead here
-// only on certain knowledge, which is that its own process ended the session, or that a later process is where only one
-// can be.
+// Declares incarnations dead that are known to have ended, so that no shard waits for their leases. Invariant: a member
+// is declared dead here only on certain knowledge. Either its own process ended the session, or a later process runs in
+// a place where only one can run.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { storeDeadline } from '../store-calls.ts';
 
-/** A heartbeat that was still in flight at its end may stand before each declaration but the last. */
+/** A heartbeat that was in flight when the session ended may make each declaration but the last fail. */
 const TRIES_MAX = 3;
 const DECLARATION_MS_MAX = 700;
 
@@ -16,7 +16,7 @@ interface PredecessorsPorts {
   readonly clock: Clock;
 }
 
-/** Of a session that is over: whatever heartbeat stands. Resolves to whether it is dead. */
+/** Declares an ended session dead, whatever heartbeat its row holds. Resolves to whether it is dead. */
 export async function declareEnded(
   { store, clock }: PredecessorsPorts,
   { incarnation, heartbeat: lastHeartbeat }: Pick<MemberRow, 'incarnation' | 'heartbeat'>,
@@ -31,9 +31,9 @@ export async function declareEnded(
 }
 
 /**
- * Declares the earlier members of this place dead. Only for a process that is there now, before it is a member itself;
- * `isThere` becomes false before it leaves, since from then on the rows that a listing shows may be those of later
- * ones. Members that a listing does not show yet, and those of a store that does not respond, are found dead by their
+ * Declares the earlier members of this place dead. Only for a process that is already there, before it becomes a
+ * member. `isThere` becomes false before the process leaves the place: from then on a listing may show rows of later
+ * processes. A member that the listing does not show yet, or whose store does not respond, is later found dead by its
  * silence.
  */
 export async function declarePredecessors(
@@ -47,15 +47,12 @@ export async function declarePredecessors(
       if (row.place !== place || row.state === 'dead') continue;
       if (!(await declareEnded({ store, clock }, row))) continue;
       const { incarnation, shardName } = row;
-      log.warn(
-        { incarnation, shardName },
-        'an earlier process in the same place did not say that it left; it is declared dead',
-      );
+      log.warn({ incarnation, shardName }, 'an earlier process in the same place did not deregister; declared it dead');
     }
   } catch (error) {
     log.warn(
       { err: error },
-      'earlier processes in the same place cannot be declared dead; their leases are waited for',
+      'cannot declare earlier processes in the same place dead; waiting for their leases to expire',
     );
   }
 }

@@ -1,12 +1,13 @@
-// Whether a shard has once served its share, which is what its start and its readiness probe wait for. It keeps: once
-// ready it stays ready, whatever it loses later; slots that others hold for long do not keep it from becoming so.
+// Whether a shard has once served its share. Its start and its readiness probe wait for this. Invariant: a ready shard
+// stays ready, even if it loses slots later, and slots that other shards hold on to delay readiness only for a bounded
+// time.
 
 import type { Clock } from '../../core/async/clock.ts';
 
-/** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
+/** A shard that waits longer for slots of others becomes ready anyway: it serves the slots that it has. */
 export const READY_WAIT_MS_MAX = 30_000;
 
-/** What the ownership has reached. */
+/** Progress of the ownership. */
 export interface OwnershipProgress {
   readonly settled: boolean;
   readonly complete: boolean;
@@ -44,7 +45,7 @@ export class Readiness {
     });
   }
 
-  /** Lets those go on that wait now: the shard is being stopped. */
+  /** Ends all current waits, because the shard is being stopped. */
   release(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

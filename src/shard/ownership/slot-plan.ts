@@ -1,14 +1,13 @@
-// The plan of ownership: which slots this shard should claim and which it should hand over, from what it knows of
-// members and slots. Membership proposes (the wanted owner of a slot is the first by rendezvous among the live members
-// that do not drain), the store decides. It decides nothing by itself: every claim is confirmed by a conditional write.
+// The plan of ownership: which slots this shard should claim, and which it should hand over, given the members and
+// slots that it knows. Membership proposes: the wanted owner of a slot ranks first by rendezvous hashing among the
+// living members that do not drain. The store decides: a conditional write confirms every claim.
 //
 //   a slot, by its row and its owner's member row         │ who claims it, and when
-//   no row yet · owner dead · the owner's row is gone     │ by rank: the wanted owner at once, each next one 2 s
+//   no row yet · owner dead · the owner has no row        │ by rank: the wanted owner at once, each next one 2 s
 //                                                         │ after the ones before it have claimed anything
 //   released, successor named                             │ the successor at once; anyone else after 300 ms, by rank
 //   mine, but not served (a lost reply, a failed opening) │ the wanted owner opens it in a new epoch, any other
 //                                                         │ releases it
-//   owned by a live member                                │ nobody; its owner hands it over to the wanted owner
 
 import { rankShards } from '../../core/slots.ts';
 import { equalLists } from '../../core/structures/equal-lists.ts';
@@ -22,33 +21,33 @@ export interface SlotView {
   readonly nowMs: number;
   readonly incarnation: string;
   readonly shardName: string;
-  /** Whether this shard takes slots at all; false while it drains. */
+  /** Whether this shard accepts slots; false while it drains. */
   readonly takes: boolean;
   readonly members: readonly MemberRow[];
   readonly rows: ReadonlyMap<number, SlotRow>;
   /** Slots that this shard serves. */
   readonly served: ReadonlySet<number>;
-  /** Slots on which something is in flight, or that wait after a failure. */
+  /** Slots with a task in flight, or waiting after a failure. */
   readonly busy: ReadonlySet<number>;
 }
 
 export interface SlotPlan {
   readonly claims: readonly number[];
-  /** Rows that name this shard, which does not serve them and is not wanted: to be released. */
+  /** Rows to release: they name this shard, which neither serves the slot nor is its wanted owner. */
   readonly releases: readonly { readonly row: SlotRow; readonly successor: string | undefined }[];
-  /** Slots that this shard serves and another one should. `successor` undefined: nobody can take it. */
+  /** Slots that this shard serves and another one should serve. `successor` undefined: no member can take the slot. */
   readonly handovers: readonly { readonly slot: number; readonly successor: string | undefined }[];
-  /** Whether another live member owns a slot that this shard is to own: a release may come at any moment. */
+  /** Whether another living member owns a slot that this shard should own: it may release the slot at any moment. */
   readonly expecting: boolean;
-  /** The slots that this shard is to own, by the members known. */
+  /** The slots that this shard should own, given the known members. */
   readonly wanted: ReadonlySet<number>;
 }
 
-/** The live members that take slots, one per shard name: of two runs of one shard the later one. */
+/** The living members that accept slots, one per shard name: the later one if there are two runs of a shard. */
 export function candidatesOf(members: readonly MemberRow[]): ReadonlyMap<string, MemberRow> {
   const candidates = new Map<string, MemberRow>();
   for (const member of members) {
-    // A row that has never beaten may be the late insertion of a process that is gone.
+    // A row without a heartbeat may be the late insertion of a process that has ended.
     if (member.state !== 'alive' || member.heartbeat === 0) continue;
     const known = candidates.get(member.shardName);
     if (known === undefined || isLater(member, known)) candidates.set(member.shardName, member);
@@ -66,9 +65,9 @@ type Claimable = 'unclaimed' | 'dead' | 'released' | 'mine';
 export class SlotPlanner {
   readonly #slots: number;
   #names: readonly string[] = [];
-  /** By slot: the names of the candidates by falling weight. */
+  /** By slot: the names of the candidates, highest weight first. */
   #ranks: readonly (readonly string[])[] = [];
-  /** By slot: since when its row has been seen as it is now, claimable. */
+  /** By slot: since when its row has been claimable in its present form. */
   readonly #claimable = new Map<number, { readonly key: string; readonly sinceMs: number }>();
   /** By slot: the epoch last seen. */
   readonly #epochs = new Map<number, number>();
@@ -81,10 +80,10 @@ export class SlotPlanner {
 
   plan(view: SlotView): SlotPlan {
     const candidates = candidatesOf(view.members);
-    // A later run of the same shard takes this one's place.
+    // A later run of the same shard replaces this one.
     const isCandidate = candidates.get(view.shardName)?.incarnation === view.incarnation;
     const takes = view.takes && isCandidate;
-    // While it drains it does not count itself, although the others may not have read yet that it does.
+    // A draining shard leaves itself out, even if the others have not read yet that it drains.
     const leaves = isCandidate && !view.takes;
     this.#rank([...candidates.keys()].filter((name) => !(leaves && name === view.shardName)));
     const incarnationOf = (name: string | undefined) =>
@@ -123,7 +122,7 @@ export class SlotPlanner {
       const rank = ranking.indexOf(view.shardName);
       const successor = row?.successor === view.incarnation;
       let sinceMs = this.#since(slot, row, claimable, view.nowMs);
-      // Those that come before are at work: they have many slots to open.
+      // Shards that rank higher are busy: they have many slots to open.
       if (claimable === 'unclaimed' || claimable === 'dead') {
         for (const name of ranking.slice(0, rank)) {
           sinceMs = Math.max(sinceMs, this.#claimedAtMs.get(incarnationOf(name) ?? '') ?? 0);
@@ -167,7 +166,7 @@ function claimableAs(
   if (row.owner === undefined) return 'released';
   if (row.owner === incarnation) return 'mine';
   const state = states.get(row.owner);
-  // A missing row is confirmed by a read before the claim, as death is.
+  // A read confirms a missing row before the claim, just as it confirms a death.
   return state === undefined || state === 'dead' ? 'dead' : undefined;
 }
 

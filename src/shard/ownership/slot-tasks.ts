@@ -1,16 +1,17 @@
-// The work of a shard on its slots, a few at a time: openings, releases and handovers, as the plan wants them. It
-// keeps: one task at a time on a slot; no more of a kind in flight than its bound; a slot whose task failed waits
-// before the plan may name it again, twice as long after each failure.
+// Runs the tasks of a shard on its slots: openings, releases and handovers, as planned. Invariant: one task at a time
+// per slot; no more tasks of a kind in flight than its bound; a slot whose task failed waits before a plan may name it
+// again, twice as long after each failure.
 //
-// A plan replaces the tasks of the one before that have not begun: each round plans with what it knows by then.
+// A new plan replaces all tasks of the previous one that have not started, so that each round acts on current
+// knowledge.
 
 import { backoffMs } from '../../core/async/backoff.ts';
 import type { Clock } from '../../core/async/clock.ts';
 
 /**
- * Openings (and releases that hand nothing over) in flight. An opening mostly waits for the store (its claim, its
- * checkpoint, the end of its log), so several share that wait; but each also replays entries on the one thread that
- * serves the other slots, so all slots of a dead shard at once would be too many.
+ * Openings in flight, including releases without a successor. An opening mostly waits for the store (its claim, its
+ * checkpoint, the end of its log), so several share that wait. But each also replays entries on the thread that serves
+ * the other slots, so opening all slots of a dead shard at once would be too many.
  */
 export const OPENINGS_MAX = 16;
 /**
@@ -18,20 +19,20 @@ export const OPENINGS_MAX = 16;
  */
 export const BACKOFF_MS_FIRST = 500;
 /**
- * Slots that cannot be opened cost the store little by then, and are served within this time after the cause has gone.
+ * Slots that cannot be opened then cost the store little. Once the cause has gone, they are served within this time.
  */
 export const BACKOFF_MS_MAX = 30_000;
 
 export interface SlotTask {
   readonly slot: number;
-  /** A handover to another shard is `moving`; anything else is `opening`. */
+  /** `moving`: a handover to another shard. `opening`: any other task. */
   readonly kind: 'opening' | 'moving';
   readonly run: () => Promise<void>;
 }
 
 export interface SlotTasksPorts {
   readonly clock: Clock;
-  /** How many handovers may be in flight now. */
+  /** Current maximum of handovers in flight. */
   readonly movingMax: () => number;
   readonly onFailed: (failure: { readonly slot: number; readonly error: unknown; readonly retryInMs: number }) => void;
 }
@@ -40,7 +41,7 @@ const BACKOFF = { firstMs: BACKOFF_MS_FIRST, maxMs: BACKOFF_MS_MAX };
 
 interface Pause {
   readonly untilMs: number;
-  /** Tries in a row that have failed. */
+  /** Consecutive failed attempts. */
   readonly failures: number;
 }
 
@@ -56,7 +57,7 @@ export class SlotTasks {
     this.#ports = ports;
   }
 
-  /** Tasks that failed so far. */
+  /** Number of tasks that have failed so far. */
   get failures(): number {
     return this.#failures;
   }
@@ -66,7 +67,7 @@ export class SlotTasks {
     return this.#counts.moving;
   }
 
-  /** Slots that no plan should name now: they are worked on, or wait after a failure. */
+  /** Slots that a plan should not name now: they have a task in flight, or wait after a failure. */
   busySlots(): ReadonlySet<number> {
     const nowMs = this.#ports.clock.monotonicMs();
     const busy = new Set(this.#inFlight.keys());
@@ -74,24 +75,24 @@ export class SlotTasks {
     return busy;
   }
 
-  /** Replaces what has not begun, and begins as much as the bounds allow: the rest as these end. */
+  /** Replaces the tasks that have not started, and starts as many as the bounds allow. The rest start as these end. */
   plan(tasks: readonly SlotTask[]): void {
     this.#planned = tasks;
     this.#begin();
   }
 
-  /** Begins nothing more. What is in flight goes on. */
+  /** Starts no further task. Tasks in flight continue. */
   clear(): void {
     this.#planned = [];
   }
 
-  /** Begins nothing more, and no slot waits for its former failures. */
+  /** Starts no further task, and ends all waits after failures. */
   reset(): void {
     this.clear();
     this.#backoffs.clear();
   }
 
-  /** Resolves when nothing is in flight. */
+  /** Resolves when no task is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.values());
   }

@@ -1,8 +1,8 @@
-// How a shard lives on its store: among other members, or alone. What differs between the two stands here and nowhere
-// else: the lease, how the shard starts and stops, and whom it looks after.
+// How a shard uses its store: among other members, or alone. All differences between the two are here: the lease, how
+// the shard starts and stops, and which members it watches.
 //
-// On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones
-// that can be alive: `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
+// With the embedded store one process owns the data directory, enforced by a lock, so only its incarnations can be
+// alive. `retireMembers` declares dead what an earlier run left behind, and no lease has to fence it.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberStore } from '../../store/store.ts';
@@ -28,26 +28,26 @@ export interface SharingPorts {
 }
 
 export interface StoreSharing {
-  /** Nobody else may come: nobody is waited for. */
+  /** No other shard can come, so the shard waits for none. */
   readonly alone: boolean;
   /** For a session that is about to join. */
   createLease(): Lease;
-  /** Before the first round. Rejects where the shard cannot serve as it has to. */
+  /** Runs before the first round. Rejects if the shard cannot serve as required. */
   start(): Promise<void>;
-  /** After each scan of the members. */
+  /** Runs after each scan of the members. */
   lookAfterMembers(session: MembershipLease): Promise<void>;
-  /** Before the slots that are left are released to nobody in particular. */
+  /** Runs before the remaining slots are released without a successor. */
   drain(session: MembershipLease): Promise<void>;
-  /** After the session has left. */
+  /** Runs after the session has left. */
   forget(session: MembershipLease): Promise<void>;
-  /** While metrics are rendered. */
+  /** Runs while metrics are rendered. */
   report(): void;
 }
 
 export const createSharing = (ports: SharingPorts, { exclusive }: { readonly exclusive: boolean }): StoreSharing =>
   exclusive ? new ExclusiveStore(ports) : new SharedStore(ports);
 
-/** Its slots go to others when it is unhealthy, silent or leaves, as theirs come to it. */
+/** The slots of this shard go to others if it is unhealthy, silent or leaves, and theirs go to this one. */
 class SharedStore implements StoreSharing {
   readonly alone = false;
   readonly #ports: SharingPorts;
@@ -70,7 +70,7 @@ class SharedStore implements StoreSharing {
     await this.#ports.membership.removeDead(session);
   }
 
-  /** The rounds go on, and hand the slots over; where nobody is there to take them, they are released. */
+  /** The rounds continue and hand over the slots. A slot that no other shard can take is released. */
   async drain(session: MembershipLease): Promise<void> {
     const { clock } = this.#ports;
     const ownership = this.#ports.ownership();
@@ -79,7 +79,7 @@ class SharedStore implements StoreSharing {
     while (!session.ended && ownership.tenures.size > 0) await delay(clock, MOVING_ROUND_MS);
   }
 
-  /** Its row stays for a while, so that nobody mistakes it for one that never was. */
+  /** The row stays for a while, so that other members do not mistake this member for one that never existed. */
   async forget(): Promise<void> {}
 
   report(): void {
@@ -87,7 +87,7 @@ class SharedStore implements StoreSharing {
   }
 }
 
-/** Nobody is there to take its slots, so that all of them are its own, and one that cannot be opened is an error. */
+/** The shard owns all slots, as there is no other; failing to open one is an error. */
 class ExclusiveStore implements StoreSharing {
   readonly alone = true;
   readonly #ports: SharingPorts;
@@ -109,7 +109,7 @@ class ExclusiveStore implements StoreSharing {
       await ownership.round(session());
       await ownership.idle();
       const failures = ownership.failures - before;
-      if (failures > 0) throw new Error(`${failures} slots could not be opened; the log says why.`);
+      if (failures > 0) throw new Error(`Cannot open ${failures} slots; see the log for the reasons.`);
       readiness.update(ownership);
     }
   }

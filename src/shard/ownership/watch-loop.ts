@@ -1,5 +1,5 @@
-// The rounds of a shard: it scans the members, has the slots planned and moved, and goes on until it has stopped. It
-// keeps: a store that cannot answer ends no loop, and the log says so once per failure, not once per round.
+// The rounds of a shard: each scans the members, plans the slots and moves them, until the shard has stopped.
+// Invariant: a store that does not respond never ends the loop, and the log reports an outage once, not once per round.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { equalLists } from '../../core/structures/equal-lists.ts';
@@ -19,9 +19,9 @@ export interface WatchLoopPorts {
   readonly ownership: Ownership;
   readonly sharing: StoreSharing;
   readonly readiness: Readiness;
-  /** The one that is on now. */
+  /** The current session. */
   readonly session: () => MembershipLease;
-  /** While it stops, the rounds hand its slots over. */
+  /** While the shard stops, the rounds hand over its slots. */
   readonly stopping: () => boolean;
   readonly stopped: () => boolean;
   readonly onNeighboursChanged: () => void;
@@ -51,7 +51,7 @@ export class WatchLoop {
         await this.#round(session, scanMs);
         this.#failing = false;
       } catch (error) {
-        if (!this.#failing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
+        if (!this.#failing) log.warn({ err: error }, 'cannot read members and slots; retrying');
         this.#failing = true;
       }
       await delay(clock, ownership.moving || this.#ports.stopping() ? MOVING_ROUND_MS : scanMs);

@@ -1,11 +1,11 @@
-// The audit log of a tenant: every change, by its place in the log. It is read from the state tables, up to what was
-// committed when the call began and no further: behind that, state may still have gaps, and whoever went on behind a
-// gap would never see what fills it. A tenant that was deleted keeps its audit log, so that it can be seen who deleted
-// it.
+// The audit log of a tenant: every change, ordered by its place in the log. It is read from the state tables, up to
+// what was committed when the call began. Beyond that, state may still have gaps, and a reader that continues after a
+// gap never sees what fills it later. A deleted tenant keeps its audit log, so that operators can see who deleted it.
 //
-// Rows are by tenant and month, without an index: a filter is applied to what is read. So what one call reads is
-// bounded in rows and in time, and a page may be short, or empty, with a cursor that goes on behind what was looked at.
-// Every read passes the gate of its tenant and waits for its turn, as reads of grants do: others get in between.
+// Rows are keyed by tenant and month, without an index, so a filter applies to rows after they are read. Each call
+// therefore reads a bounded number of rows, for a bounded time. A page may be short or empty, with a cursor after the
+// last row that was read. Every read passes the gate of its tenant and waits for its turn, like reads of grants, so
+// that other work gets its share.
 
 import { turnOf } from '../../core/async/turns.ts';
 import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
@@ -18,29 +18,29 @@ import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
 
-/** Rows read at once where most may not be what is asked for. Told apart in a millisecond or two. */
+/** Rows read at once if most of them may not match. Filtered in a millisecond or two. */
 const ROWS_PER_READ_MIN = 1000;
 /**
- * Reads in one call: months without a change and rows outside of what is asked for take some too. A page may end early
- * by it: after 50,000 rows at most.
+ * Maximum of reads per call. Months without changes and rows that do not match also cost reads, so a page may end
+ * early, after 50,000 rows at most.
  */
 export const READS_MAX = 50;
-/** After that nothing more is read for a call: far within a request's deadline, where the store is slow. */
+/** A call reads no more after this time: far below a request's deadline, in case the store is slow. */
 export const READING_MS_MAX = 2000;
 /** Estimated bytes of a row while it is read, for the gate. */
 const ROW_BYTES = 1024;
-/** What a read and each of its rows count for among the turns of tenants. */
+/** The cost of a read and of each of its rows in the turns of tenants. */
 const READ_MS = 0.2;
 const ROW_MS = 0.003;
 /**
- * By how much the time of a change may lie behind the time of its log entry, which never goes back: by as much as
- * clocks of owners differ, or were set back. It bounds how far beyond a range of time is looked.
+ * How far the time of a change may lie behind the time of its log entry, which never decreases: as far as the clocks of
+ * owners differ, or were set back. It bounds how far beyond a time range the call reads.
  */
 export const CLOCK_STEP_MS = 24 * 3_600_000;
 
 interface Place {
   readonly month: string;
-  /** Undefined: before the first of the month, in the order of the listing. */
+  /** Undefined: before the first row of the month, in listing order. */
   readonly after: { readonly seq: number; readonly index: number } | undefined;
 }
 
@@ -50,7 +50,7 @@ interface Bounds {
   readonly newestFirst: boolean;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The last seq that counts. */
+  /** The last seq to include. */
   readonly end: number;
   readonly firstMonth: string;
   readonly lastMonth: string;
@@ -62,9 +62,9 @@ interface Found extends Place {
 
 interface Read {
   readonly found: readonly Found[];
-  /** Where to go on, had it to stop before the end. */
+  /** Where to continue, if reading stopped early. */
   readonly rest?: Place;
-  /** Then: when the last change was made that was looked at. */
+  /** If reading stopped early: the time of the last change that was read. */
   readonly scannedToMs?: number | undefined;
 }
 
@@ -76,12 +76,12 @@ export async function listAuditLog(
 ): Promise<AuditLogPage> {
   const { tenantId, createdAtMs, isDeleted } = tenant;
   const { limit, newestFirst = false, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = query;
-  const asked = ['audit-log', tenantId, String(sinceMs), String(untilMs), ...filterScope(query)];
-  const scope = (order: string): readonly string[] => asked.toSpliced(2, 0, order);
+  const parts = ['audit-log', tenantId, String(sinceMs), String(untilMs), ...filterScope(query)];
+  const scope = (order: string): readonly string[] => parts.toSpliced(2, 0, order);
   const order = newestFirst ? 'newest-first' : 'oldest-first';
   const position = positionOf(context, scope(order), query.cursor);
   const end = tenure.lastSeq;
-  // Every change up to there has an earlier base, every later one none that is earlier.
+  // Every change so far has a smaller base, and no later change has a smaller one.
   const endMs = tenure.nextBase / 1000;
   await tenure.applied();
 
@@ -95,7 +95,7 @@ export async function listAuditLog(
 
   const last = found[limit - 1];
   const next = found.length > limit && last !== undefined ? last : rest;
-  // What is still to come begins behind the end, once everything before it was given.
+  // Future changes come after the end, once everything before it was returned.
   const known = newestFirst ? position === undefined : next === undefined;
   const resume =
     known && !isDeleted && untilMs === Number.POSITIVE_INFINITY
@@ -109,7 +109,7 @@ export async function listAuditLog(
   };
 }
 
-/** One row more than `limit` tells that others follow. */
+/** One row more than `limit` shows that others follow. */
 async function readRows(
   context: ListingContext,
   tenure: Tenure,
@@ -145,7 +145,7 @@ async function readRows(
   return { found };
 }
 
-/** Rows behind a place in its month, under the gate and in the turn of the tenant. */
+/** Rows after a place in its month, behind the gate and in the turn of the tenant. */
 function readOnce(
   { store, clock }: ListingContext,
   tenure: Tenure,
@@ -156,7 +156,7 @@ function readOnce(
   const { loads, turns } = tenure.budget;
   return loads.run(tenantId, ROW_BYTES * limit, clock, async () => {
     await turnOf(turns, tenantId, READ_MS + ROW_MS * limit);
-    // The slot may have moved meanwhile: nobody would get what is read here.
+    // The slot may have moved in the meantime; then no peer would get the result.
     tenure.assertServing();
     const query = { tenantId, month, newestFirst, limit, ...(after === undefined ? {} : { after }) };
     return readFromStore(store.listAuditLog(query, storeDeadline(clock)));

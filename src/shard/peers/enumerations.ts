@@ -1,6 +1,6 @@
-// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state holds every commit that
-// precedes the call, and go by the rows of subjects, which every subject with a grant has. A page of them is bounded in
-// what is read for it, as that of a listing (listings.ts) is.
+// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state contains every commit that
+// precedes the call. They follow the subject rows, of which every subject with a grant has one. As in listings
+// (listings.ts), what one page reads is bounded.
 
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
@@ -20,20 +20,21 @@ import {
 } from './listings.ts';
 
 /**
- * Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in
- * vain.
+ * Maximum of subjects whose grants an export reads at once. It starts with one, to avoid useless reads if subjects are
+ * large.
  */
 const SUBJECTS_AT_ONCE_MAX = 64;
-/** Subjects put in order in one step: each is compared with one of every bucket. */
+/** Subjects merged in one step: each is compared with one subject of every bucket. */
 const SUBJECTS_PER_STEP = 100;
 /**
- * Reads of the store for one page of an export, but for the last group of subjects: twice what the longest page takes.
+ * Reads of the store for one page of an export, not counting the last group of subjects: twice what the longest page
+ * takes.
  */
 const EXPORT_READS_MAX = 2000;
 
 interface Bucket {
   readonly bucket: number;
-  /** Read and not given yet, ascending. */
+  /** Subjects that were read and not returned yet, ascending. */
   found: readonly string[];
   given: number;
   after: string | undefined;
@@ -54,7 +55,7 @@ async function subjectsAfter(
     after,
     ended: false,
   }));
-  // Subjects are spread evenly, so that few buckets are asked twice.
+  // Subjects are spread evenly, so few buckets need a second read.
   const perBucket = Math.ceil((2 * limit) / SUBJECT_BUCKETS) + 1;
   const subjects: string[] = [];
   while (true) {
@@ -66,7 +67,7 @@ async function subjectsAfter(
       subjects.push(first.found[first.given] ?? '');
       first.given += 1;
       if (subjects.length === limit) return subjects;
-      // What it holds next may come before anything that is there.
+      // The next subjects of this bucket may precede those of the others.
       if (first.given === first.found.length && !first.ended) break;
     }
     await yieldTurn(context.clock);
@@ -85,7 +86,7 @@ async function readBucket(context: ListingContext, memory: TenantMemory, of: Buc
   of.ended = of.found.length < limit;
 }
 
-/** The one whose next subject comes first; undefined: there is no more. */
+/** The bucket with the smallest next subject; undefined: none is left. */
 function firstOf(buckets: readonly Bucket[]): Bucket | undefined {
   let first: Bucket | undefined;
   for (const bucket of buckets) {
@@ -118,7 +119,7 @@ interface SubjectGrants {
   readonly reads: number;
 }
 
-/** Of one subject, `limit` or more; fewer where it ends before, or has so many tombstone rows. */
+/** At least `limit` grants of one subject; fewer if it has no more, or has too many tombstone rows. */
 async function liveGrants(
   { memory, assertWanted }: Listing,
   subject: string,
@@ -182,12 +183,15 @@ export async function exportGrants(
   return { items, nextCursor: rest && cursorAt(context, scope, rest) };
 }
 
-/** A page of an export as it fills: it is full with one grant more than it gives, or when enough was read for it. */
+/**
+ * A page of an export while it fills. It is full with one grant more than it returns, or when its read limit is
+ * reached.
+ */
 class ExportPage {
   readonly #limit: number;
   readonly #grants: Grant[] = [];
   #reads = 0;
-  /** Where the export goes on, had it to stop before the page was full of grants. */
+  /** Where the export continues, if it stopped before the page had enough grants. */
   #rest: Position | undefined;
 
   constructor(limit: number) {

@@ -1,6 +1,6 @@
-// What the calls of tenants and those of the operator on one connection have in common: its handles, the owner of a
-// tenant, reads and writes under a handle. Whether a call may be served is asked when it arrives and again after its
-// last await, so that nothing is answered from a tenure that has ended meanwhile.
+// The common part of tenant and operator calls on one connection: its handles, the owner of a tenant, reads and writes
+// under a handle. Invariant: a call is validated when it arrives and again after its last await, so that an ended
+// tenure never answers.
 
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';
@@ -12,7 +12,7 @@ import type { Attempt } from '../shard.ts';
 import { HandleTable } from './handles.ts';
 import type { Listing, ListingContext } from './listings.ts';
 
-/** UTF-8 bytes of an encoded operation besides the strings of the request; a character takes at most 6 (an escape). */
+/** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
 const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
 
@@ -20,11 +20,11 @@ export interface HandleCallsDependencies extends ListingContext {
   readonly slots: number;
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
-  /** Of a request: nobody waits for a response that takes longer. */
+  /** Deadline of a request: after that no front waits for its response. */
   readonly deadlineMs: number;
 }
 
-/** Whose change it is. */
+/** The tenant and actor of a write. */
 interface Writer {
   readonly tenure: Tenure;
   readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
@@ -44,7 +44,7 @@ export class HandleCalls {
     return this.#dependencies.tenureOf(slotOfTenant(tenantId, this.#dependencies.slots));
   }
 
-  /** The one operation of a call. */
+  /** Submits the only operation of a call. */
   submit(of: Writer, attempt: Attempt, characters: number, decide: Decide): Promise<OperationResult> {
     return appendTraced(1, () => this.enqueue(of, attempt, 0, characters, decide));
   }
@@ -61,7 +61,10 @@ export class HandleCalls {
     });
   }
 
-  /** A read under a handle: good when it starts and when it is answered, and wanted until its deadline. */
+  /**
+   * A read under a handle. The handle is validated at the start and before the reply; the read is abandoned at its
+   * deadline.
+   */
   async read<Answer>(number: number, read: (listing: Listing) => Promise<Answer>): Promise<Answer> {
     const { clock, deadlineMs } = this.#dependencies;
     const handle = this.handles.use(number);

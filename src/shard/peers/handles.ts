@@ -1,6 +1,6 @@
-// Handles of one connection: what a front holds in place of an authenticated key. A handle's number is never used
-// again on the connection, it is good in its tenure only, and it dies with its key. The operator's handles have a right
-// that no key has.
+// The handles of one connection: numbers that a front holds in place of authenticated keys. Invariant: a connection
+// never reuses a number; a handle is valid only in its tenure, and dies with its key. The operator's handles have a
+// right that no key has.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
@@ -11,13 +11,13 @@ import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
-/** Handles of one connection; the longest known goes, and its front authenticates again. */
+/** Handles of one connection. Beyond this the oldest is dropped, and its front authenticates again. */
 const HANDLES_MAX = 200_000;
-/** A bit that no key has: only a console's connection gets handles with it. */
+/** A bit that no key has: only handles on a console's connection have it. */
 const OPERATOR: ScopeMask = ALL_SCOPES + 1;
 const OPERATOR_SCOPES: ScopeMask = ALL_SCOPES | OPERATOR;
 
-/** The bits that a handle has to have. */
+/** The bits that a handle needs. */
 const MASKS: Readonly<Record<HandleRight, ScopeMask>> = Object.freeze({
   handle: 0,
   'check:read': scopeMask(['check:read']),
@@ -27,7 +27,7 @@ const MASKS: Readonly<Record<HandleRight, ScopeMask>> = Object.freeze({
 });
 export const CHECK_READ = MASKS['check:read'];
 
-/** Handles of a closed connection that are let go of in one step. */
+/** Handles of a closed connection that are dropped in one step. */
 const ENDED_PER_STEP = 5000;
 
 export interface Handle extends HandleState {
@@ -36,10 +36,10 @@ export interface Handle extends HandleState {
   /** Key id, or `operator:<name>`. */
   readonly actor: string;
   readonly suspended: boolean;
-  /** Of the key; the operator's has a bit more. */
+  /** The scopes of the key; an operator handle has an additional bit. */
   readonly scopes: ScopeMask;
   readonly expiresAtMs: number | undefined;
-  /** Undefined: the operator's. */
+  /** Undefined: an operator handle. */
   readonly use: KeyUse | undefined;
 }
 
@@ -48,7 +48,7 @@ export const sameHash = (left: string, right: string): boolean =>
 
 export const unauthorized = (): GrantdError => new GrantdError('unauthorized', 'The API key is not valid.');
 
-/** The scope of a call of the operator has no name: no key can have it. */
+/** The right to an operator call has no name, since no key can have it. */
 function lacking(scope: ScopeMask): GrantdError {
   const [name] = scopesOf(scope);
   return new GrantdError(
@@ -60,7 +60,7 @@ function lacking(scope: ScopeMask): GrantdError {
 export class HandleTable {
   readonly #clock: Clock;
   readonly #handles = new Map<number, Handle>();
-  /** One for all handles: there may be many. */
+  /** One function for all handles: there may be many. */
   readonly #onDead = (number: number): void => void this.#handles.delete(number);
   #lastHandle = 0;
   #closed = false;
@@ -73,7 +73,7 @@ export class HandleTable {
     of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
     scopes: ScopeMask,
   ): IssuedHandle {
-    // Whoever asked is gone meanwhile: nobody would ever let go of the handle.
+    // The peer has disconnected in the meantime, so nothing would ever drop the handle.
     if (this.#closed) throw new ShardFailure('handle-unknown', 'The connection is closed.');
     const { tenant } = of.memory;
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
@@ -98,17 +98,17 @@ export class HandleTable {
     };
   }
 
-  /** Handles that it holds, with all that their tenures have in memory. */
+  /** Handles in use, each with what its tenure keeps in memory for it. */
   get size(): number {
     return this.#handles.size;
   }
 
-  /** Empty where the handle is not known. */
+  /** Empty if the handle is unknown. */
   tenantOf(number: number): string {
     return this.#handles.get(number)?.memory.tenantId ?? '';
   }
 
-  /** A handle that is not known may do it: its call finds that out. */
+  /** Passes an unknown handle: its call detects that. */
   demandRight(number: number, right: HandleRight): void {
     const mask = MASKS[right];
     const handle = this.#handles.get(number);
@@ -117,16 +117,16 @@ export class HandleTable {
     throw lacking(mask);
   }
 
-  /** The handle, if a request under it (that asks for `scope`) may be served now. */
+  /** The handle, if a request under it that needs `scope` may be served now. */
   use(number: number, scope: ScopeMask = 0): Handle {
     const handle = this.#handles.get(number);
-    if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is not known.');
+    if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
     return handle;
   }
 
-  /** Of a handle in use: still good. To be asked after the last await. */
+  /** Whether a handle in use is still valid. Call this after the last await. */
   assertGood(handle: Handle): void {
     if (handle.dead) throw new ShardFailure('handle-unknown', 'The handle has ended.');
     handle.tenure.assertServing();
@@ -141,16 +141,16 @@ export class HandleTable {
     }
   }
 
-  /** Every handle ends: at once for who would use it, and one by one for the memory of its tenant. */
+  /** Ends every handle: immediately for its peer, and step by step in the memory of its tenant. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     const handles = [...this.#handles.values()];
     this.#handles.clear();
-    void this.#letGo(handles);
+    void this.#dropAll(handles);
   }
 
-  async #letGo(handles: readonly Handle[]): Promise<void> {
+  async #dropAll(handles: readonly Handle[]): Promise<void> {
     for (const [index, handle] of handles.entries()) {
       handle.memory.removeHandle(handle);
       if ((index + 1) % ENDED_PER_STEP === 0) await yieldTurn(this.#clock);

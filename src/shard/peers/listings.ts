@@ -3,13 +3,13 @@
 // tables under a delta opened at the start of the read, and the page is put together in one synchronous step, in which
 // no more than a bounded number of changes is looked at. Nothing here sorts.
 //
-// A page is bounded in what is read for it as well as in what it gives: a subject may have millions of rows that are
-// gone. Where the bound is reached first it holds what was found by then, even nothing, and its cursor leads on from
-// there. And the reading ends once nobody waits for it.
+// A result page is bounded both in what it reads and in what it returns, since a subject may have millions of tombstone
+// rows. If the read bound is reached first, the page has what was found so far, possibly nothing, and its cursor
+// continues from there. Reading stops when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type CursorSecrets, createCursor, parseCursor } from '../../core/cursors.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
@@ -21,11 +21,11 @@ import { firstAfter, searchText } from '../memory/text-order.ts';
 import type { GrantsQuery, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
-/** Rows read at once while looking for live ones. */
+/** Rows per read in the search for live ones. */
 export const ROWS_PER_READ_MIN = 256;
-/** Live rows and tombstone rows that are read for one page: some tenths of a second at a store that is not slow. */
+/** Live rows and tombstone rows read for one result page: a few tenths of a second unless the store is slow. */
 export const ROWS_PER_PAGE_MAX = 10_000;
-/** A listing whose subject has had more than that begins again, so often. */
+/** How often a listing starts over if its subject changed too much while it was read. */
 const LISTING_TRIES = 3;
 
 export interface ListingContext {
@@ -34,17 +34,17 @@ export interface ListingContext {
   readonly secrets: CursorSecrets;
 }
 
-/** Whose listing it is. */
+/** The tenant of a listing. */
 export interface Listing {
   readonly tenure: Tenure;
   readonly memory: TenantMemory;
-  /** To be asked after each read of the store: throws where nobody waits for the response any more. */
+  /** Call this after each read of the store: it throws if no front waits for the response any more. */
   readonly assertWanted: () => void;
 }
 
 export type Position = readonly string[];
 
-/** Positions and scopes are lists of strings; JSON keeps their parts apart. */
+/** Positions and scopes are lists of strings; JSON keeps their parts separate. */
 export function positionOf(
   context: ListingContext,
   scope: readonly string[],
@@ -56,7 +56,7 @@ export function positionOf(
     throw new GrantdError('invalid-cursor', '"cursor" was not issued for this tenant and this query.');
   }
   const position: unknown = JSON.parse(text);
-  if (!Array.isArray(position)) throw new GrantdError('invalid-cursor', '"cursor" holds no position.');
+  if (!Array.isArray(position)) throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
   return position.map(String);
 }
 
@@ -65,7 +65,8 @@ export function cursorAt(context: ListingContext, scope: readonly string[], posi
 }
 
 export const relationAt = (text: string | undefined): Relation => {
-  if (text === undefined || !isRelation(text)) throw new GrantdError('invalid-cursor', '"cursor" holds no position.');
+  if (text === undefined || !isRelation(text))
+    throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
   return text;
 };
 
@@ -220,7 +221,7 @@ async function sparseRows(context: ListingContext, listing: Listing, query: Rows
   throw new GrantdError('overloaded', 'These grants change faster than they can be listed.');
 }
 
-/** Undefined where more was committed meanwhile than can be looked at in one step. */
+/** Undefined if too much was committed during the read to examine in one step. */
 async function rowsUnder(
   context: ListingContext,
   { assertWanted }: Listing,
@@ -244,7 +245,7 @@ async function rowsUnder(
     const past = part.some(({ counterpart }) => !counterpart.startsWith(query.prefix));
     const end = past || next?.counterpart.startsWith(query.prefix) !== true ? undefined : next;
     const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
-    // Of what was read, no more than was changed since can be missing.
+    // Later changes can have removed at most as many of the read rows as the delta has changes.
     if (end === undefined || full || read.length >= limit) {
       const rows = underDelta(read, delta, query, end);
       if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
@@ -255,7 +256,10 @@ async function rowsUnder(
   }
 }
 
-/** What was read, corrected by what was committed since, up to where was read (`end` undefined: to the end). */
+/**
+ * The rows that were read, corrected by later commits, up to the end of the read (`end` undefined: the end of the
+ * subject).
+ */
 function underDelta(
   read: readonly PageRow[],
   delta: GrantDelta,
@@ -286,7 +290,7 @@ function insertRow(rows: PageRow[], row: PageRow): void {
   rows.splice(-1 - place, 0, row);
 }
 
-/** The first of `count` indices for which the condition holds, as it does for all that follow; `count`: none. */
+/** The first of `count` indices that meets the condition, as all later ones do; `count`: none. */
 function lowest(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -298,7 +302,7 @@ function lowest(count: number, holds: (index: number) => boolean): number {
   return low;
 }
 
-/** Items of an ascending list after a position: for tables small enough to be held whole. */
+/** Items after a position in an ascending list: for tables small enough to be held completely. */
 export function pageOf<Item>(
   context: ListingContext,
   scope: readonly string[],

@@ -1,14 +1,14 @@
-// What one front has asked of this shard of late, as it reports it every two seconds. It keeps: only the last reports
-// count, and whatever a broken front says, its numbers stay within bounds.
+// The recent load from one front, which the front reports every two seconds. Invariant: only the last reports count,
+// and the numbers of a broken front stay within bounds.
 
 import { LATENCY_BUCKETS, latencyQuantileMs } from '../../core/structures/latency-histogram.ts';
 import type { FrontReport, Load } from '../shard.ts';
 
-/** Ten seconds, at a report every two. */
+/** Ten seconds, at one report every two seconds. */
 const REPORTS_MAX = 5;
-/** A front that has said nothing for so long asks nothing, or is gone. */
+/** A front without a report for this long sends no requests, or has stopped. */
 const SILENCE_MS_MAX = 15_000;
-/** Of one report: many times what a shard can answer meanwhile. */
+/** Maximum of one report: many times what a shard can answer in its period. */
 const COUNT_MAX = 100_000_000;
 const ELAPSED_MS_MIN = 500;
 const ELAPSED_MS_MAX = 60_000;
@@ -37,13 +37,13 @@ export class LoadWindow {
     this.#reports = [...this.#reports.slice(1 - REPORTS_MAX), kept];
   }
 
-  /** Those that count now. */
+  /** The reports that count now. */
   reports(atMs: number): readonly LoadReport[] {
     return this.#reports.filter((report) => atMs - report.atMs <= SILENCE_MS_MAX);
   }
 }
 
-/** What all fronts together ask. Each has its own rate, since they report at different moments. */
+/** The load of all fronts together. Each has its own rate, since they report at different times. */
 export function mergeLoads(windows: Iterable<LoadWindow>, atMs: number): Load {
   const latencies = new Float64Array(LATENCY_BUCKETS);
   let checksPerSecond = 0;

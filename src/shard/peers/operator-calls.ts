@@ -1,4 +1,5 @@
-// The operator's calls on the connection of a console. Nobody else has this object: whoever has it may make them all.
+// The operator's calls on the connection of a console. Only such a connection gets this object, and a peer that has it
+// may make all these calls.
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -31,15 +32,15 @@ import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
 import { clusterMemberOf, slotClaimOf } from './views.ts';
 
-/** Of a tenant's name (256 code points, two characters each) and of a plan's. */
+/** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
 const TENANT_CHARACTERS_MAX = 1024;
 
 export interface OperatorCallsDependencies extends HandleCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
-  /** What each front asks of this shard. */
+  /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;
-  /** What the shard knows besides its own slots. */
+  /** What the shard knows apart from its own slots. */
   readonly report: () => Omit<SlotsReport, 'owned'>;
 }
 
@@ -79,7 +80,7 @@ export class OperatorCalls implements OperatorConnection {
     request: { tenantId: string; name: string; plan: string; operator: string },
   ): Promise<Tenant> {
     const tenantId = parseTenantId(request.tenantId);
-    assert(tenantId !== undefined, 'a console makes well-formed tenant ids');
+    assert(tenantId !== undefined, 'a console creates well-formed tenant ids');
     const tenure = this.#calls.tenureOf(tenantId);
     const { name, plan } = request;
     const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: this.#dependencies.clock.wallMs() };
@@ -100,7 +101,7 @@ export class OperatorCalls implements OperatorConnection {
   ): Promise<Tenant> {
     const { tenure, memory } = this.#tenantOf(change.tenantId);
     const of = { tenure, memory, actor: `operator:${change.operator}` };
-    // A change that precedes in the batch may have set the fields that this one leaves.
+    // An earlier change of the batch may have set the fields that this one leaves unchanged.
     const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
     return tenantOf(await this.#calls.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
   }
@@ -137,14 +138,14 @@ export class OperatorCalls implements OperatorConnection {
     if (tenantId === undefined) throw noTenant(query.tenantId);
     const tenure = this.#calls.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
-    // Of a tenant that is gone, its id tells when it was made, by the clock of a console.
+    // The id of a removed tenant gives its creation time, by the clock of a console.
     const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
     const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
     const of = { tenantId, createdAtMs, isDeleted };
     const page = await listAuditLog(this.#dependencies, tenure, of, query);
     const isNothing = ({ items, nextCursor }: AuditLogPage): boolean => items.length === 0 && nextCursor === undefined;
     if (memory === undefined && query.cursor === undefined && isNothing(page)) {
-      // Nothing that is asked for, or nothing at all.
+      // Either no entry matches, or the tenant has none.
       const last = { limit: 1, cursor: undefined, newestFirst: true };
       if (isNothing(await listAuditLog(this.#dependencies, tenure, of, last))) throw noTenant(tenantId);
     }

@@ -1,4 +1,4 @@
-// The peers of a shard: one connection each, and word of every change of the routes.
+// The peers of a shard: one connection for each, and a notification of every change of the routes.
 
 import type { ConsoleConnection, TenantConnection } from '../shard.ts';
 import { HandleCalls } from './handle-calls.ts';

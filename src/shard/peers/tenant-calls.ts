@@ -1,6 +1,5 @@
-// The calls of tenants on one connection: checks, grants, listing, namespaces, keys; and what the peer reports.
-// Whether a call may be served is asked when it arrives and again after its last await, so that nothing is answered
-// from a tenure that has ended meanwhile.
+// The calls of tenants on one connection: checks, grants, listings, namespaces, keys; and the reports of the peer. It
+// keeps: a call is validated when it arrives and again after its last await, so that an ended tenure never answers.
 
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -50,23 +49,23 @@ export interface TenantCallsDependencies extends HandleCallsDependencies, Decide
 }
 
 /**
- * A write that queued before its key was revoked, or its tenant suspended, does not follow that in the log: from the
- * moment the change is acknowledged nothing more happens under the key.
+ * A write that was queued before its key was revoked, or its tenant suspended, must not follow that change in the log.
+ * Once the change is acknowledged, nothing more happens under the key.
  */
 function under(handle: Handle, decide: Decide): Decide {
   const { use, memory, keyId } = handle;
-  // The operator's handle has no key.
+  // An operator handle has no key.
   if (use === undefined) return decide;
   return (draft) => {
     if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
-      throw new ShardFailure('handle-unknown', 'The handle ended before the write had its turn.');
+      throw new ShardFailure('handle-unknown', "The handle ended before the write's turn came.");
     }
     return decide(draft);
   };
 }
 
 export class TenantCalls implements TenantConnection {
-  /** What the peer asks of this shard. */
+  /** The load from this peer. */
   readonly load = new LoadWindow();
   readonly #dependencies: TenantCallsDependencies;
   readonly #calls: HandleCalls;
@@ -156,11 +155,11 @@ export class TenantCalls implements TenantConnection {
     this.#countLookups(handle.memory, checks);
     using held = await handle.memory.pages.holdAll(checks);
     this.#handles.assertGood(handle);
-    // From here to the answer nothing awaits: one moment of the tenant's history.
+    // From here to the reply there is no await: one moment of the tenant's history.
     return { authorized: answersOf(held.tuples), checkedAtMs: this.#dependencies.clock.wallMs() };
   }
 
-  /** All from the pages in memory, or undefined where one of them is not known there. */
+  /** All results from pages in memory, or undefined if one of them is unknown there. */
   #decide({ pages }: TenantMemory, { subjects, relations, objects }: TupleColumns): boolean[] | undefined {
     const found = pages.getMany(subjects);
     for (const page of found) {
@@ -258,7 +257,7 @@ export class TenantCalls implements TenantConnection {
     key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
   ): Promise<ListedKey> {
     const keyId = parseKeyId(key.keyId);
-    assert(keyId !== undefined, 'a front makes well-formed key ids');
+    assert(keyId !== undefined, 'a front creates well-formed key ids');
     const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
       decideKey(this.#dependencies, memory, { ...key, keyId }),
     );
@@ -267,7 +266,7 @@ export class TenantCalls implements TenantConnection {
   }
 
   async revokeKey(number: number, attempt: Attempt, keyId: string): Promise<void> {
-    // The name of the revoked key goes into the log again: up to 256 code points, two characters each.
+    // The log records the name of the revoked key again: up to 256 code points, two characters each.
     await this.#writeKeys(number, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
   }
 
@@ -313,7 +312,7 @@ export class TenantCalls implements TenantConnection {
     const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
     const nowMs = clock.wallMs();
     for (const each of usage) {
-      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds
+      // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
       // nothing.
       const tenantId = parseTenantId(each.tenantId);
       if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
@@ -323,15 +322,15 @@ export class TenantCalls implements TenantConnection {
 
 function answersOf(tuples: readonly WatchedTuple[]): boolean[] {
   return tuples.map(({ facts }) => {
-    assert(facts !== undefined, 'a tuple that is held is known');
+    assert(facts !== undefined, 'a held tuple is known');
     return facts !== null;
   });
 }
 
 /**
- * All results; the first failure once every one is settled, so that nothing is decided behind an answer. Where some of
- * a call stand and others failed, whatever for, it is undecided: a failure that says that nothing was changed would be
- * wrong, and a repeat finds what stands and does the rest.
+ * All results, or the first failure once every promise is settled, so that nothing is decided after the reply. If some
+ * operations of a call succeeded and others failed, for whatever reason, the call is undecided. A failure that reports
+ * "no change" would be wrong; a repeat finds what was applied and does the rest.
  */
 async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
   const results: Result[] = [];
@@ -341,7 +340,7 @@ async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<
     else failures.push(settled.reason);
   }
   if (failures.length === 0) return results;
-  if (results.length > 0) throw new ShardFailure('undecided', 'A part of the writes of the call stands.');
+  if (results.length > 0) throw new ShardFailure('undecided', 'Only some writes of the call were applied.');
   throw failures.find((failure) => failure instanceof ShardFailure && failure.kind === 'undecided') ?? failures[0];
 }
 

@@ -1,6 +1,6 @@
-// What an owner tells of its tenants besides their records: how many namespaces and keys they have, how far a deletion
-// has come; and which of them a listing or a search shows. It keeps: no page looks at more than a bounded number of
-// names, and nothing is read from the store but the two small tables of one tenant.
+// What an owner reports about its tenants apart from their records: the numbers of namespaces and keys, the progress of
+// a deletion, and which tenants a listing or search shows. Invariant: no result page examines more than a bounded
+// number of names, and only the two small tables of one tenant are ever read from the store.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -9,9 +9,9 @@ import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantStatus } from '../shard.ts';
 
-/** A record is shown without its counts where the store does not give them so soon. */
+/** A record is shown without its counts if the store does not return them within this time. */
 const COUNT_WAIT_MS = 300;
-/** Names that one page of a search looks at: a few milliseconds, in which the shard answers nothing else. */
+/** Names that one result page of a search examines: a few milliseconds, in which the shard answers nothing else. */
 const SEARCHED_MAX = 2000;
 
 export function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
@@ -24,7 +24,7 @@ export function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: 
   return { ...status, counts: { namespaces: namespaces.size, keys: keys.size } };
 }
 
-/** Resolves when the tenant's namespaces and keys are in memory, or could not be read soon. */
+/** Resolves when the tenant's namespaces and keys are in memory, or could not be read in time. */
 export async function loadCounts({ namespaces, keys }: TenantMemory, clock: Clock): Promise<void> {
   const missing = [namespaces, keys].filter((table) => table.size === undefined);
   if (missing.length === 0) return;
@@ -34,9 +34,7 @@ export async function loadCounts({ namespaces, keys }: TenantMemory, clock: Cloc
   await Promise.race([Promise.allSettled(loads), delay(clock, COUNT_WAIT_MS)]);
 }
 
-/**
- * The first tenants after an id, ascending: as many as asked for at most. Sorts no more than twice that many at once.
- */
+/** Up to `limit` tenants after an id, ascending. Never sorts more than twice that many. */
 function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): readonly TenantMemory[] {
   const byId = (left: TenantMemory, right: TenantMemory): number => (left.tenantId < right.tenantId ? -1 : 1);
   const found: TenantMemory[] = [];
@@ -63,7 +61,7 @@ export function listTenants(
   return firstAfter(tenures, after, limit).map(tenantStatus);
 }
 
-/** Of those, the ones with the text in their name or id. `scannedTo`: where a search that was cut short ended. */
+/** Of those, the ones whose name or id contains the text. `scannedTo`: where an incomplete search ended. */
 export function findTenants(
   tenures: Iterable<Tenure>,
   query: { readonly name: string; readonly after: string | undefined; readonly limit: number },

@@ -1,5 +1,5 @@
-// What leaves the shard of the rows of its store: copied into the types of its port, field by field, so that a column
-// of the store is nothing that a peer sees until somebody says so here.
+// Copies rows of the store into the types of the port, field by field, so that a new column stays invisible to peers
+// until this file exposes it.
 
 import type { AuditLogRow, MemberRow } from '../../store/store.ts';
 import type { AuditRecord, ClusterMember, SlotClaim } from '../shard.ts';

@@ -1,5 +1,6 @@
 // The store port on Cassandra. Conditional writes (log, slots, members, meta) are lightweight transactions at the
-// serial level; state is written plainly, each row with its stamp as its timestamp. Reads and writes meet in a quorum.
+// serial level. State is written with plain writes, each row with its stamp as its timestamp. Every read quorum
+// overlaps every write quorum.
 
 import type { Store } from '../store.ts';
 import { type ConnectionPorts, openConnection } from './driver/connection.ts';
@@ -19,9 +20,8 @@ import { createRowRemoval } from './tables/tombstone-gc.ts';
 export interface CassandraStore extends Store, Pick<MetaCalls, 'readCluster'> {}
 
 /**
- * Connects; the keyspace and its tables need not be there yet, `readMeta` says whether they are. Rejects as
- * `unavailable` where no node can be reached or the role is refused, and with StoreRefusal where the settings are
- * wrong.
+ * Connects. The keyspace and its tables need not exist yet; `readMeta` says whether they do. Rejects as `unavailable`
+ * if no node can be reached or the role is refused, and with StoreRefusal if the settings are wrong.
  */
 export async function openCassandraStore(ports: ConnectionPorts, options: CassandraOptions): Promise<CassandraStore> {
   const keyspace = quoteKeyspace(options.keyspace);

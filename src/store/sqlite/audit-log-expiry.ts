@@ -1,22 +1,24 @@
-// The end of what the embedded store keeps of the audit log. Cassandra lets each row expire by itself; here whole
-// months go, as soon as all of a month is older than the retention, in parts that a few transactions of state hold,
-// with pauses in between: a commit waits for one step of a part at most. A part that fails is found again by the next
-// round.
+// Expires the audit log of the embedded store. On Cassandra each row expires by itself. Here a month is deleted as soon
+// as all of it is older than the retention, in parts that fit a few transactions of state, with pauses in between: a
+// commit waits for one step of a part at most. The next round repeats a part that failed.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { DeadlineMs } from '../store.ts';
 
 /** As on Cassandra. */
 const KEPT_DAYS = 400;
-/** A process that starts with a wrong clock has that long to be set right, before anything goes by it. */
+/** A process that starts with a wrong clock has this long to correct it, before anything expires by it. */
 const FIRST_ROUND_MS = 10 * 60_000;
 const ROUND_MS = 3_600_000;
-/** Between two parts: others write meanwhile. */
+/** Between two parts, so that others can write. */
 const PAUSE_MS = 100;
 const PART_TIMEOUT_MS = 60_000;
 const MS_PER_DAY = 24 * 3_600_000;
 
-/** Removes a part of what is older than the month; the tenant behind which to go on, undefined: nothing is left. */
+/**
+ * Deletes a part of what is older than the month. Returns the tenant after which to continue; undefined: nothing is
+ * left.
+ */
 type RemovePart = (beforeMonth: string, after: string, deadline: DeadlineMs) => Promise<string | undefined>;
 
 export class AuditLogExpiry {

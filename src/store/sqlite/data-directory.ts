@@ -1,7 +1,7 @@
-// The data directory: made if missing, readable by its owner alone, and held by one process at a time. The hold is an
-// operating system's lock on a database of its own (never on grantd.db, which several connections of this process
-// share), so it ends with the process however that ends, and nothing has to be cleaned up. A second `openSqliteStore`
-// in the same process is refused too: SQLite tells its connections apart where the system's locks would not.
+// The data directory: created if missing, readable only by its owner, and held by one process at a time. The hold is an
+// operating system lock on a separate database (never on grantd.db, which several connections of this process share).
+// It ends with the process, however that ends, and leaves nothing to clean up. A second `openSqliteStore` in the same
+// process is refused too: SQLite distinguishes its connections where the system's locks would not.
 
 import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,16 +14,16 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 export const DATABASE_FILE = 'grantd.db';
-/** Holds the lock. Nothing else may open it: the first close of any handle to it would end the lock. */
+/** Holds the lock. No other code may open it: the first close of any handle to it would release the lock. */
 const LOCK_FILE = 'grantd.lock';
-/** Says who holds the lock, for the message only; may name a process that is gone. */
+/** Names the holder of the lock, only for the error message; the named process may no longer exist. */
 const PID_FILE = 'grantd.pid';
 
 export interface DirectoryHold {
   release(): void;
 }
 
-/** An error for the operator: names the directory and what is wrong with it. */
+/** An error for the operator that names the directory and the problem. */
 export function directoryError(directory: string, reason: string, cause?: unknown): StoreRefusal {
   return new StoreRefusal(`The data directory ${directory} cannot be used: ${reason}.`, { cause });
 }
@@ -43,7 +43,7 @@ function takeLock(directory: string): DatabaseSync {
   closeSync(openSync(path, 'a', FILE_MODE));
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
-    // Without a journal file there is nothing that a killed process could leave behind.
+    // Without a journal file, a killed process leaves nothing behind.
     lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
@@ -52,7 +52,7 @@ function takeLock(directory: string): DatabaseSync {
   }
 }
 
-/** Makes and locks the directory. Throws a StoreRefusal where that cannot be. */
+/** Creates and locks the directory. Throws a StoreRefusal if that fails. */
 export function holdDirectory(directory: string): DirectoryHold {
   let lock: DatabaseSync | undefined;
   try {
@@ -61,12 +61,12 @@ export function holdDirectory(directory: string): DirectoryHold {
     lock = takeLock(directory);
     const pidPath = join(directory, PID_FILE);
     writeFileSync(pidPath, `${process.pid}\n`, { mode: FILE_MODE });
-    // Made here for its mode: SQLite would make it readable by all, and gives its -wal and -shm files the same mode.
+    // Created here for its mode: SQLite would make it world-readable, and gives its -wal and -shm files the same mode.
     closeSync(openSync(join(directory, DATABASE_FILE), 'a', FILE_MODE));
     const held = lock;
     return {
       release: () => {
-        // The file first: once the lock is gone, a new holder may have written its own.
+        // The file first: after the lock is released, a new holder may have written its own file.
         rmSync(pidPath, { force: true });
         held.close();
       },

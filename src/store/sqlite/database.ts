@@ -1,20 +1,20 @@
-// A connection to the database: its settings, and prepared statements whose rows come as arrays of values, read column
-// by column through parsers that know their types. SQL is constant text; values are always bound.
+// A connection to the database: its settings, and prepared statements whose rows are arrays of values, read column by
+// column through typed parsers. SQL is constant text; values are always bound.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 import { assert } from '../../core/assert.ts';
 
-/** Only another program (a backup, a shell) can hold a lock of this file; longer than this and the call fails. */
+/** Only another program (a backup, a shell) can hold a lock on this file; a call that waits longer fails. */
 const BUSY_TIMEOUT_MS = 1000;
 /**
- * Pages in the write-ahead log (32 MiB) at which the writer's own commit moves what is left of it into the database, so
- * that the log can start again. The checkpointer thread does the bulk of it before, beside the writer: on a slow disk
- * the whole would hold up appends for as long as thousands of random page writes take.
+ * Pages in the write-ahead log (32 MiB) at which a commit of the writer moves the rest of it into the database, so that
+ * the log can start again. The checkpointer thread has moved most of it before, next to the writer: on a slow disk,
+ * moving everything would delay appends by thousands of random page writes.
  */
 const AUTOCHECKPOINT_PAGES = 8000;
-/** The log of a cold start or a long read may outgrow it; it is cut back to this when it starts again. */
+/** During a cold start or a long read, the log may outgrow this; it is cut back to this size when it starts again. */
 const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Per connection. What does not fit is in the page cache of the operating system, one system call away. */
+/** Per connection. The rest is in the page cache of the operating system, one system call away. */
 const CACHE_KIB = { writer: 16 * 1024, reader: 8 * 1024, checkpointer: 256 };
 
 export type ConnectionMode = keyof typeof CACHE_KIB;
@@ -49,7 +49,7 @@ export function prepare(database: DatabaseSync, sql: string): Statement {
   const statement = database.prepare(sql);
   statement.setReturnArrays(true);
   return {
-    // The types of node:sqlite do not know `setReturnArrays`: rows are arrays here.
+    // The types of node:sqlite do not know `setReturnArrays`, which makes rows arrays.
     all: (...values) => statement.all(...values) as unknown as readonly Row[],
     get: (...values) => statement.get(...values) as unknown as Row | undefined,
     run: (...values) => Number(statement.run(...values).changes),

@@ -1,6 +1,6 @@
-// What travels between the main thread and the store's worker threads: plain arrays and objects. The calls are those of
-// the store port without their deadline, which the main side keeps. Where a call carries many rows (a batch of state,
-// a page of grants) they travel as one flat array, which costs a fraction of an array of objects to copy.
+// The messages between the main thread and the store's worker threads: plain arrays and objects. The calls are those of
+// the store port without their deadline, which the main side keeps. If a call carries many rows (a batch of state, a
+// page of grants), they travel as one flat array, which is many times cheaper to copy than an array of objects.
 
 import { GRANT_ATTRIBUTES } from '../../core/grant-attributes.ts';
 import type { Relation } from '../../core/tuples.ts';
@@ -15,7 +15,7 @@ type Calls<Name extends keyof Store> = { readonly [Each in Name]: Call<Store[Eac
 
 export type CallMap = Readonly<Record<string, { readonly args: readonly unknown[]; readonly result: unknown }>>;
 
-/** Executed together in one durable transaction, answered after its commit. */
+/** Executed together in one durable transaction; the reply follows its commit. */
 export type ConditionalCalls = Calls<
   | 'initializeMeta'
   | 'claimSlot'
@@ -32,7 +32,7 @@ export type ConditionalCalls = Calls<
 
 export type Value = string | number | null;
 
-/** The rows of a `writeState` by table, each row as many values as the table has columns here, one after another. */
+/** The rows of a `writeState` by table: for each row the values of all columns, one row after another. */
 export interface StateBatch {
   readonly subjects: Value[];
   /** Each goes into two tables: by subject and by object. */
@@ -92,14 +92,14 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   },
 };
 
-/** Executed in slices, in transactions that become durable with a later durable one, or earlier. */
+/** Executed in slices, in transactions that become durable with a later durable transaction at the latest. */
 export type StateCalls = Calls<
   'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeTombstones' | 'purgeTenant'
 > & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
-   * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in
-   * the tenant behind which to go on; undefined: nothing is left.
+   * Deletes a bounded part of what is older than the month in the audit logs of the tenants after `after`. Resolves to
+   * the tenant after which to continue; undefined: nothing is left.
    */
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
@@ -142,12 +142,12 @@ export type ReadCalls = Calls<
 
 export type WriteCalls = ConditionalCalls & StateCalls;
 
-/** One function per call, run to its end. */
+/** One function per call, which runs to its end. */
 export type Handlers<Each extends CallMap> = {
   readonly [Name in keyof Each]: (...args: Each[Name]['args']) => Each[Name]['result'];
 };
 
-/** One generator per call: each step does a bounded part within the transaction of the moment. */
+/** One generator per call: each step does a bounded part within the current transaction. */
 export type SteppedHandlers<Each extends CallMap> = {
   readonly [Name in keyof Each]: (...args: Each[Name]['args']) => Generator<undefined, Each[Name]['result'], undefined>;
 };
@@ -158,7 +158,7 @@ export interface Request {
   readonly args: readonly unknown[];
 }
 
-/** Why a call failed: a bounded set of reasons, and SQLite's own words for the log. */
+/** Why a call failed: one of a fixed set of reasons, and SQLite's own message for the log. */
 export interface Failure {
   readonly reason: string;
   readonly message: string;
@@ -170,22 +170,22 @@ export type Reply =
 
 export type ToWorker =
   | { readonly kind: 'calls'; readonly requests: readonly Request[] }
-  /** Answer what was sent before, close the files, exit. */
+  /** Reply to all earlier calls, close the files, exit. */
   | { readonly kind: 'close' };
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly meta: Meta | undefined }
-  /** The database cannot be used; `message` says why, for the operator. */
+  /** The database cannot be used; `message` tells the operator why. */
   | { readonly kind: 'refused'; readonly message: string; readonly cause: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] };
 
 export interface WorkerSettings {
   readonly mode: 'writer' | 'reader' | 'checkpointer';
   readonly directory: string;
-  /** The number of slots that is configured; a database made with another is refused. */
+  /** The configured number of slots; a database created with another number is refused. */
   readonly slots: number;
-  /** Wall clock, ms: when migrations of this start are recorded to have been applied. */
+  /** Wall clock, ms: the recorded time of the migrations that this start applies. */
   readonly startedAtMs: number;
-  /** The largest database file, in pages of 4,096 bytes; beyond it the disk counts as full. */
+  /** The maximum size of the database file in pages of 4,096 bytes; beyond it, the disk counts as full. */
   readonly pagesMax: number | undefined;
 }

@@ -1,12 +1,12 @@
-// Brings a database to the schema of this version: each numbered step that it lacks, in order, each in a durable
-// transaction of its own together with the row that records it. A database of a newer version is left untouched.
+// Brings a database to the schema of this version: applies each missing numbered step, in order, in a durable
+// transaction that also records it. A database of a newer version is left untouched.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../core/assert.ts';
 import { integerAt, prepare } from './database.ts';
 import type { Migration } from './migrations.ts';
 
-/** Why a database cannot be used, in the operator's words. */
+/** Why a database cannot be used, in words for the operator. */
 export class DatabaseRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -43,8 +43,8 @@ function applyMigration(database: DatabaseSync, migration: Migration, wallMs: nu
 }
 
 /**
- * Applies the steps that are missing and returns the versions applied. `migrations` are numbered from 1 without gaps.
- * Throws DatabaseRefusal for a database of a newer version or of another program.
+ * Applies the missing steps and returns their versions. `migrations` are numbered from 1 without gaps. Throws
+ * DatabaseRefusal for a database of a newer version or of another program.
  */
 export function migrate(database: DatabaseSync, migrations: readonly Migration[], wallMs: number): number[] {
   for (const [index, migration] of migrations.entries()) {

@@ -1,6 +1,6 @@
-// The schema's history: numbered steps, only ever appended to, never edited once released. The tables are clustered
-// like those of the Cassandra adapter: a row lies in the order of its primary key, so a subject's grants, a slot's log
-// and a tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
+// The schema's history: numbered steps. New ones are appended; a released one is never edited. The tables are clustered
+// like those of the Cassandra adapter: rows are stored in the order of their primary key, so a subject's grants, a
+// slot's log and a tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
 
 export interface Migration {
   /** 1 and up, without gaps. */

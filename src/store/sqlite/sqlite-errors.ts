@@ -1,5 +1,5 @@
-// SQLite's result codes in the words of this store. Everything that goes wrong at run time is `unavailable` to the
-// caller; the reason is one of a few, so that the log can say it once instead of once per call.
+// Translates SQLite's result codes into the store's errors. Every failure at run time is `unavailable` to the caller.
+// The reason is one of a few, so that the log can report it once instead of once per call.
 
 import type { Failure } from './messages.ts';
 
@@ -34,7 +34,7 @@ export function primaryCodeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether the error leaves it open what has reached the disk: an input/output error (SQLITE_IOERR). */
+/** Whether the error leaves open what has reached the disk: an input/output error (SQLITE_IOERR). */
 export function isInputOutputError(error: unknown): boolean {
   return primaryCodeOf(error) === 10;
 }
@@ -51,7 +51,7 @@ export function failureOf(error: unknown): Failure {
   return { reason: reason ?? 'an unexpected error occurred in the store', message: describeError(error) };
 }
 
-/** Why a data directory cannot be opened, in the operator's words, without naming it. */
+/** Why a data directory cannot be opened, in words for the operator, without the name of the directory. */
 export function openReasonOf(error: unknown): string {
   const code = primaryCodeOf(error);
   if (code !== undefined) return REASONS.get(code) ?? describeError(error);

@@ -1,6 +1,6 @@
 // The store port on SQLite, for one process: a data directory held by a lock, and three threads over one database in
-// write-ahead mode. Writes go to one thread, where they are grouped (writer.ts); reads go to another, and see every
-// write that was answered before they were asked. The main thread never waits for the disk.
+// write-ahead mode. Writes go to one thread, which groups them (writer.ts). Reads go to another, and see every write
+// that was confirmed before they were sent. The main thread never waits for the disk.
 
 import { resolve as resolvePath } from 'node:path';
 import type { Clock } from '../../core/async/clock.ts';
@@ -16,11 +16,11 @@ import { toStateBatch } from './state-batch.ts';
 import { GRANT_WIDTH, grantRowOf, objectGrantRowOf } from './worker/rows.ts';
 import { WorkerClient } from './worker-client.ts';
 
-/** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
+/** After about this many written pages, the checkpointer is asked to move the write-ahead log into the database. */
 const CHECKPOINT_PAGES = 4000;
 const CHECKPOINT_TIMEOUT_MS = 60_000;
 const PAGE_BYTES = 4096;
-/** Written by one bounded part of a purge or of an expiry, roughly. */
+/** Pages that one bounded part of a purge or an expiry writes, roughly. */
 const PURGE_PAGES = 100;
 /** Characters of text in a row of state, roughly. */
 const STATE_ROW_WEIGHT = 300;
@@ -36,19 +36,22 @@ interface Workers {
 }
 
 export interface SqliteStoreOptions {
-  /** Made with mode 0700 if it is missing. */
+  /** Created with mode 0700 if missing. */
   readonly directory: string;
-  /** The number of slots that is configured; a directory made with another is refused. */
+  /** The configured number of slots; a directory created with another number is refused. */
   readonly slots: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** The largest database file, in pages of 4,096 bytes; beyond it the disk counts as full. Default: no bound. */
+  /**
+   * The maximum size of the database file in pages of 4,096 bytes; beyond it, the disk counts as full. Default: no
+   * bound.
+   */
   readonly pagesMax?: number;
 }
 
 /**
- * Opens the store in `directory` and brings its schema up to date. Throws a StoreRefusal that names the
- * directory and what is wrong with it.
+ * Opens the store in `directory` and brings its schema up to date. Throws a StoreRefusal that names the directory and
+ * the problem.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const directory = resolvePath(options.directory);
@@ -66,7 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     checkpointer: new WorkerClient(options, settings('checkpointer')),
   };
   try {
-    // The writer first: it makes the schema that the others expect.
+    // The writer first: it creates the schema that the others expect.
     const meta = await workers.writer.start();
     await Promise.all([workers.reader.start(), workers.checkpointer.start()]);
     return createStore(workers, hold, options.clock, meta);
@@ -77,13 +80,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** The writer last: the last connection that closes empties the write-ahead log. */
+/** The writer last: the last connection to close empties the write-ahead log. */
 async function closeWorkers(workers: Workers): Promise<void> {
   await Promise.all([workers.reader.close(), workers.checkpointer.close()]);
   await workers.writer.close();
 }
 
-/** Asks the checkpointer to do its work whenever about as many pages were written as it is worth it. */
+/** Calls the checkpointer whenever enough pages were written. */
 function createPageCount({ checkpointer }: Workers, clock: Clock): (pages: number) => void {
   let written = 0;
   let running = false;
@@ -95,7 +98,7 @@ function createPageCount({ checkpointer }: Workers, clock: Clock): (pages: numbe
     if (written < CHECKPOINT_PAGES || running) return;
     written = 0;
     running = true;
-    // A failure was logged by the worker; the writer's own checkpoints bound the write-ahead log in any case.
+    // The worker has logged a failure; in any case, the writer's own checkpoints bound the write-ahead log.
     checkpointer.call('checkpoint', [], clock.monotonicMs() + CHECKPOINT_TIMEOUT_MS).then(done, done);
   };
 }
@@ -104,7 +107,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
   const { writer, reader } = workers;
   const notePages = createPageCount(workers, clock);
   let meta = standing;
-  /** The log is cut into segments of the size that meta fixes: before meta stands there is no log. */
+  /** The log is divided into segments of the size in meta: before meta exists, there is no log. */
   const segment = (seq: number): number => {
     if (meta === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
     return segmentOf(seq, meta.segmentSize);

@@ -1,5 +1,5 @@
-// A batch of state writes in the flat form in which it travels to the writer. The bucket of a subject is worked out
-// here, as part of its row's key.
+// Encodes a batch of state writes in the flat form in which it travels to the writer. It also computes the bucket of a
+// subject, which is part of the row's key.
 
 import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';

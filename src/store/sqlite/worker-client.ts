@@ -1,7 +1,7 @@
-// The main side of one worker thread. The calls of one turn of the event loop travel as one message. What is in flight
-// is bounded; a call beyond the bound is refused as `overloaded` before anything was done. A call whose deadline passes
-// fails as `unavailable` and its late result is dropped, but it counts until the worker has answered. A worker that
-// dies is started again; what was in flight then fails as `unavailable`.
+// The main side of one worker thread. The calls of one turn of the event loop travel as one message. Calls in flight
+// are bounded; a call beyond the bound is refused as `overloaded` before it does anything. A call whose deadline passes
+// fails as `unavailable`, and its late result is dropped, but it counts until the worker has replied. If a worker dies,
+// it is started again, and its calls in flight fail as `unavailable`.
 
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../core/assert.ts';
@@ -13,16 +13,16 @@ import { directoryError } from './data-directory.ts';
 import type { CallMap, Failure, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
 import { describeError } from './sqlite-errors.ts';
 
-/** Calls in flight per worker: some seconds of work for a slow disk. */
+/** Calls in flight per worker: a few seconds of work for a slow disk. */
 const CALLS_MAX = 8192;
-/** Characters of text in flight per worker, roughly; a single call of more is let through when it is alone. */
+/** Characters of text in flight per worker, roughly; a single larger call is allowed when it is alone. */
 const WEIGHT_MAX = 128 * 1024 * 1024;
-/** A deadline that lies further off is looked at again after this long. */
+/** A deadline further away than this is checked again after this time. */
 const SWEEP_INTERVAL_MAX_MS = 3_600_000;
 const RESTART_DELAY_MS = 1000;
-/** A failure that goes on is logged again after this long. */
+/** A lasting failure is logged again after this time. */
 const FAILURE_LOG_INTERVAL_MS = 10_000;
-/** How long closing waits for the worker to finish what it is doing. */
+/** How long closing waits for the worker to finish its current work. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
 interface CallInFlight {
@@ -38,7 +38,9 @@ export interface WorkerClientDependencies {
   readonly log: Log;
 }
 
-/** What a thread allocates dies with the message; more would only be memory that is never given back. */
+/**
+ * What a thread allocates dies with the message; a larger young generation would only be memory that is never returned.
+ */
 const YOUNG_GENERATION_MIB = 8;
 
 export class WorkerClient<Each extends CallMap> {
@@ -61,7 +63,7 @@ export class WorkerClient<Each extends CallMap> {
   }
 
   /**
-   * Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database
+   * Resolves when the worker is ready, with the meta that it found (only the writer looks). Rejects if the database
    * cannot be used.
    */
   start(): Promise<Meta | undefined> {
@@ -76,7 +78,7 @@ export class WorkerClient<Each extends CallMap> {
           this.#take(message.replies);
         } else if (message.kind === 'ready') {
           this.#worker = worker;
-          // Closed while it was being started again.
+          // The store was closed while the worker was being restarted.
           if (this.#closed) worker.postMessage({ kind: 'close' } satisfies ToWorker);
           resolve(message.meta);
         } else {
@@ -101,7 +103,7 @@ export class WorkerClient<Each extends CallMap> {
     return this.#send(name, args, deadline, weight);
   }
 
-  /** The call as a method of the port, which has the deadline behind the arguments. */
+  /** The call as a method of the port, which takes the deadline as its last argument. */
   forward<Name extends keyof Each & string>(
     name: Name,
   ): (...args: readonly [...Each[Name]['args'], DeadlineMs]) => Promise<Each[Name]['result']> {
@@ -139,7 +141,7 @@ export class WorkerClient<Each extends CallMap> {
     });
   }
 
-  /** Lets what was asked before finish, then ends the thread. */
+  /** Lets earlier calls finish, then ends the thread. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -177,7 +179,10 @@ export class WorkerClient<Each extends CallMap> {
     }
   }
 
-  /** One timer for the earliest deadline; when it fires, everything that is due goes and the next one is set. */
+  /**
+   * One timer for the earliest deadline; when it fires, all overdue calls fail and the timer is set for the next
+   * deadline.
+   */
   #scheduleSweep(atMs: number): void {
     if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
     this.#sweep?.timer.cancel();

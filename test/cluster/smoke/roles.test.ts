@@ -249,11 +249,11 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       fetch(`${url}/operator/v1/tenants`, { headers: { authorization: `Bearer ${TOKEN}` } });
     assert.equal((await listTenants(operator.url)).status, 200);
     assert.equal((await listTenants(pretender.url)).ok, false);
-    assert.match(shard.service.stderr, /a peer that calls itself a console has not proved it/);
+    assert.match(shard.service.stderr, /a peer claims to be a console without proof/);
     // The shard calls itself over the same gRPC, with its own certificate, which is for no address of loop-back.
     await waitFor('some heartbeats', async () => (await heartbeats(shard.ops, 'applied')) > 15, START_MS_MAX);
     assert.equal(await heartbeats(shard.ops, 'skipped'), 0);
-    assert.ok(!shard.service.stderr.includes('does not do its work'));
+    assert.ok(!shard.service.stderr.includes('fails its health checks'));
   });
 
   it('shard waits for a Cassandra that starts later, serves, and stays ready when it is gone again', async () => {

@@ -116,7 +116,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
       await front.welcomed();
       front.stream.write(HELLO);
       await waitFor('the end', () => front.endings.length > 0);
-      assert.match(front.endings[0] ?? '', /^error: .*A hello comes only once\./);
+      assert.match(front.endings[0] ?? '', /^error: .*The peer sent a second hello\./);
       await waitFor('the shard to let go', () => shard.connections.size === 0);
     });
 

@@ -269,7 +269,7 @@ test('a write that an owner may have committed before it stopped serving is neve
   const session = await stage.session();
   stage.shard.afterWrite = notServing;
   const unknown = (error: unknown) =>
-    error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
+    error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message);
   const late = session.writeGrants(contextFor(1000), [{ ...tuple, revoke: false }]);
   await assert.rejects(late, unknown);
   const shed = session.writeGrants(contextFor(20_000), [{ ...tuple, revoke: false }]);
@@ -285,7 +285,7 @@ test('a write that an owner may have committed before it stopped serving is neve
 test('a write whose outcome an owner could not tell is never said to have been refused, whatever the next try meets', async (t) => {
   const stage = await setStage(t);
   const unknown = (error: unknown) =>
-    error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
+    error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message);
   for (const refusal of ['unauthorized', 'tenant-suspended', 'tenant-not-found'] as const) {
     const session = await stage.session();
     let tries = 0;
@@ -309,7 +309,7 @@ test('a creation whose outcome is not known is said to create a second one when 
   stage.shard.afterWrite = notServing;
   const says = (message: RegExp) => (error: unknown) =>
     error instanceof GrantdError && error.code === 'unavailable' && message.test(error.message);
-  const second = says(/outcome is not known\. A repeated call may create a second one/);
+  const second = says(/outcome is unknown\. Repeating the call may create a second one/);
   const key = { name: 'ci', scopes: 1, expiresAtMs: undefined };
   const tenant = { name: 'Acme', plan: 'free', operator: 'ann' };
   const outcomes = [
@@ -317,7 +317,7 @@ test('a creation whose outcome is not known is said to create a second one when 
     assert.rejects(stage.front.operator.createTenant(contextFor(), tenant), second),
     assert.rejects(
       session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]),
-      says(/outcome is not known\. Repeating the call is safe/),
+      says(/outcome is unknown\. Repeating the call is safe/),
     ),
   ];
   const calls = ['createKey', 'createTenant', 'writeGrants'] as const;

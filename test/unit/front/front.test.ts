@@ -204,7 +204,7 @@ test('what cannot be decided by the deadline is unavailable, never a deny', asyn
   stage.shard.onCall = () => new Promise(() => {});
   await assert.rejects(
     session.writeGrants(contextFor(1000), [{ ...tuple('doc:1'), revoke: false }]),
-    (error) => error instanceof GrantdError && error.code === 'unavailable' && /not known.*safe/.test(error.message),
+    (error) => error instanceof GrantdError && error.code === 'unavailable' && /unknown.*safe/.test(error.message),
   );
 });
 
@@ -337,7 +337,7 @@ test('a write that was sent is never said not to have happened', async (t) => {
   const check = session.check(contextFor(), tuple('doc:1'));
   await assert.rejects(
     write,
-    (error) => error instanceof GrantdError && error.code === 'unavailable' && /not known/.test(error.message),
+    (error) => error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message),
   );
   assert.equal((await check).authorized, false);
 });

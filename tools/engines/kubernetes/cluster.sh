@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# A real Kubernetes for tests: a control plane, and nodes of which each has its own containerd, kubelet and kube-proxy. It lives
-# as long as its standard input: when that ends, because the test closed it or died in any way, everything is gone.
-# It needs to be root, and leaves the machine as it was: all of it runs in namespaces of its own (processes, mounts,
-# networks), which the kernel ends with their first process.
+# A real Kubernetes for tests: a control plane, and nodes that each have their own containerd, kubelet and kube-proxy. It
+# lives as long as its standard input: when that ends, because the test closed it or died in any way, everything ends.
+# It needs root, and leaves the machine unchanged: all of it runs in its own namespaces (processes, mounts, networks),
+# which the kernel ends with their first process.
 #
-#   cluster.sh serve <nodes>   builds what is missing (see tools.sh), starts a new cluster of 1 to 9 nodes, prints
-#                              "ready <N> <directory>" once every node is, then obeys the lines of its standard input,
-#                              one at a time, and answers each with "done" or "failed <line>":
-#       load <file.tar>           an image into every node, as `docker save` writes it
-#       load-program <program> <reference>   the same, of one of the programs of tools.sh and nothing else
-#       cut <node>                nothing gets to the node or from it any more; nobody is told
-#       mend <node>               the node can be reached again
-#       stop-api, start-api       the API server is killed with its controllers, and started again
+#   cluster.sh serve <nodes>   builds what is missing (see tools.sh) and starts a new cluster of 1 to 9 nodes. Prints
+#                              "ready <N> <directory>" once every node is ready. Then it executes the lines of its
+#                              standard input, one at a time, and prints "done" or "failed <line>" for each:
+#       load <file.tar>           loads an image in the format of `docker save` into every node
+#       load-program <program> <reference>   the same for an image with only one of the programs of tools.sh
+#       cut <node>                silently drops all traffic to and from the node
+#       mend <node>               makes the node reachable again
+#       stop-api, start-api       kills the API server and its controllers; starts them again
 #       kill <pod> <container>    kill -9 of the first process of a container
 #
-# Ends with status 3 where something cannot be had. The directory has the kubeconfig (of an administrator), and a log of
+# Ends with status 3 if something is not available. The directory has the kubeconfig (of an administrator), and a log of
 # every program under logs/. The cluster is 10.N.0.0/16, and the host reaches all of it:
 #   10.N.0.1        the host, as pods see it         10.N.<i>.2        node <i>
 #   10.N.0.2        control plane and cluster DNS    10.N.<16+i>.0/24  its pods
-#   10.N.240.0/20   any of these addresses is one    10.N.32.0/20      Services
-#                   of the host's own, too
-# Standard error says what it is doing. Environment:
-#   GRANTD_TOOLS    where programs are kept; ~/.cache/grantd-tools unless given
+#   10.N.240.0/20   each of these is also an         10.N.32.0/20      Services
+#                   address of the host
+# Progress goes to standard error. Environment:
+#   GRANTD_TOOLS    the folder of the programs, by default ~/.cache/grantd-tools
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -37,7 +37,7 @@ die() { say "$*"; exit 1; }
 
 # ---- outside: what the kernel does not end by itself ---------------------------------------------------------------
 
-# Sets N, held by a lock as long as this shell lives, and DIR.
+# Sets N, locked for the life of this shell, and DIR.
 open_cluster() {
   mkdir -p "$TOOLS/kubernetes-nets"
   for N in $(shuf -i $FIRST_NET-$LAST_NET); do
@@ -57,7 +57,7 @@ close_cluster() {
   [ -z "${INSIDE:-}" ] || kill -9 "$INSIDE" 2> /dev/null || true
   wait || true
   remove_cgroups
-  # A mount goes with the last process that could see it, a moment after that.
+  # A mount goes away a moment after the last process that could see it.
   for _ in $(seq 50); do rm -rf "$DIR" 2> /dev/null && return; sleep 0.1; done
   rm -rf "$DIR"
 }
@@ -66,7 +66,7 @@ cgroup_roots() {
   if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo /sys/fs/cgroup; else ls -d /sys/fs/cgroup/*/; fi
 }
 
-# A group can be removed once its processes are gone, its children before it.
+# A control group can be removed once its processes have ended, children first.
 remove_cgroups() {
   local root group
   for _ in $(seq 50); do
@@ -78,7 +78,7 @@ remove_cgroups() {
     compgen -G "/sys/fs/cgroup/*/grantd-kubernetes-$N-*" > /dev/null || return 0
     sleep 0.1
   done
-  say "control groups are left: /sys/fs/cgroup/*/grantd-kubernetes-$N-*"
+  say "control groups remain: /sys/fs/cgroup/*/grantd-kubernetes-$N-*"
 }
 
 serve() {
@@ -86,7 +86,7 @@ serve() {
   [ "$(id -u)" = 0 ] || { say "only root can start nodes"; exit 3; }
   "$HERE/tools.sh" install >&2
   open_cluster
-  remove_cgroups # of one that was killed before it could
+  remove_cgroups # left by one that was killed
   (
     exec {NET_LOCK}>&-
     exec setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child=KILL --mount-proc \
@@ -103,7 +103,7 @@ serve() {
 
 declare -A PIDS
 
-# Starts a program in a network; its log is appended to.
+# Starts a program in a network and appends to its log.
 launch() { # name, network, command…
   local name=$1 network=$2
   shift 2
@@ -126,8 +126,7 @@ await() { # what, command…
 
 kc() { "$BIN/kubectl" --kubeconfig "$DIR/kubeconfig" --request-timeout=10s "$@"; }
 
-# What programs write where they cannot be told another place, and settings of the kernel that a kubelet wants its own way:
-# they see and change copies.
+# Files that programs write at fixed places, and kernel settings that a kubelet changes: they see and change copies.
 separate_files() {
   local each
   for each in /run /var/log /var/lib/cni; do
@@ -141,7 +140,7 @@ separate_files() {
   done
 }
 
-# The host, a hub in the middle, and (see node.sh) each node behind the hub. What is the host's goes with the hub.
+# The host, a hub in the middle, and each node behind the hub (see node.sh). The host's part goes away with the hub.
 connect_hub() {
   ip netns add hub
   ip link add "grantd-k8s-$N" type veth peer name host netns hub

@@ -1,6 +1,5 @@
-// A real Kubernetes for tests: a control plane and nodes of its own, on this machine, which can be cut off, and
-// programs to speak to it. It is in the hands of a shell (cluster.sh) that ends all of it when this process ends,
-// however it ends.
+// A real Kubernetes for tests: its own control plane and nodes on this machine, which can be cut off, and programs to
+// talk to it. A shell (cluster.sh) runs all of it and ends it when this process ends, however it ends.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,24 +15,25 @@ const COMMAND_MS_MAX = 300_000;
 const execute = promisify(execFile);
 
 export interface CommandOptions {
-  /** Given to its standard input. */
+  /** Its standard input. */
   readonly input?: string;
   readonly timeoutMs?: number;
-  /** Where it runs; default: where this process does. */
+  /** The working directory; by default that of this process. */
   readonly directory?: string;
 }
 
 /**
- * Undefined where a cluster can be started; else why not. For the head of a test file: its suites are skipped for that
- * reason. The first call on a machine builds Kubernetes from its sources, for half an hour.
+ * Undefined if a cluster can be started, otherwise why not. For the head of a test file: its suites are skipped for
+ * that reason. The first call on a machine builds Kubernetes from source, which takes half an hour.
  */
 export function missingKubernetes(what: string): Promise<string | undefined> {
-  const reason = 'Kubernetes cannot be had on this machine: Go, the sources, the Debian packages or root are missing.';
+  const reason =
+    'Kubernetes is not available on this machine: Go, the sources, the Debian packages or root are missing.';
   return missingFor(what, reason, TOOLS, ['install']);
 }
 
 export class KubernetesCluster {
-  /** Holds the logs of the programs of the cluster, under `logs`, and goes with it. */
+  /** Contains the logs of the cluster's programs, under `logs`, and is removed with it. */
   readonly directory: string;
   readonly kubeconfig: string;
   /** The first two numbers of every address of the cluster. */
@@ -41,7 +41,7 @@ export class KubernetesCluster {
   readonly #script: ObedientScript;
 
   /**
-   * Resolves when every node is ready: after some 15 s for two. Nodes are numbered from 1 and named `node1`, `node2`.
+   * Resolves when every node is ready: after about 15 s for two. Nodes are numbered from 1 and named `node1`, `node2`.
    */
   static async start({ nodes }: { readonly nodes: number }): Promise<KubernetesCluster> {
     return new KubernetesCluster(await ObedientScript.start('Kubernetes', CLUSTER, ['serve', String(nodes)]));
@@ -55,12 +55,12 @@ export class KubernetesCluster {
     this.network = `10.${number}`;
   }
 
-  /** Of the host, where pods reach what listens there. `number`: 1 to 255, each another address. */
+  /** An address of the host that pods can reach. `number`: 1 to 255, each another address. */
   hostAddress(number: number): string {
     return `${this.network}.240.${number}`;
   }
 
-  /** Returns the standard output; fails with what it said on standard error. */
+  /** Returns the standard output; fails with the standard error. */
   kubectl(args: readonly string[], options?: CommandOptions): Promise<string> {
     return this.#run(join(PROGRAMS_DIRECTORY, 'kubectl'), args, options);
   }
@@ -69,7 +69,7 @@ export class KubernetesCluster {
     return this.#run(join(PROGRAMS_DIRECTORY, 'helm'), args, options);
   }
 
-  /** Runs it as a person would, with `kubectl` and `helm` at hand; fails with the first command that does. */
+  /** Runs it as a person would, with `kubectl` and `helm` available; fails with the first failing command. */
   shell(script: string, directory: string): Promise<string> {
     return this.#run('bash', ['-euc', script], { directory });
   }
@@ -94,27 +94,27 @@ export class KubernetesCluster {
     return (await running).stdout;
   }
 
-  /** What `kubectl get … -o json` says. */
+  /** The output of `kubectl get … -o json`. */
   async read(args: readonly string[]): Promise<ReturnType<typeof JSON.parse>> {
     return JSON.parse(await this.kubectl(['get', ...args, '-o', 'json']));
   }
 
-  /** An object or several, as YAML or JSON. */
+  /** One or more objects, as YAML or JSON. */
   async apply(manifest: string): Promise<void> {
     await this.kubectl(['apply', '-f', '-'], { input: manifest });
   }
 
-  /** An image as `docker save` writes it, into every node. */
+  /** Loads an image in the format of `docker save` into every node. */
   loadImage(path: string): Promise<void> {
     return this.#script.tell('load', path);
   }
 
-  /** An image that holds one of the programs of the cluster and nothing else. */
+  /** Loads an image that contains only one of the cluster's programs. */
   loadProgram(program: string, reference: string): Promise<void> {
     return this.#script.tell('load-program', program, reference);
   }
 
-  /** Nothing gets to the node or from it any more, and nobody is told. */
+  /** Silently drops all traffic to and from the node. */
   cutNode(node: number): Promise<void> {
     return this.#script.tell('cut', String(node));
   }
@@ -128,12 +128,12 @@ export class KubernetesCluster {
     return this.#script.tell('stop-api');
   }
 
-  /** Resolves when it answers. */
+  /** Resolves when it responds. */
   startApi(): Promise<void> {
     return this.#script.tell('start-api');
   }
 
-  /** `kill -9` of its first process, as when it takes more memory than it may. */
+  /** `kill -9` of its first process, as when it exceeds its memory. */
   killContainer(pod: string, container: string): Promise<void> {
     return this.#script.tell('kill', pod, container);
   }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The control plane of a cluster (see cluster.sh, which reads this file): etcd, API server, controller manager, scheduler and
-# cluster DNS, in the network of the hub. There too: a kube-proxy, so that the host reaches Services through it.
+# The control plane of a cluster (see cluster.sh, which sources this file): etcd, API server, controller manager, scheduler
+# and cluster DNS, in the network of the hub. Also a kube-proxy, through which the host reaches Services.
 
 CONTROL=10.$N.0.2
 API_PORT=6443
 ETCD_PORT=2379
 PODS=10.$N.0.0/16
 SERVICES=10.$N.32.0/20
-# A node that says nothing for so long counts as gone, and what runs on it is moved at once. By default that takes a minute
+# A node that is silent for this long counts as lost, and its pods are moved at once. By default that takes a minute,
 # and then five.
 NODE_GRACE_SECONDS=8
 TOLERATION_SECONDS=3
@@ -32,7 +32,7 @@ start_control_plane() {
     --bind-address 127.0.0.1 --cert-dir "$DIR/pki/scheduler" --leader-elect=false
   start_dns
   await "controllers" kc get serviceaccount default
-  # Under the name of the first node: a proxy wants to be on one, and looks at nothing of it but its addresses.
+  # Under the name of the first node: a proxy needs a node object, but only reads its addresses.
   launch_proxy hub hub node1
 }
 
@@ -55,8 +55,8 @@ launch_controllers() {
     --node-monitor-grace-period "${NODE_GRACE_SECONDS}s" --node-monitor-period 1s
 }
 
-# The controllers go with it, as with a machine that has both. Those that outlived an outage longer than the grace of nodes
-# would, before any node could say a word, take every node for lost and every pod for not ready.
+# The controllers go with it, as on a machine that runs both. If they survived an outage longer than the grace period of
+# nodes, they would declare every node lost and every pod not ready before any node could report.
 stop_api() {
   local each
   for each in controller-manager api-server; do
@@ -105,7 +105,7 @@ COREFILE
   launch dns hub "$BIN/coredns" -conf "$DIR/Corefile"
 }
 
-# Clients that come from the cluster's network (all do) keep their addresses on the way to a pod.
+# Clients from the cluster's network (all are) keep their addresses on the way to a pod.
 launch_proxy() { # name, network, node
   cat > "$DIR/proxy-$1.yaml" << YAML
 apiVersion: kubeproxy.config.k8s.io/v1alpha1

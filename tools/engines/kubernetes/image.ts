@@ -1,4 +1,4 @@
-// The image of this checkout, in as many versions as a test asks for, as files that a cluster loads.
+// The image of this checkout, in as many versions as a test needs, as files that a cluster loads.
 
 import { join } from 'node:path';
 import { runScript } from '../engine-script.ts';
@@ -8,7 +8,7 @@ const SCRIPT = join(import.meta.dirname, 'image.sh');
 
 export const REPOSITORY = 'example.com/grantd';
 
-/** Builds the version and writes it to a file, whose path it returns. Versions differ in their label only. */
+/** Builds the version, writes it to a file and returns its path. Versions differ only in their label. */
 export async function buildImage(version: string, directory: string): Promise<string> {
   const reference = `${REPOSITORY}:${version}`;
   const path = join(directory, `grantd-${version}.tar`);

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The nodes of a cluster (see cluster.sh, which reads this file): each a network of its own behind the hub, with containerd,
-# kubelet and kube-proxy in it.
+# The nodes of a cluster (see cluster.sh, which sources this file): each is a network of its own behind the hub, with
+# containerd, kubelet and kube-proxy in it.
 
 PAUSE=registry.k8s.io/pause:3.10
 
@@ -24,7 +24,7 @@ connect_node() { # node
   nsenter --net="/run/netns/n$i" sysctl -qw net.ipv4.ip_forward=1
 }
 
-# Packets vanish on arrival, at both ends: as with a cable that is cut somewhere, neither end sees its own link go down.
+# Drops packets on arrival, at both ends: as with a cut cable, neither end sees its own link go down.
 switch_link() { # node, -I to cut or -D to mend
   nsenter --net=/run/netns/hub iptables -w -t raw "$2" PREROUTING -i "n$1" -j DROP &&
     nsenter --net="/run/netns/n$1" iptables -w -t raw "$2" PREROUTING -i uplink -j DROP
@@ -40,7 +40,7 @@ write_containerd() { # node
   {"type": "portmap", "capabilities": {"portMappings": true}}
 ]}
 JSON
-  # Where lowering a process's OOM score is not allowed, runc would fail for every sandbox: restrict_oom_score_adj.
+  # If the OOM score of a process must not be lowered, runc would fail for every sandbox: hence restrict_oom_score_adj.
   cat > "$home/containerd.toml" << TOML
 version = 2
 root = "$home/containerd"
@@ -66,7 +66,7 @@ TOML
 
 write_kubelet() { # node
   local home=$DIR/n$1
-  # No name server but the cluster's.
+  # Only the cluster's own name server.
   echo "nameserver 127.0.0.1" > "$home/resolv.conf"
   cat > "$home/kubelet.yaml" << YAML
 apiVersion: kubelet.config.k8s.io/v1beta1
@@ -110,10 +110,10 @@ start_node() { # node
 is_ready() { kc wait --for=condition=Ready "node/node$1" --timeout=1s; }
 
 load_image() { # node, file
-  ctr_of "$1" images import "$2" || { say "node $1 does not take $2"; return 1; }
+  ctr_of "$1" images import "$2" || { say "node $1 cannot load $2"; return 1; }
 }
 
-# An image of one program and nothing else, as `docker save` writes it.
+# An image with one program and nothing else, in the format of `docker save`.
 program_image() { # program, reference
   local home=$DIR/images/$1 layer config
   if [ ! -e "$home/image.tar" ]; then
@@ -130,7 +130,7 @@ program_image() { # program, reference
   echo "$home/image.tar"
 }
 
-# The container may be on any node; the pod's name may be there in several runs of it.
+# The container may be on any node, and several runs of it may exist under the pod's name.
 kill_container() { # pod, container
   local i id killed=
   for i in $(seq "$NODES"); do

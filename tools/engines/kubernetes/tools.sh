@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# What tests need of Kubernetes: its own programs and those around it, built from their sources by the Go toolchain once,
-# each in one fixed version. A program that is there in that version is kept, one in another version is built again.
+# The programs of Kubernetes and around it that tests need, built once from source by the Go toolchain, each in one fixed
+# version. A program of that version is kept; one of another version is built again.
 #
-#   tools.sh install              everything that a cluster of real nodes needs: half an hour the first time, then a second
+#   tools.sh install              everything that a cluster of real nodes needs: half an hour at first, later a second
 #   tools.sh install <tool>…      only these, out of:
-#       helm kubeconform          charts; some minutes
+#       helm kubeconform          for charts; a few minutes
 #       kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy
-#       etcd coredns pause        what stands beside them; pause is what keeps a pod's network alive
-#       node-packages             containerd, runc and so on, from Debian; needs to be root
-#   tools.sh path                 prints where they are
+#       etcd coredns pause        their companions; pause keeps a pod's network alive
+#       node-packages             containerd, runc and so on, from Debian; needs root
+#   tools.sh path                 prints their folder
 #
-# Ends with status 3 where something cannot be had: no Go, no sources, not Debian, not root. Standard error says what it is doing
-# and how long it took. Environment:
-#   GRANTD_TOOLS   where programs and sources are kept; ~/.cache/grantd-tools unless given
+# Ends with status 3 if something is not available: no Go, no sources, not Debian, not root. Progress and durations go to
+# standard error. Environment:
+#   GRANTD_TOOLS   the folder of programs and sources, by default ~/.cache/grantd-tools
 set -euo pipefail
 
 KUBERNETES=v1.35.4
@@ -39,7 +39,7 @@ have() {
   for each in "$@"; do type -P "$each" > /dev/null || return 1; done
 }
 
-# What a program says of itself; nothing where it is not there.
+# The version that a program reports; nothing if it is not there.
 version_of() {
   [ "$1" = node-packages ] || [ -x "$BIN/$1" ] || return 0
   case $1 in
@@ -72,9 +72,9 @@ is_present() {
 
 # ---- builds ------------------------------------------------------------------------------------------------------
 
-provide_go() { have go || missing "Go is missing: $1 is built by it"; }
+provide_go() { have go || missing "Go is missing, and $1 is built with it"; }
 
-# Builds go beside other work: they take every processor there is, but only where nobody else wants it.
+# Builds use every processor, but at low priority.
 go_install() { # package@version, linker flags
   GOFLAGS=-buildvcs=false nice -n 10 go install -trimpath -ldflags "-s -w ${2:-}" "$1" >&2
 }
@@ -88,7 +88,7 @@ helm_flags() {
   done
 }
 
-# Its module may not be installed by name (it has replace directives), so a main of our own calls it.
+# Its module cannot be installed by name (it has replace directives), so a main of our own calls it.
 build_etcd() { # output directory
   (
     cd "$1"
@@ -109,7 +109,7 @@ GO
   )
 }
 
-# The first process of every pod: it holds the pod's network and reaps what is left behind.
+# The first process of every pod: it holds the pod's network and reaps orphaned processes.
 build_pause() { # output directory
   (
     cd "$1"
@@ -139,11 +139,11 @@ GO
   )
 }
 
-# The published module has neither its vendor folder nor the modules nested in it; those are published by themselves.
+# The published module contains neither its vendor folder nor its nested modules; those are published separately.
 kubernetes_sources() {
   local sources=$TOOLS/src/kubernetes-$KUBERNETES module
   if [ ! -e "$sources/.complete" ]; then
-    say "fetching the sources of Kubernetes $KUBERNETES"
+    say "downloading the sources of Kubernetes $KUBERNETES"
     module=$(cd / && go mod download -json "k8s.io/kubernetes@$KUBERNETES" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
     rm -rf "$sources"
     mkdir -p "$TOOLS/src"
@@ -192,8 +192,8 @@ build() { # tool, output directory
 
 # ---- install -----------------------------------------------------------------------------------------------------
 
-# Two at once would write the same file: the second waits, and finds it done. Each tool has a lock of its own, so that
-# nobody who wants a quick one waits for a slow one.
+# Two concurrent runs would write the same file: the second waits, and finds it done. Each tool has its own lock, so
+# that a quick one does not wait for a slow one.
 locked() { # name, command…
   local name=$1
   shift
@@ -212,15 +212,15 @@ install_tool() {
     install_packages
   else
     provide_go "$1"
-    say "building $1 (minutes, once)"
+    say "building $1 (takes minutes, once)"
     directory=$(mktemp -d "$TOOLS/build-XXXXXX")
     BUILT=$directory
     trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
     build "$1" "$directory" || missing "$1 cannot be built"
     mv "$directory/$1" "$BIN/$1"
   fi
-  is_present "$1" || missing "$1 is not what was asked for: $(version_of "$1" | head -1)"
-  say "$1 is there, after $((SECONDS - start)) s"
+  is_present "$1" || missing "$1 is not the requested version: $(version_of "$1" | head -1)"
+  say "$1 is ready, after $((SECONDS - start)) s"
 }
 
 install() {

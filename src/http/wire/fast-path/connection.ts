@@ -1,10 +1,10 @@
-// The fast path of plain requests: connections begin in it, and leave it for Node's server with the first bytes that
-// are not exactly one request of the common form (parser.ts) to a path known to be served here. They never come back:
-// they do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a
-// check took is saved: Node's streams, events and objects around each request.
+// The HTTP/1.1 fast path. Every connection begins in it, and leaves it for Node's server with the first bytes that are
+// not exactly one request of the common form (parser.ts) to a path served here. It never comes back, since connections
+// do not live long. Invariant: nothing is decided here about bytes that could be read in two ways. The fast path saves
+// half of what a check would cost: Node's streams, events and objects around each request.
 //
-// In the fast path a connection has one request in flight at most. What comes behind it waits in the socket, which is
-// not read until the answer is sent; nor is it while a client does not take its answers.
+// In the fast path a connection has at most one request in flight. What follows it waits in the socket, which is not
+// read until the response is sent, nor while a client does not take its responses.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,28 +17,28 @@ import { takeBody } from '../request-body.ts';
 import { statusLine } from '../response-head.ts';
 import { type PlainRequest, readPlainRequest } from './parser.ts';
 
-/** Beyond the time that a client is told, since its last request may be on its way. */
+/** Added to the time that is announced to a client, since its last request may be in flight. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 export interface FastPathOptions {
   readonly clock: Clock;
   readonly turns: Turns;
-  /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
+  /** Answers a request, now or later; false: it is not served here, and Node's server has to read it. */
   readonly serve: (incoming: Incoming) => boolean;
-  /** Lets Node's server have a connection. */
+  /** Hands a connection over to Node's server. */
   readonly leave: (connection: Connection) => void;
-  /** Tells a client that has not asked anything in time, and ends its connection. */
+  /** Informs a client that has sent no request in time, and ends its connection. */
   readonly expire: (connection: Connection) => void;
-  /** Told how many bytes of a connection are in memory, waiting. */
+  /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly stallTimeoutMs: number;
-  /** Of what a client sends behind the last request that is answered. */
+  /** Bytes that a client may send after the last request that is answered. */
   readonly discardBytesMax: number;
 }
 
-/** The header `Date` (RFC 9110 section 6.6.1), as text that is made once a second. */
+/** The header `Date` (RFC 9110 section 6.6.1), formatted once a second. */
 class DateHeader {
   #second = Number.NaN;
   #text = '';
@@ -53,7 +53,7 @@ class DateHeader {
   }
 }
 
-/** Takes new connections in the place of Node's server; what is returned lets that server have one. */
+/** Takes new connections in place of Node's server. The returned function hands one over to that server. */
 export function takeConnections(server: Server, take: (socket: Socket) => void): (socket: Socket) => void {
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -73,7 +73,7 @@ export class FastPath {
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(options.keepAliveTimeoutMs / 1000)}\r\n\r\n`;
   }
 
-  /** A connection that has just been opened. */
+  /** Takes a connection that has just been opened. */
   enter(connection: Connection): void {
     new FastPathConnection(this, connection);
   }
@@ -88,9 +88,9 @@ class FastPathConnection {
   readonly #connection: Connection;
   readonly #socket: Socket;
   #inFlight: PlainIncoming | undefined;
-  /** What has come and waits for its turn to be read, since this process has more to do than time. */
+  /** Bytes that wait for their turn to be read, since this process has more to do than time. */
   #unread: Buffer | undefined;
-  /** Nothing more is answered: what still comes is thrown away. */
+  /** Nothing more is answered: what still arrives is discarded. */
   #ending = false;
   #discardedBytes = 0;
 
@@ -152,7 +152,7 @@ class FastPathConnection {
       this.#read(bytes, nowMs);
       return;
     }
-    // Nothing more is read meanwhile, an end of the connection neither: Node's server may have to be given all of it.
+    // Until then nothing more is read, not even an end of the connection: Node's server may have to get all of it.
     this.#socket.pause();
     this.#unread = bytes;
     this.#connection.busy = true;
@@ -167,7 +167,7 @@ class FastPathConnection {
     });
   };
 
-  /** Whether a request has come whose answer is not sent. */
+  /** Whether a request has arrived whose response is not sent yet. */
   get #asked(): boolean {
     return this.#inFlight !== undefined || this.#unread !== undefined;
   }
@@ -215,7 +215,9 @@ class FastPathConnection {
     if (!this.#asked) this.#end();
   };
 
-  /** Once the client has taken what was sent. It is read on: unread bytes would cut the connection before that. */
+  /**
+   * Ends once the client has taken what was sent. Reading continues: unread bytes would cut the connection before that.
+   */
   #end(): void {
     this.#ending = true;
     this.#socket.destroySoon();
@@ -238,13 +240,13 @@ class FastPathConnection {
   }
 }
 
-/** The end of the connection follows, and says all there is to do. */
+/** The `close` event follows and does everything necessary. */
 function ignore(): void {}
 
-/** What has been read is not kept for as long as its request is in flight. */
+/** Replaces bytes that have been read, so that a request in flight does not keep them. */
 const NO_BYTES = Buffer.alloc(0);
 
-/** An answer that has just been written. */
+/** Releases the reservation of a response that has just been written, once the client has taken it. */
 function releaseOnceTaken(reservation: Reservation, socket: Socket): void {
   if (socket.writableLength === 0 || socket.destroyed) {
     reservation.release();
@@ -254,7 +256,7 @@ function releaseOnceTaken(reservation: Reservation, socket: Socket): void {
     socket.destroy();
     reservation.release();
   };
-  // Told when what stands before it has been written, or cannot be any more.
+  // Called once everything before it has been written, or no longer can be.
   socket.write('', () => reservation.release());
 }
 
@@ -269,7 +271,7 @@ class PlainIncoming implements Incoming {
   readonly #connection: FastPathConnection;
   #bytes: Buffer;
   readonly #bodyStart: number;
-  /** Of the body that has come and not been read. */
+  /** Bytes that have arrived and have not been read as a body. */
   heldBytes: number;
   #onClosed: (() => void) | undefined = undefined;
 
@@ -298,7 +300,7 @@ class PlainIncoming implements Incoming {
     takeBody(bytes, this.#bodyStart, bytesMax, done);
   }
 
-  /** It was in memory anyway. */
+  /** The body was in memory anyway. */
   releaseBody(): void {}
 
   send(answer: WireResponse): void {

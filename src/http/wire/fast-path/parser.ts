@@ -1,21 +1,22 @@
-// The common form of a request, read at once: all of its bytes in one piece, HTTP/1.1, a length and nothing that asks
-// for more than an answer. Whatever differs in any way is not for here: Node's parser reads it, and says what is wrong
-// with it. What is taken here, Node's parser reads as the same request (RFC 9112 with nothing left to interpretation).
+// Parses a request of the common form in a single read: all of its bytes in one piece, HTTP/1.1, a length, and nothing
+// that asks for more than a response. Anything else is left to Node's parser, which reads it, or says what is wrong
+// with it. Invariant: Node's parser reads every request accepted here as the same request (RFC 9112 with nothing left
+// to interpretation).
 
 import type { RequestHeaders } from '../incoming.ts';
 
-/** Of request line and header together. */
+/** Bytes of request line and header together. */
 const HEAD_BYTES_MAX = 8 * 1024;
 /** Node drops headers beyond 2,000. */
 const HEADERS_MAX = 100;
-/** Digits of a length: more than any body may have. */
+/** Digits of a length: more than any body needs. */
 const LENGTH_DIGITS_MAX = 8;
 
 const [TAB, LF, CR, SPACE, HASH, SLASH, COLON, TILDE] = [0x09, 0x0a, 0x0d, 0x20, 0x23, 0x2f, 0x3a, 0x7e];
 const END_OF_REQUEST_LINE = ' HTTP/1.1\r\n';
 const METHODS = ['POST', 'GET', 'DELETE'];
 
-/** By character code, whether it may stand in a name (RFC 9110 section 5.6.2). */
+/** By character code, whether it may occur in a name (RFC 9110 section 5.6.2). */
 const IN_NAME = new Uint8Array(256);
 for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
   IN_NAME[character.charCodeAt(0)] = 1;
@@ -25,12 +26,12 @@ export interface PlainRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: RequestHeaders;
-  /** Where the body begins, which takes the rest of the bytes. */
+  /** Where the body begins, which takes all remaining bytes. */
   readonly bodyStart: number;
 }
 
-/** Of the headers whose values count, each with its place among them. */
-const COUNTING = [
+/** Headers whose values matter, each with its index. */
+const RELEVANT = [
   'host',
   'content-length',
   'connection',
@@ -41,38 +42,37 @@ const COUNTING = [
   'traceparent',
   'tracestate',
 ] as const;
-/** Those that ask for more than an answer, or say otherwise where the request ends. */
-const NOT_PLAIN = ['expect', 'proxy-connection', 'trailer', 'transfer-encoding', 'upgrade'];
-const [INDIFFERENT, REFUSED] = [-1, -2];
-/** The key of a session, and the address that failures are counted of, outlive the request. */
-const KEPT = [COUNTING.indexOf('authorization'), COUNTING.indexOf('x-forwarded-for')];
+/** Headers that ask for more than a response, or define differently where the request ends. */
+const DISQUALIFYING = ['expect', 'proxy-connection', 'trailer', 'transfer-encoding', 'upgrade'];
+const [IGNORED, REFUSED] = [-1, -2];
+/** These values outlive the request: the key of a session, and the address whose failures are counted. */
+const KEPT = [RELEVANT.indexOf('authorization'), RELEVANT.indexOf('x-forwarded-for')];
 
 const placesByLength: (readonly { readonly name: Uint8Array; readonly place: number }[])[] = [];
-for (const [place, name] of [...COUNTING.entries(), ...NOT_PLAIN.map((name) => [REFUSED, name] as const)]) {
+for (const [place, name] of [...RELEVANT.entries(), ...DISQUALIFYING.map((name) => [REFUSED, name] as const)]) {
   placesByLength[name.length] = [...(placesByLength[name.length] ?? []), { name: Buffer.from(name), place }];
 }
 
-/** Whether `name`, of small letters and hyphens, stands there in any case. */
-function standsAt(bytes: Buffer, start: number, name: Uint8Array): boolean {
+/** Whether `name`, of small letters and hyphens, occurs at `start`, in any case. */
+function isNameAt(bytes: Buffer, start: number, name: Uint8Array): boolean {
   for (let index = 0; index < name.length; index += 1) {
-    // Of what may stand in a name, nothing but the two cases of a letter are equal but for this bit, and a hyphen has
-    // it.
+    // Among the characters of a name, only the two cases of a letter differ in this bit alone, and a hyphen has it set.
     if (((bytes[start + index] ?? 0) | 0x20) !== name[index]) return false;
   }
   return true;
 }
 
-/** The place among COUNTING of the header whose name stands there, or INDIFFERENT, or REFUSED. */
+/** The index in RELEVANT of the header whose name is at `start`, or IGNORED, or REFUSED. */
 function placeOf(bytes: Buffer, start: number, length: number): number {
   const candidates = placesByLength[length];
-  if (candidates === undefined) return INDIFFERENT;
-  for (const { name, place } of candidates) if (standsAt(bytes, start, name)) return place;
-  return INDIFFERENT;
+  if (candidates === undefined) return IGNORED;
+  for (const { name, place } of candidates) if (isNameAt(bytes, start, name)) return place;
+  return IGNORED;
 }
 
 const isBlank = (code: number | undefined): boolean => code === SPACE || code === TAB;
 
-/** The end of the line from `start` on, that consists of visible characters, spaces and tabs; −1: it does not. */
+/** The end of the line from `start` on, if it consists of visible characters, spaces and tabs; otherwise −1. */
 function endOfLine(bytes: Buffer, start: number): number {
   let at = start;
   for (;;) {
@@ -83,7 +83,7 @@ function endOfLine(bytes: Buffer, start: number): number {
   }
 }
 
-/** The end of the target that begins at `start`, of visible characters, before a space; −1: it is not plain. */
+/** The end of the target that begins at `start`: visible characters before a space; −1: it is not plain. */
 function endOfTarget(bytes: Buffer, start: number): number {
   if (bytes[start] !== SLASH) return -1;
   let at = start;
@@ -101,20 +101,20 @@ function bodyLengthOf(method: string, length: string | undefined): number {
   return length !== undefined && length.length <= LENGTH_DIGITS_MAX && /^[0-9]+$/.test(length) ? Number(length) : -1;
 }
 
-/** The values of COUNTING that stand between `start` and the empty line, and where that line begins. */
+/** The values of RELEVANT between `start` and the empty line, and where that line begins. */
 function readHeaders(
   bytes: Buffer,
   text: string,
   start: number,
 ): { values: readonly (string | undefined)[]; end: number } | undefined {
-  const values: (string | undefined)[] = COUNTING.map(() => undefined);
+  const values: (string | undefined)[] = RELEVANT.map(() => undefined);
   let at = start;
   for (let count = 0; bytes[at] !== CR; count += 1) {
     const nameStart = at;
     while (IN_NAME[bytes[at] ?? 0] === 1) at += 1;
     if (at === nameStart || bytes[at] !== COLON || count === HEADERS_MAX) return undefined;
     const place = placeOf(bytes, nameStart, at - nameStart);
-    // What becomes of a header that stands twice, Node knows.
+    // Node decides what a repeated header means.
     if (place === REFUSED || (place >= 0 && values[place] !== undefined)) return undefined;
     at += 1;
     while (isBlank(bytes[at])) at += 1;
@@ -124,7 +124,7 @@ function readHeaders(
     if (place >= 0) {
       let valueEnd = at;
       while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1])) valueEnd -= 1;
-      // What is kept must not keep the whole head in memory, whose part a slice of it is.
+      // A slice would keep the whole head in memory, so a value that outlives the request is copied.
       values[place] = KEPT.includes(place)
         ? bytes.toString('latin1', valueStart, valueEnd)
         : text.slice(valueStart, valueEnd);

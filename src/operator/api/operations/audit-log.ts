@@ -1,11 +1,11 @@
 // The audit log of a tenant: every change, a page at a time, as one JSON document or as lines. A page that reaches the
-// end says where the changes that are still to come will begin, so that whoever asks there again misses none. A page
-// that ended because enough was read for it says how far it looked.
+// end returns a cursor for later changes, so that a client that continues there misses none. A page that ends because
+// it has read enough says how far it has read.
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { NDJSON_MEDIA_TYPES } from '../../body.ts';
@@ -13,7 +13,7 @@ import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
 import { auditLogRecord } from '../records.ts';
 
-/** With the lines of a page: where to go on. Lines cannot carry it. */
+/** The cursor of a page of lines, because lines cannot carry it. */
 const CURSOR_HEADER = 'X-Service-Cursor';
 
 const auditLogShape = {

@@ -1,4 +1,4 @@
-// Looking around in a tenant: its subjects.
+// Browsing a tenant: its subjects.
 
 import type { OperatorApi } from '../../../front/front.ts';
 import { parsePage } from '../../schemas.ts';

@@ -1,5 +1,5 @@
 // The export of a tenant: every live grant, ascending by (subject, relation, object) in bytes, a page at a time and no
-// faster than the client reads. A grant that stands throughout appears exactly once.
+// faster than the client reads. A grant that exists during the whole export appears exactly once.
 
 import { z } from 'zod';
 import { grantRecord } from '../../../core/grant-attributes.ts';
@@ -28,7 +28,7 @@ async function* exportChunks(
 ): AsyncGenerator<string, void, undefined> {
   let cursor: string | undefined;
   do {
-    // About 100 KiB at once.
+    // About 100 KiB at a time.
     const page = await session.exportGrants(context(), { limit: PAGE_LIMIT_MAX, cursor });
     yield page.items.map(line).join('');
     cursor = page.nextCursor;

@@ -1,11 +1,11 @@
-// Checks, grants and listings of objects, in the operator's hands: the same shapes and rules as under /v1/. The grants
-// of one subject are a listing that only the operator has.
+// Checks, grants and listings of objects for operators: the same shapes and rules as under /v1/. Only operators can
+// list the grants of one subject.
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
   isIdentifier,
@@ -21,7 +21,7 @@ import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
 
-/** parseTuple does the looking: each field has an error type of its own. */
+/** parseTuple validates: each field has an error type of its own. */
 const part = z.unknown().optional();
 const tupleShape = { subject: part, relation: part, object: part };
 

@@ -1,5 +1,5 @@
-// One batch of an import: lines of JSON in, a result per line out. A line that is ill-formed or refused does not touch
-// the others; all that stand are durable when the answer is sent. Repeating a batch is safe: what is there stays.
+// One batch of an import: lines of JSON in, a result per line out. A malformed or refused line does not affect the
+// others. All accepted grants are durable when the response is sent. Repeating a batch is safe: existing grants stay.
 
 import { assert, assertNever } from '../../../core/assert.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -50,7 +50,9 @@ function decodeLine(bytes: Uint8Array, number: number): string {
   }
 }
 
-/** Lines are numbered from 1, empty ones too; those have no result. Throws `payload-too-large` for too many. */
+/**
+ * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
+ */
 export function parseLines(body: Uint8Array): readonly Line[] {
   const lines: Line[] = [];
   let start = 0;
@@ -86,7 +88,7 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
       return { line, result: 'refused', type: `${errorsBase}/${result.code}`, detail: result.message };
     case 'revoked':
     case 'not-found':
-      throw new Error(`An import does not revoke, but was answered ${result.kind}.`);
+      throw new Error(`An import cannot have the result ${result.kind}.`);
     default:
       return assertNever(result);
   }

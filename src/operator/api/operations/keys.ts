@@ -1,4 +1,4 @@
-// API keys of a tenant, in the operator's hands: the same shapes and rules as under /v1/keys.
+// API keys of a tenant for operators: the same shapes and rules as under /v1/keys.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';

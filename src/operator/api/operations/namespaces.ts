@@ -1,4 +1,4 @@
-// Namespaces of a tenant, in the operator's hands: the same shapes and rules as under /v1/namespaces.
+// Namespaces of a tenant for operators: the same shapes and rules as under /v1/namespaces.
 
 import { z } from 'zod';
 import { namespaceRecord } from '../../../core/records.ts';

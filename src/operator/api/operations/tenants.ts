@@ -1,5 +1,5 @@
-// Tenants: made, shown, changed and deleted. A deletion is accepted at once; the data goes in the background, and the
-// record stays visible as `deleting` until it has gone.
+// Tenants: create, show, change and delete them. A deletion is accepted at once. The data is removed in the background,
+// and the record stays visible as `deleting` until all of it is removed.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';

@@ -1,12 +1,12 @@
-// The console's own script: what a page does in the browser that no attribute of htmx says. A part that renews itself
-// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs
+// The console's own script: what pages do in the browser beyond the attributes of htmx. A part that refreshes itself
+// pauses while it is hidden and shows when it is out of date; a button copies the text next to it; a log-in link logs
 // in.
 
 (() => {
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
 
-  // A part that renews itself counts as out of date once its renewal failed, or has not come three times in a row: the
-  // server may be away without a word. It turns grey, and its ages go on counting.
+  // A part that refreshes itself is out of date once a refresh has failed, or three in a row are missing: the server
+  // may be gone silently. The part turns grey, and its ages keep counting.
   const RENEWALS_MISSED_MAX = 3;
   const renewedAtMs = new Map();
   const failedIds = new Set();
@@ -83,7 +83,7 @@
     if (button !== null) void copy(button);
   });
 
-  // The code of a log-in link goes into the form, and out of the address: nobody finds it in the history.
+  // Moves the code of a log-in link into the form and out of the address, so that the browser history does not keep it.
   function logInByLink() {
     const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
     if (code === undefined) return;
@@ -99,7 +99,7 @@
   }
   document.addEventListener('DOMContentLoaded', logInByLink);
 
-  // What was refused comes first; else what was just made.
+  // Focuses a refused field first, otherwise what was just created.
   function focusWhatMatters() {
     const invalid = document.querySelector('[aria-invalid="true"]');
     const announced = invalid ?? document.querySelector('[data-focus]');

@@ -1,5 +1,5 @@
-// The audit log of a tenant: when, what, by whom, newest first, all of it or what fits a filter. It outlives its
-// tenant, and so does its page.
+// The audit log of a tenant: when, what, by whom, newest first, with an optional filter. It outlives its tenant, and so
+// does its page.
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
@@ -26,7 +26,7 @@ import { readTenant } from './tenant.ts';
 
 const CHANGES_PER_PAGE = 50;
 
-/** A change as the log describes it. What a later version adds is shown as it stands. */
+/** A change as the log describes it. Actions of later versions are shown as they are. */
 const changeShape = z.object({
   action: z.string(),
   subject: z.string().optional(),
@@ -51,7 +51,7 @@ const FIELDS = ['action', 'actor', 'subject', 'object', 'request_id', 'since', '
 type Field = (typeof FIELDS)[number];
 type Asked = Partial<Readonly<Record<Field, string>>>;
 
-/** The fields that are filled in, as they were typed. */
+/** The filled-in fields, as typed. */
 function askedOf({ query }: PageCall): Asked {
   const filled = FIELDS.flatMap((name) => {
     const text = query.text(name).trim();
@@ -81,7 +81,7 @@ function parseFilter({ since, until, ...rest }: Asked): { readonly filter: Filte
   return { filter: { fields: parsed.data, sinceMs, untilMs } };
 }
 
-/** The same page with another value of one field; from its first page on. */
+/** The same page with another value of one field, starting from its first page. */
 interface Narrowing {
   readonly parts: readonly string[];
   readonly asked: Asked;
@@ -118,7 +118,7 @@ function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup
   return key === undefined ? code(actor) : html`key ${keyMarkup(key)}`;
 }
 
-/** The keys that made these changes, where they are known: those of the tenant, and those that the rows tell of. */
+/** The keys that made these changes, if known: those of the tenant and those that the rows mention. */
 async function knownKeys(
   { operator }: PageDependencies,
   call: PageCall,
@@ -138,16 +138,13 @@ async function knownKeys(
     const { items } = await session.listKeys(call.context(), { limit: KEYS_PER_READ, cursor: undefined });
     for (const key of items) keys.set(key.keyId, keyFactsOf(key));
   } catch (error) {
-    // Names are for convenience: the changes are shown with ids.
+    // Names are a convenience: without them, the changes show ids.
     if (!(error instanceof GrantdError)) throw error;
   }
   return keys;
 }
 
-/**
- * The tenant; of one that is deleted, what the last entry of its log says. Throws `tenant-not-found` where there was
- * none.
- */
+/** The tenant; if it is deleted, what the last entry of its log says. Throws `tenant-not-found` if it never existed. */
 async function readKnown(dependencies: PageDependencies, call: PageCall): Promise<TenantStatus | FramedTenant> {
   try {
     return await readTenant(dependencies, call);
@@ -228,7 +225,7 @@ async function auditLogPage(dependencies: PageDependencies, call: PageCall): Pro
     const page = await dependencies.operator.listAuditLog(call.context(), tenantId, query);
     const keys = await knownKeys(dependencies, call, tenant, page.items);
     const { nextCursor, scannedToMs } = page;
-    // One page looks at a bounded number of changes.
+    // One page reads a bounded number of changes.
     const isShort = nextCursor !== undefined && scannedToMs !== undefined;
     listing = html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
       ${isShort ? html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>` : undefined}

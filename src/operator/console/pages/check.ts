@@ -1,4 +1,4 @@
-// A check with its answer, and the grant behind it. Relations are flat: what allows is one grant, that of the very
+// A check with its answer and the grant behind it. Relations are flat: exactly one grant can allow it, that of the same
 // tuple.
 
 import type { Grant, Tuple } from '../../../core/tuples.ts';
@@ -20,10 +20,10 @@ import { objectField, readTuple, relationField, subjectField } from '../parts/tu
 import { readTenant } from './tenant.ts';
 
 const GRANTS_PER_READ = 1000;
-/** A subject with more is not read through for one of its grants. */
+/** The page does not read through a subject with more grants than this many reads return. */
 const READS_MAX = 5;
 
-/** The grant of that tuple; undefined where it is not among the first thousands of its subject. */
+/** The grant of that tuple; undefined if it is not among the first thousands of its subject. */
 async function findGrant(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Grant | undefined> {
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {

@@ -1,6 +1,6 @@
-// The figures of the cluster page: of the whole cluster, and of each shard. It keeps: a figure above its bound is
-// marked by a sign and in words, not by colour alone; and a shard that does not respond is shown as it was, grey, with
-// the age.
+// The figures of the cluster page: of the whole cluster, and of each shard. Invariants: a figure above its bound is
+// marked by a sign and in words, not only by colour. A shard that does not respond is shown with its last figures,
+// grey, with their age.
 
 import type { MemberView, SlotView } from '../../../front/front.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
@@ -9,20 +9,20 @@ import { html, type Markup } from '../markup.ts';
 import { asOf, clockTime, code, count, foreign, plural, span, table } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
-/** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and pager agree. */
+/** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
-/** From here on a tenth of a millisecond says nothing. */
+/** From here on, tenths of a millisecond mean nothing. */
 const WHOLE_MS_FROM = 100;
 
 export const NOT_KNOWN = '–';
-/** Milliseconds with one digit, so that a column of them lines up. */
+/** Milliseconds with one digit, so that a column of them is aligned. */
 export const milliseconds = (ms: number): string =>
   ms >= WHOLE_MS_FROM ? ms.toLocaleString('en', { maximumFractionDigits: 0 }) : ms.toFixed(1);
 export const known = (number: number | undefined, digits = 0): string =>
   number === undefined ? NOT_KNOWN : number.toLocaleString('en', { maximumFractionDigits: digits });
 
-/** A figure, marked where it is above its bound. */
+/** A figure, marked if it is above its bound. */
 function bounded(value: number | undefined, max: number, format: (value: number) => string): Markup {
   if (value === undefined || value <= max) return value === undefined ? NOT_KNOWN : format(value);
   return html`<span class="over"><span aria-hidden="true">▲ </span>${format(value)}<span class="unseen"> (above ${format(max)})</span></span>`;
@@ -32,13 +32,13 @@ export interface OwnerRow {
   readonly shardName: string;
   readonly members: readonly MemberView[];
   readonly slots: readonly SlotView[];
-  /** What it said last; of `look.atMs` where it responded. */
+  /** The last figures that it reported; from `look.atMs` if it responded. */
   readonly figures: ShardFigures | undefined;
-  /** How it ended within the last hour; undefined while it is there. */
+  /** How it ended within the last hour; undefined while it is a member. */
   readonly ended: Extract<ClusterEvent, { readonly kind: 'left' | 'lost' }> | undefined;
 }
 
-/** Those that are there or own a slot, and those that were lost or left within the hour. */
+/** The shards that are members or own a slot, and those that were lost or left within the hour. */
 export function ownersOf({ slots, members, lastFigures }: Look, events: readonly ClusterEvent[]): readonly OwnerRow[] {
   const live = (members ?? []).filter(({ state }) => state !== 'dead');
   const present = new Set([...live.map(({ shardName }) => shardName), ...slots.map(({ shardName }) => shardName)]);
@@ -61,7 +61,7 @@ export function ownersOf({ slots, members, lastFigures }: Look, events: readonly
 }
 
 const isPresent = ({ ended }: OwnerRow): boolean => ended === undefined;
-/** It is there, it has said something before, and it did not say anything now. */
+/** It is a member and has reported before, but did not respond this time. */
 const isSilent = ({ figures, ended }: OwnerRow, look: Look): boolean =>
   look.loads !== undefined && ended === undefined && figures !== undefined && figures.atMs < look.atMs;
 

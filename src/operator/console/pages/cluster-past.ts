@@ -1,4 +1,4 @@
-// What the cluster page says of the last hour: figures on an axis of time, and what happened to slots and shards.
+// The last hour on the cluster page: figures over time, and events of slots and shards.
 
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { ClusterWatch } from '../../cluster-watch.ts';
@@ -7,7 +7,7 @@ import { clockTime, count, empty, foreign, moment, plural } from '../parts/parts
 import { type TimePlot, timePlot } from '../parts/time-plot.ts';
 import { known, milliseconds, P99_MS_MAX } from './cluster-figures.ts';
 
-/** Two looks that are further apart leave it open when something happened. */
+/** If two looks are further apart, the time of an event between them is uncertain. */
 const EXACT_MS_MAX = 15_000;
 
 const PLOTS: readonly TimePlot[] = [

@@ -1,5 +1,5 @@
-// The cluster page: who is there, who owns what, what is asked of them, and the last hour. Its figures renew themselves
-// every two seconds while somebody sees them. It keeps: what is not of now says so, with its age.
+// The cluster page: the shards, the slots that they own, their load, and the last hour. The figures refresh every two
+// seconds while the page is visible. Invariant: an outdated figure says so, with its age.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { SlotView } from '../../../front/front.ts';
@@ -14,7 +14,7 @@ import { eventsList, plots } from './cluster-past.ts';
 
 const SLOTS_PER_PAGE = 256;
 const FIGURES_SECONDS = 2;
-/** Plots change with their samples only, and are several times as long as the figures. */
+/** Plots change only with their samples, and are several times as long as the figures. */
 const PAST_SECONDS = 10;
 
 function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
@@ -38,7 +38,7 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
     </section>`;
 }
 
-/** Before the first look that succeeded there is nothing to show. */
+/** Before the first successful look, there is nothing to show. */
 function lastMarkup(last: Look | undefined, message: string, events: readonly ClusterEvent[], nowMs: number): Markup {
   return html`<div class="empty alarming" role="status">
       <p class="empty-title">No shard responds</p>
@@ -48,7 +48,7 @@ function lastMarkup(last: Look | undefined, message: string, events: readonly Cl
     ${last === undefined ? undefined : html`<div class="outdated">${lookMarkup(last, events)}</div>`}`;
 }
 
-/** A part that asks for itself again; the page's script tells how old it is while it cannot. */
+/** A part that refreshes itself; while it cannot, the page's script shows its age. */
 const live = (id: string, path: readonly string[], seconds: number, content: Markup): Markup => html`<div
     id=${id} data-live=${seconds * 1000} hx-get=${pathTo(path)} hx-trigger="every ${seconds}s, refresh" hx-swap="outerMorph"
     hx-status:4xx="swap:none" hx-status:5xx="swap:none"

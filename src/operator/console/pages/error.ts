@@ -1,4 +1,4 @@
-// The page of what failed: what it was, what to do next, and the request id that leads to it in the log.
+// The error page: what failed, what to do next, and the request id that leads to it in the log.
 
 import { ERROR_CATALOGUE, type ErrorCode, type GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../markup.ts';

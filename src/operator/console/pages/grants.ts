@@ -1,5 +1,5 @@
-// The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is
-// added beside the others of its subject, and revoked from its row: after a question, and with a way back.
+// The grants of a tenant by subject: a page of subjects, then the grants of one of them. A grant is added next to the
+// others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
@@ -123,7 +123,7 @@ async function grantsPage(
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }
 
-/** One question more: a click on a wrong row would take an access away. */
+/** Asks for confirmation: a click on the wrong row would remove an access. */
 async function askToRevoke(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const read = readTuple(call.query);
   if ('refusal' in read) return grantsPage(dependencies, call, { subject: '', refusal: read.refusal });
@@ -172,7 +172,7 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
     const parts = ['tenants', session.tenantId, 'grants'];
     const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;
     if (result.kind !== 'revoked') return redirect;
-    // The form that creates it: sent twice, or after somebody else was faster, it changes nothing more.
+    // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
     return { ...redirect, undo: { path: pathTo(parts), fields: { ...tuple }, label: `Undo: create ${held} again` } };
   } catch (error) {
     return again(refuseThrown(error));

@@ -1,5 +1,5 @@
-// The API keys of a tenant: created, listed, revoked. The text of a key is shown once, in the answer to the form that
-// created it, and kept nowhere.
+// The API keys of a tenant: create, list, revoke. A key is shown once, in the response to the form that created it, and
+// stored nowhere.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
@@ -101,7 +101,7 @@ function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undef
       ${checkBoxes({ name: 'scopes', legend: 'Scopes', choices, checked: ['check:read'] }, filled)}
       ${textField({ name: 'expires', label: 'Expires (UTC)', type: 'datetime-local', hint: 'Empty: never.' }, filled)}
       ${submit('Create the key')}`,
-    // A page that was loaded by a form would create a second key when it is loaded again.
+    // If the page were the result of the form itself, loading it again would create a second key.
     { htmxTarget: '#content' },
   );
 }
@@ -199,13 +199,13 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   const keyId = keyIdOf(call);
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    // Afterwards nobody knows its name any more.
+    // Afterwards its name is no longer known.
     const key = await findKey(call, session, keyId);
     await session.revokeKey(call.context(), keyId);
     const named = key === undefined ? keyId : keyText(keyFactsOf(key));
     return { kind: 'redirect', to, notice: `The key ${named} is revoked.` };
   } catch (error) {
-    // Another operator was faster: what was wanted is so.
+    // Another operator was faster: the key is revoked, as requested.
     if (error instanceof GrantdError && error.code === 'key-not-found') {
       return { kind: 'redirect', to, notice: `The key ${keyId} had already been revoked.` };
     }

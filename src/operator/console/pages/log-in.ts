@@ -1,5 +1,6 @@
-// The log-in: an operator token for a session. It keeps: a good token opens a session from anywhere; wrong ones are
-// counted by the client's address, together with those of the JSON API, and an address with too many is told to wait.
+// The log-in: an operator token in exchange for a session. Invariant: a valid token opens a session from any address.
+// Wrong ones are counted by client address, together with those of the JSON API, and an address with too many must
+// wait.
 
 import type { FailureLimiter } from '../../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
@@ -16,7 +17,7 @@ type LogInOutcome =
 
 export interface LogIn {
   attempt(address: string, form: Fields): LogInOutcome;
-  /** Where the form or the query says that the operator wanted to go; never out of the console. */
+  /** The page that the operator wanted, according to the form or the query; never outside the console. */
   targetOf(fields: Fields): string;
 }
 
@@ -24,7 +25,7 @@ export function createLogIn(dependencies: {
   readonly sessions: OperatorSessions;
   readonly failureLimiter: FailureLimiter | undefined;
   readonly metrics: Metrics;
-  /** Without it no link logs in. */
+  /** Without it, no link logs in. */
   readonly logInCode?: LogInCode | undefined;
 }): LogIn {
   const { sessions, failureLimiter, metrics, logInCode } = dependencies;

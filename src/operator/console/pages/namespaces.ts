@@ -1,4 +1,4 @@
-// The namespaces of a tenant: listed and created. A grant creates those that it names, so few are ever created here.
+// The namespaces of a tenant: list and create. A grant creates the namespaces that it names, so few are created here.
 
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
@@ -17,7 +17,7 @@ import { tenantFrame } from '../parts/layout.ts';
 import { code, count, empty, moment, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
 
-/** A tenant has at most as many as its plan allows, a thousand by default: they are one page. */
+/** A tenant has at most as many as its plan allows, a thousand by default: they fit one page. */
 const NAMESPACES_SHOWN_MAX = 5000;
 
 async function namespacesPage(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageResult> {

@@ -1,4 +1,4 @@
-// What a subject holds a relation on: the listing of objects, as the public API answers it.
+// The objects on which a subject holds a relation: the same listing as in the public API.
 
 import { isIdentifier, isNamespaceName, isRelation } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';

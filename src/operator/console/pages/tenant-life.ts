@@ -1,5 +1,5 @@
-// Steps that a tenant's users feel: suspend, resume, delete. Each asks once more on a page of its own and says what
-// will happen; a deletion wants the tenant's name typed.
+// Changes that a tenant's users notice: suspend, resume, delete. Each asks for confirmation on a page of its own and
+// says what will happen; a deletion requires typing the tenant's name.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
@@ -104,7 +104,7 @@ async function take(dependencies: PageDependencies, call: PageCall, step: Step):
   return step.notice === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, notice: step.notice };
 }
 
-/** Of a tenant that is gone, undefined. */
+/** Undefined if the tenant no longer exists. */
 async function deletionPart(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenantId = tenantIdOf(call);
   try {

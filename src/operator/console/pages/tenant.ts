@@ -1,6 +1,6 @@
-// One tenant at a glance: its plan and usage, and what can be done to it as a whole. A form that changes something
-// carries what it showed: where another operator was faster, it is refused with what stands now instead of undoing
-// that.
+// The overview of one tenant: its plan and usage, and the actions on the whole tenant. A form that changes something
+// carries the value that it showed. If another operator was faster, the form is refused and shows the current value
+// instead of overwriting it.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
@@ -25,7 +25,7 @@ import { count, empty, moment, plural, table } from '../parts/parts.ts';
 import { everyMinute, limitPerMinute, usagePlot } from '../parts/plots.ts';
 import { planChoices, planText } from './tenants.ts';
 
-/** The tenant of the path. Throws `tenant-not-found` also for one that is gone. */
+/** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant({ operator }: PageDependencies, call: PageCall): Promise<TenantStatus> {
   const tenant = await operator.readTenant(call.context(), tenantIdOf(call));
   if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
@@ -45,7 +45,7 @@ async function usageMarkup(
   const limit = requests === undefined ? undefined : { requests, windowSeconds };
   const known = await operator.readUsage(call.context(), tenant.tenantId);
   const minutes = everyMinute(known, clock.wallMs());
-  // The minute in flight would look like a drop.
+  // The current minute is incomplete and would look like a drop.
   const complete = minutes.slice(0, -1);
   const sum = (pick: (minute: UsageMinute) => number): number =>
     minutes.reduce((total, minute) => total + pick(minute), 0);
@@ -131,7 +131,10 @@ function lifeLinks(tenant: Tenant): Markup {
   </section>`;
 }
 
-/** What a tenant is while its data goes: the page follows it until it has gone. `tenant`: undefined once it is gone. */
+/**
+ * The state of a tenant during its deletion: the page follows it to its end. `tenant`: undefined once it no longer
+ * exists.
+ */
 export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Markup {
   const path = pathTo(['tenants', tenantId, 'deletion']);
   if (tenant === undefined) {
@@ -154,7 +157,7 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
   </div>`;
 }
 
-/** In KiB, rounded up: what is there is more than nothing. */
+/** In KiB, rounded up: a small amount is not shown as nothing. */
 function grantsFact({ tenantId, state, grants }: TenantStatus, max: number | undefined): Markup {
   if (state === 'deleting') return undefined;
   const number =

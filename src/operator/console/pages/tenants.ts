@@ -1,4 +1,4 @@
-// The tenants: found by a part of the name or by id, a page at a time, and created.
+// The tenants: search by part of the name or by id, a page at a time; create one.
 
 import { z } from 'zod';
 import { parseTenantId } from '../../../core/ids.ts';
@@ -16,7 +16,7 @@ const TENANTS_PER_PAGE = 50;
 /** Longer than any name. */
 const SEARCH_LENGTH_MAX = 300;
 
-/** What a plan lets through, in words. */
+/** The rate limit of a plan, in words. */
 export function planText(plans: Plans, name: string): string {
   const plan = plans.get(name);
   if (plan === undefined) return `${name} (not configured here; treated as ${DEFAULT_PLAN_NAME})`;

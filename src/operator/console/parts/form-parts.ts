@@ -1,17 +1,17 @@
-// Parts of forms: fields with their labels, hints and errors. A field that was refused says so to everybody: in words
-// beside it, and to assistive technology through the attributes that link the two.
+// Parts of forms: fields with their labels, hints and errors. A refused field is recognizable for everyone: by words
+// next to it, and for assistive technology by the attributes that link the two.
 
 import type { Fields, Refusal } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import type { OperatorSession } from '../sessions.ts';
 
-/** What stands in a form when it is shown: as typed before, with what was wrong with it. */
+/** The content of a form when it is shown: the values as typed before, with their errors. */
 export interface Filled {
   readonly fields: Fields;
   readonly refusal: Refusal | undefined;
 }
 
-/** A form that changes something. Only the session that it was made in can send it. */
+/** A form that changes something. Only the session for which it was rendered can send it. */
 export function changeForm(
   session: OperatorSession,
   action: string,
@@ -33,7 +33,7 @@ function messageOf(filled: Filled | undefined, name: string): string | undefined
   return filled?.refusal?.messages[name];
 }
 
-/** What was wrong with the form as a whole. */
+/** The error of the form as a whole. */
 export function formError(filled: Filled | undefined): Markup {
   const message = messageOf(filled, 'form');
   return message === undefined ? undefined : html`<p class="form-error" role="alert" tabindex="-1">${message}</p>`;
@@ -44,7 +44,7 @@ interface FieldOptions {
   readonly label: Markup;
   readonly hint?: Markup;
   readonly required?: boolean;
-  /** Where several forms of a page have a field of this name. */
+  /** Needed if several forms of a page have a field with this name. */
   readonly id?: string;
 }
 
@@ -86,7 +86,7 @@ export interface TextFieldOptions extends FieldOptions {
 export function textField(options: TextFieldOptions, filled?: Filled): Markup {
   const { id, attributes, below } = describe(options, filled);
   const { type = 'text', label, placeholder, autocomplete = 'off' } = options;
-  // A password is typed again.
+  // A password must be typed again.
   const value = type === 'password' ? '' : (filled?.fields.optional(options.name) ?? options.value ?? '');
   return html`<div class="field">
     <label for=${id}>${label}</label>

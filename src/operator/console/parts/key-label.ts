@@ -1,6 +1,6 @@
-// How the console names an API key: by its name, its scopes and the last four characters of its id. Of a key's text
-// nothing is stored but a hash over all of it, so its own last characters are not known, and they are part of the
-// secret; the id is no secret, and stands in full beside this wherever it fits.
+// How the console names an API key: by its name, its scopes and the last four characters of its id. grantd stores only
+// a hash of the key, so it does not know the key's own last characters, which are also part of the secret. The id is no
+// secret; it is shown in full where it fits.
 
 import type { KeyId } from '../../../core/ids.ts';
 import { scopesOf } from '../../../core/scopes.ts';
@@ -12,7 +12,7 @@ import { code, foreign } from './parts.ts';
 
 const LAST_CHARACTERS = 4;
 export const KEYS_PER_READ = 1000;
-/** More keys than any plan of ours allows are not looked through for one of them. */
+/** The page does not read through more keys than any of our plans allows. */
 const READS_MAX = 5;
 
 export interface KeyFacts {
@@ -35,7 +35,7 @@ export function keyMarkup({ keyId, name, scopes }: KeyFacts): Markup {
   return html`<span title=${keyId}>${shown} (${scopes.join(', ')}; id ${code(keyIdEnd(keyId))})</span>`;
 }
 
-/** Undefined where the tenant has no such key, or too many others. */
+/** Undefined if the tenant has no such key, or too many others. */
 export async function findKey(call: PageCall, session: TenantSession, keyId: KeyId): Promise<ListedKey | undefined> {
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {

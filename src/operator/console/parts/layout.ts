@@ -1,4 +1,4 @@
-// The frame of every page: head, navigation, the notice of what was just done, and the sections of a tenant.
+// The frame of every page: head, navigation, the notice of the last action, and the sections of a tenant.
 
 import type { Tenant } from '../../../core/tenants.ts';
 import type { Assets } from '../assets.ts';
@@ -7,7 +7,7 @@ import { PAGES_PREFIX, pathTo } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
 import { code, foreign } from './parts.ts';
 
-/** A script of the page's own may not run, so nothing that htmx would have to evaluate is used either. */
+/** Inline scripts are forbidden, so the features of htmx that evaluate code are off too. */
 const HTMX_CONFIG = JSON.stringify({
   includeIndicatorCSS: false,
   history: false,
@@ -17,7 +17,7 @@ const HTMX_CONFIG = JSON.stringify({
 interface DocumentFacts {
   readonly assets: Assets;
   readonly title: string;
-  /** Undefined: nobody is logged in. */
+  /** Undefined: no operator is logged in. */
   readonly session: OperatorSession | undefined;
   /** The path of the page, for the navigation. */
   readonly path: string;
@@ -109,10 +109,10 @@ export function stateBadge(state: Tenant['state']): Markup {
   return html`<span class="badge state-${state}">${state}</span>`;
 }
 
-/** What the frame shows of a tenant. */
+/** The fields of a tenant that the frame shows. */
 export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
 
-/** A page of one tenant. Of one that is deleted only the audit log is left. */
+/** A page of one tenant. A deleted tenant has only the audit log. */
 export function tenantFrame(tenant: FramedTenant, section: TenantSection, content: Markup): Markup {
   const { tenantId, name, state } = tenant;
   const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'audit-log');

@@ -1,11 +1,10 @@
-// Parts that every page is made of: texts that come from outside, times, tables, empty states, the way to the next
-// page.
+// Parts that all pages use: texts from outside, times, tables, empty states, the link to the next page.
 
-import { formatTimestamp, MS_PER_MINUTE } from '../../../core/timestamps.ts';
+import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../markup.ts';
 import { pathTo } from '../page.ts';
 
-/** A text that somebody chose: shown as it is, and its direction stays its own. */
+/** A text from a user: shown as it is, in its own text direction. */
 export function foreign(text: string): Markup {
   return html`<bdi class="foreign">${text}</bdi>`;
 }
@@ -45,7 +44,7 @@ export function ago(wallMs: number, nowMs: number): Markup {
   return html`<time datetime=${text} title=${text}>${span(nowMs - wallMs)} ago</time>`;
 }
 
-/** How old a figure is that could not be renewed. In the browser it goes on counting. */
+/** The age of a figure that could not be refreshed. In the browser it keeps counting. */
 export function asOf(wallMs: number, nowMs: number): Markup {
   const ageMs = Math.max(0, nowMs - wallMs);
   return html`<span data-age=${Math.round(ageMs)}>as of ${span(ageMs)} ago</span>`;
@@ -63,7 +62,7 @@ export interface Column<Row> {
   readonly kind?: 'number' | 'actions';
 }
 
-/** On a narrow screen each row becomes a block whose cells carry their column's title. */
+/** On a narrow screen, each row becomes a block whose cells show the title of their column. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
   const heads = columns.map(
     ({ title, kind }) => html`<th scope="col" class=${kind}>
@@ -75,7 +74,7 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
       ({ title, cell, kind }) =>
         html`<td data-title=${title} class=${kind} role="cell"><div class="cell">${cell(row)}</div></td>`,
     );
-  // The roles stay where a style sheet takes the table apart.
+  // The explicit roles remain when a style sheet changes the display of the table.
   return html`<table role="table">
     <caption class="unseen">${caption}</caption>
     <thead role="rowgroup"><tr role="row">${heads}</tr></thead>
@@ -83,7 +82,7 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
   </table>`;
 }
 
-/** Where there is nothing to show: what that means, and what to do next. */
+/** For an empty listing: what that means, and what to do next. */
 export function empty(title: string, next: Markup): Markup {
   return html`<div class="empty"><p class="empty-title">${title}</p><p>${next}</p></div>`;
 }
@@ -91,12 +90,12 @@ export function empty(title: string, next: Markup): Markup {
 export interface Pager {
   readonly parts: readonly string[];
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Of the page that is shown; undefined: the first. */
+  /** Of the current page; undefined: the first one. */
   readonly cursor: string | undefined;
   readonly next: string | undefined;
 }
 
-/** Listings go on by cursor: forward, or from the start again. */
+/** Listings move by cursor: forward, or back to the start. */
 export function pager({ parts, query, cursor, next }: Pager): Markup {
   if (cursor === undefined && next === undefined) return undefined;
   const first =

@@ -1,11 +1,11 @@
-// What the plots share, whatever their axis of time.
+// What all plots share, whatever their time axis.
 
 import { html, type Markup } from '../markup.ts';
 
-/** A line so many times above the highest figure would press the plot flat: then words alone say it. */
+/** A line more than this many times above the highest figure would flatten the plot: then only words mention it. */
 export const LINE_SHOWN_TIMES = 20;
 
-/** Of a length or a place in a picture, so that pages stay small. */
+/** Rounds a length or position in a picture, so that pages stay small. */
 export const round = (number: number): string => number.toFixed(1);
 
 interface Tick {

@@ -1,10 +1,10 @@
-// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, what was
-// let through below and what was refused on top. Shapes come from d3; every number in them is rounded, so that pages
-// stay small.
+// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, allowed
+// requests below and refused ones on top. The shapes come from d3; every number in them is rounded, so that pages stay
+// small.
 
 import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
-import { MS_PER_MINUTE } from '../../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../markup.ts';
 import { clockTime, count } from './parts.ts';
@@ -17,7 +17,7 @@ interface Limit {
   readonly windowSeconds: number;
 }
 
-/** Every minute of the hour up to the one in flight, which is the last; those without a request too. */
+/** Every minute of the hour, including those without a request; the last one is the current minute. */
 export function everyMinute(minutes: readonly UsageMinute[], nowMs: number): readonly UsageMinute[] {
   const known = new Map(minutes.map((minute) => [minute.atMs, minute]));
   const lastMs = Math.floor(nowMs / MS_PER_MINUTE) * MS_PER_MINUTE;
@@ -27,10 +27,10 @@ export function everyMinute(minutes: readonly UsageMinute[], nowMs: number): rea
   });
 }
 
-/** What the limit comes to in a minute. */
+/** The limit, converted to requests per minute. */
 export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
 
-/** Texts in a picture grow and shrink with it: so it is drawn twice, and the style sheet shows the one that fits. */
+/** Texts scale with the picture, so the picture is drawn twice, and the style sheet shows the one that fits. */
 export function usagePlot(minutes: readonly UsageMinute[], limit: Limit | undefined): Markup {
   const swatch = (name: string): Markup =>
     html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${name} width="12" height="12" rx="3" /></svg>`;
@@ -48,7 +48,7 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
   const [left, bottom, top] = [56, 26, 16];
   const most = Math.max(...minutes.map(({ requests }) => requests));
   const perMinute = limit === undefined ? undefined : limitPerMinute(limit);
-  // A limit far above what is used would press the plot flat: then it is said in words alone.
+  // A limit far above the usage would flatten the plot: then only words mention it.
   const showsLimit = perMinute !== undefined && perMinute <= Math.max(most, 1) * LINE_SHOWN_TIMES;
   const last = minutes.length - 1;
   const x = scaleLinear([0, last], [left, width - 8]);

@@ -1,12 +1,12 @@
-// The slots as a picture: one cell each, coloured by owner. The colour is never the only sign: every cell names its
-// slot and owner, a slot that does not serve looks different in shape, and tables say the same in words.
+// The slots as a picture: one cell each, coloured by owner. Colour is never the only sign: every cell names its slot
+// and owner, a slot that does not serve has another shape, and tables give the same information as text.
 
 import { scaleBand } from 'd3-scale';
 import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../markup.ts';
 import { plural } from './parts.ts';
 
-/** So many colours are told apart; a further shard shares one. */
+/** The number of distinguishable colours; further shards share them. */
 const PALETTE_SIZE = 10;
 const CELL = 20;
 const GAP = 0.16;

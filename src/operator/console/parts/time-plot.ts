@@ -1,6 +1,6 @@
-// A figure of the last hour on an axis of time, drawn on the server as SVG. It keeps: nothing is drawn where nothing
-// was sampled. Samples are gathered in buckets of a quarter of a minute, at moments that stay the same from one drawing
-// to the next; a bucket shows its highest sample, so that no peak is lost, and one without a sample is a gap.
+// A figure of the last hour over time, drawn on the server as SVG. Invariant: nothing is drawn where nothing was
+// sampled. Samples are grouped into buckets of a quarter of a minute, which stay the same from one drawing to the next.
+// A bucket shows its highest sample, so that no peak is lost; one without a sample is a gap.
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
@@ -9,13 +9,13 @@ import { html, type Markup } from '../markup.ts';
 import { clockTime, count } from './parts.ts';
 import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 
-/** Three samples, and more than one also where the machine is too busy to take each in time. */
+/** Three samples; it contains at least one even if the machine is too busy to take each in time. */
 const BUCKET_MS = 15_000;
 const WIDTH = 380;
 const HEIGHT = 132;
 const EDGES = { left: 44, right: 6, top: 8, bottom: 20 };
 const TICKS_OF_TIME = 5;
-/** A time in the middle of its tick must not be cut at the edge. */
+/** Half the width of a time, so that one centred on its tick is not cut off at the edge. */
 const TIME_TEXT_HALF = 14;
 const TICKS_OF_FIGURE = 3;
 
@@ -25,7 +25,7 @@ interface Bucket {
   readonly value: number | undefined;
 }
 
-/** From the first whole bucket of the hour to the last that has ended or holds a sample. */
+/** From the first whole bucket of the hour to the last one that has ended or has a sample. */
 export function bucketsOf(samples: readonly Sample[], figure: Figure, nowMs: number): readonly Bucket[] {
   const byStart = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / BUCKET_MS) * BUCKET_MS);
   const buckets: Bucket[] = [];
@@ -45,7 +45,7 @@ export interface Gap {
   readonly toMs: number;
 }
 
-/** Where nothing was sampled, oldest first. */
+/** The stretches without samples, oldest first. */
 export function gapsIn(buckets: readonly Bucket[]): readonly Gap[] {
   const gaps: { readonly fromMs: number; toMs: number }[] = [];
   for (const { atMs, sampled } of buckets) {
@@ -61,15 +61,15 @@ export interface TimePlot {
   readonly title: string;
   readonly figure: Figure;
   readonly format: (value: number) => string;
-  /** Between two whole numbers there is nothing to read off. */
+  /** The figure has whole numbers only, so the axis has no labels in between. */
   readonly isWhole?: boolean;
-  /** What is above it is marked. */
+  /** Values above it are marked. */
   readonly bound?: { readonly value: number; readonly name: string };
 }
 
 const middle = ({ atMs }: Bucket): number => atMs + BUCKET_MS / 2;
 
-/** The same in words. */
+/** The plot in words. */
 function summary(plot: TimePlot, buckets: readonly Bucket[], gaps: readonly Gap[]): string {
   const { title, format, bound } = plot;
   const known = buckets.filter((bucket) => bucket.value !== undefined);

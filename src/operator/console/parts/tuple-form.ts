@@ -1,4 +1,4 @@
-// The three fields of a tuple, as a person types them: read with one message per field that is wrong, all at once.
+// The three fields of a tuple, as a person types them: all errors are reported at once, one message per wrong field.
 
 import { isIdentifier, isRelation, RELATIONS, type Tuple } from '../../../core/tuples.ts';
 import type { Fields, Refusal } from '../forms.ts';

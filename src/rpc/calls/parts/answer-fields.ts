@@ -1,23 +1,23 @@
-// The fields that answers have in common, as a front reads them. What does not have the promised shape is an `internal`
-// error, never a guess: an absent or foreign answer must not turn into an empty list or a deny.
+// Fields that replies have in common, as a front reads them. Invariant: a reply without the promised shape is an
+// `internal` error, never a guess. An absent or foreign reply must not turn into an empty list or a deny.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../../core/ids.ts';
 
 export function malformed(what: string): GrantdError {
-  return new GrantdError('internal', 'The shard gave an answer that cannot be read.', { cause: new Error(what) });
+  return new GrantdError('internal', 'The shard sent a malformed reply.', { cause: new Error(what) });
 }
 
-/** The part of a reply that its call asks for. */
+/** The part of a reply that its call requires. */
 export function answered<Value>(value: Value): NonNullable<Value> {
-  if (value === null || value === undefined) throw malformed('The answer is to another question.');
+  if (value === null || value === undefined) throw malformed('The reply belongs to a different call.');
   return value;
 }
 
-/** An answer of another length must never be taken for an answer to these. */
-export function demandCount(answers: readonly unknown[], questions: readonly unknown[]): void {
-  if (answers.length === questions.length) return;
-  throw malformed(`${questions.length} questions have ${answers.length} answers`);
+/** A wrong number of results must never be taken for the results of these items. */
+export function demandCount(results: readonly unknown[], items: readonly unknown[]): void {
+  if (results.length === items.length) return;
+  throw malformed(`${items.length} items have ${results.length} results.`);
 }
 
 /** A point in time that may be missing: 0 on the wire. */
@@ -35,7 +35,7 @@ export function keyIdFrom(text: string): KeyId {
   return keyId;
 }
 
-/** Reads one of a few words. `what`: of which they are the states. */
+/** Returns a reader of one of a few words. `what`: whose states they are. */
 export function stateReader<State extends string>(states: readonly State[], what: string): (text: string) => State {
   const known: ReadonlyMap<string, State> = new Map(states.map((state) => [state, state]));
   return (text) => {

@@ -1,4 +1,4 @@
-// A page of grants in answers, both ways.
+// A page of grants in replies, both ways.
 
 import { type Grant, relationOf } from '../../../core/tuples.ts';
 import type { ResultPage } from '../../../shard/shard.ts';

@@ -1,4 +1,4 @@
-// A handle in answers, both ways.
+// A handle in replies, both ways.
 
 import type { IssuedHandle } from '../../../shard/shard.ts';
 import type { Handle, Handle__Output } from '../../gen/grantd/v1/Handle.ts';
@@ -30,5 +30,5 @@ export function handleFrom({
   };
 }
 
-/** Of either call that asks for a handle. */
+/** From the reply to either call that requests a handle. */
 export const handleGrantOf = (reply: Reply__Output): IssuedHandle => handleFrom(answered(reply.handle));

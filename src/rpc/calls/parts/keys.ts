@@ -1,4 +1,4 @@
-// An API key in answers, both ways: all that is known of it but its text and its hash.
+// An API key in replies, both ways: everything known about it except its text and its hash.
 
 import type { ListedKey } from '../../../shard/shard.ts';
 import type { Key, Key__Output } from '../../gen/grantd/v1/Key.ts';

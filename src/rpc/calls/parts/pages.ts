@@ -1,5 +1,5 @@
-// Pages of listings, both ways. An empty cursor on the wire is none: a request begins at the start, a listing has
-// ended.
+// Pages of listings, both ways. An empty cursor on the wire means none: a request starts at the beginning, or a listing
+// has ended.
 
 import { assert } from '../../../core/assert.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';

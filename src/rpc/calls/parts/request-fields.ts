@@ -1,4 +1,4 @@
-// The fields that requests have in common, as a shard's server reads them. What breaks the protocol throws
+// Fields that requests have in common, as the server of a shard reads them. A field that breaks the protocol throws
 // WireViolation, which ends the connection.
 
 import { hasApiKeyForm } from '../../../core/api-keys.ts';
@@ -12,7 +12,7 @@ import { demand } from '../../wire-violation.ts';
 
 /** UTF-16 units: a code point takes two at most. */
 export const IDENTIFIER_UNITS_MAX = 2 * IDENTIFIER_LENGTH_MAX;
-/** Ids, hashes, names of plans and of operators: far above any that this program makes. */
+/** For ids, hashes, and names of plans and operators: far above any that this program creates. */
 const SHORT_TEXT_MAX = 256;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
@@ -33,15 +33,15 @@ export function hashText(value: string): string {
   return value;
 }
 
-/** Says nothing of the value: it may be a key all the same. */
+/** The error does not quote the value, which may be a key all the same. */
 export function keyText(value: string): string {
   demand(hasApiKeyForm(value), 'A claim has no API key.');
   return value;
 }
 
-/** Of a new key. */
+/** The scopes of a new key. */
 export function scopesFrom(mask: number): ScopeMask {
-  demand(mask >= 1 && mask <= ALL_SCOPES, `${mask} is no set of scopes.`);
+  demand(mask >= 1 && mask <= ALL_SCOPES, `${mask} is not a set of scopes.`);
   return mask;
 }
 
@@ -63,7 +63,7 @@ export function limitOf(limit: number): number {
   return limit;
 }
 
-/** A relation's number of the core is its number on the wire. */
+/** A relation has the same number in the core and on the wire. */
 export const relationToWire = (relation: Relation): WireRelation => wireNumberOf(relation) as WireRelation;
 
 export function relationFrom(number: number): Relation {
@@ -72,11 +72,11 @@ export function relationFrom(number: number): Relation {
   return relation;
 }
 
-/** Lengths only: what is not an identifier is in no grant, and a front has parsed them all. */
+/** Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
 export function demandTuple(subject: string, relation: number, object: string): void {
   demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
   demand(
     subject.length <= IDENTIFIER_UNITS_MAX && object.length <= IDENTIFIER_UNITS_MAX,
-    'An identifier is longer than any can be.',
+    'An identifier is longer than any valid one.',
   );
 }

@@ -1,4 +1,4 @@
-// A tenant in answers, both ways.
+// A tenant in replies, both ways.
 
 import type { TenantState } from '../../../core/tenants.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';

@@ -1,13 +1,12 @@
-// Operation ids with their results, kept for twice the deadline, so that a repeat of a write whose answer was lost gets
-// the first answer: 201 stays 201, 204 stays 204. Answers that changed nothing are kept as well, 200, 404 and refusals:
-// an earlier try of the same operation that arrives late must not do what its client was told had not to be done. What
-// is forgotten sooner would break that, so the bound is in time; where it takes more memory than writes may have, the
-// next writes wait (write-memory.ts).
+// Operation ids with their results, kept for twice the deadline. If the reply to a write was lost, a repeat gets the
+// first result: 201 stays 201, 204 stays 204. Results that changed nothing are kept too (200, 404 and refusals): an
+// earlier attempt that arrives late must not do what the service has reported as not done. Forgetting earlier would
+// break this, so the bound is in time. If the ids take more memory than writes may have, the next writes wait
+// (write-memory.ts).
 //
-// They are kept by generation and forgotten a generation at a time, when its time has come and whatever else the shard
-// is doing: a timer asks for nothing, and to let go of a generation is one step, however much it holds. One map that is
-// always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
-// garbage collection.
+// Ids are kept in generations. A timer drops each generation when its time has come, in one step, however much it
+// holds. A single map that is constantly filled and emptied would leave a chain of outgrown tables, with all their
+// content, to the next full garbage collection.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { HeldBytes } from '../../memory/write-memory.ts';
@@ -24,7 +23,7 @@ export class OperationMemory {
   readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #held: HeldBytes;
-  /** The newest first. */
+  /** Newest first. */
   #generations: Generation[] = [];
   #timer: Timer | undefined;
   #dropped = false;
@@ -35,7 +34,7 @@ export class OperationMemory {
     this.#held = held;
   }
 
-  /** What was decided in one batch. */
+  /** Stores the outcomes of one batch. */
   remember(operations: readonly DecidedOperation[]): void {
     if (operations.length === 0 || this.#dropped) return;
     const nowMs = this.#clock.monotonicMs();
@@ -58,7 +57,7 @@ export class OperationMemory {
     return undefined;
   }
 
-  /** Reads back what was decided before `beforeMs`, on the monotonic clock. */
+  /** Begins to read back what was decided before `beforeMs`, on the monotonic clock. */
   beginRebuild(beforeMs: number): OperationRebuild {
     return new OperationRebuild(this.#held, (table) => {
       if (this.#dropped) return;
@@ -75,7 +74,7 @@ export class OperationMemory {
     this.#held.close();
   }
 
-  /** One timer, for the next generation that may go. */
+  /** One timer, for the next generation that expires. */
   #schedule(): void {
     if (this.#timer !== undefined || this.#dropped || this.#generations.length === 0) return;
     const nowMs = this.#clock.monotonicMs();
@@ -103,14 +102,14 @@ export class OperationMemory {
 }
 
 /**
- * What is being read back of the log, newest first. Entries of one epoch that follow each other share a table: they are
- * valid or void together.
+ * Operation ids that are being read back from the log, newest first. Consecutive entries of one epoch share a table:
+ * they are valid or void together.
  */
 export class OperationRebuild {
   readonly #held: HeldBytes;
   readonly #install: (table: OperationTable) => void;
   #last: { readonly epoch: number; readonly table: OperationTable; readonly keep: () => void } | undefined;
-  /** What is held and not yet known to be valid. */
+  /** Tables that are held and not yet known to be valid. */
   readonly #tables = new Set<OperationTable>();
 
   constructor(held: HeldBytes, install: (table: OperationTable) => void) {
@@ -118,11 +117,11 @@ export class OperationRebuild {
     this.#install = install;
   }
 
-  /** What is returned is to be called if entries of this epoch are valid here. */
+  /** Call the returned function if entries of this epoch are valid here. */
   add(operations: readonly DecidedOperation[], epoch: number): () => void {
     if (operations.length === 0) {
-      // What comes before the first entry of an epoch is another table's, though it may be of the epoch that came
-      // after.
+      // Entries before the first entry of an epoch belong to another table, even if their epoch is that of later
+      // entries.
       if (this.#last?.epoch !== epoch) this.#last = undefined;
       return () => {};
     }
@@ -144,7 +143,7 @@ export class OperationRebuild {
     return keep;
   }
 
-  /** Nothing more comes: what was not found valid is void, or was read in vain. */
+  /** No more entries follow: what was not found valid is void, or was read in vain. */
   end(): void {
     for (const { bytes } of this.#tables) this.#held.add(-bytes);
     this.#tables.clear();

@@ -1,12 +1,11 @@
-// Operations that are queued or being appended, by operation id: a repeat that comes meanwhile gets the promise of the
-// first.
+// Operations that are queued or being appended, by operation id: a repeat in that time gets the promise of the first.
 
 import type { OperationResult } from '../write-decisions.ts';
 
 type Pending = Promise<OperationResult>;
 
 export class InFlightOperations {
-  /** Of most requests one operation; a call with many has a map of its own. */
+  /** Most requests have one operation; a call with many has a map of its own. */
   readonly #byRequest = new Map<string, { readonly index: number; readonly pending: Pending } | Map<number, Pending>>();
 
   get(requestId: string, index: number): Pending | undefined {
@@ -15,7 +14,7 @@ export class InFlightOperations {
     return found?.index === index ? found.pending : undefined;
   }
 
-  /** It is not in flight yet. */
+  /** The operation must not be in flight yet. */
   set(requestId: string, index: number, pending: Pending): void {
     const found = this.#byRequest.get(requestId);
     if (found === undefined) this.#byRequest.set(requestId, { index, pending });

@@ -1,10 +1,10 @@
-// Outcomes of operations by operation id, in little memory: what a generation of the operation memory holds. It keeps:
-// what was put in is found again, equal to what it was, and `bytes` is what all of it takes.
+// Outcomes of operations by operation id, in little memory: the content of one generation of the operation memory. It
+// keeps: a stored outcome is found again unchanged, and `bytes` counts all the memory in use.
 //
-// A write of its own takes 36 bytes in a hash table of typed arrays (open addressing with linear probing; Knuth, The
-// Art of Computer Programming, volume 3, section 6.4). Those of one request that share a batch, as the lines of an
-// import do, take 16 bytes each under one entry. What fits neither is held as it is. None of the typed arrays grows:
-// the next one is larger, so that no step copies what is there.
+// A single write takes 36 bytes in a hash table of typed arrays (open addressing with linear probing; Knuth, The Art of
+// Computer Programming, volume 3, section 6.4). Operations of one request that share a batch, such as the lines of an
+// import, form a run: they take 16 bytes each under one entry. Anything else is stored as an object. The typed arrays
+// do not grow; the table adds a larger one instead, so that no step copies existing content.
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
@@ -12,7 +12,7 @@ import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { OperationResult } from '../write-decisions.ts';
 
-/** What an operation came to. */
+/** The outcome of an operation. */
 export type OperationOutcome = { readonly result: OperationResult } | { readonly error: GrantdError };
 
 /** (requestId, index) is its id. */
@@ -22,21 +22,21 @@ export interface DecidedOperation {
   readonly outcome: OperationOutcome;
 }
 
-/** Of one request and one batch: fewer take less space in the hash table. */
+/** Operations of one request in one batch. Fewer than this take less memory in the hash table. */
 const RUN_LENGTH_MIN = 16;
-/** Slots of the first and of the largest block of the hash table. */
+/** Slots of the first block and of the largest block of the hash table. */
 const BLOCK_SLOTS_MIN = 16;
 const BLOCK_SLOTS_MAX = 16_384;
 const BLOCK_GROWTH = 4;
-/** A slot: request id, index and kind, grant id. */
+/** The layout of a slot: request id, index and kind, grant id. */
 const INDEX_WORD = UUID_WORDS;
 const GRANT_WORD = UUID_WORDS + 1;
 const SLOT_WORDS = 2 * UUID_WORDS + 1;
-/** An index and one of 256 kinds share a word, in which 0 says that the slot is empty. */
+/** An index and one of 256 kinds share a word; 0 marks an empty slot. */
 const INDEX_MAX = 2 ** 24 - 2;
 /**
- * What surrounds a typed array; a run, with its request id and its places in maps; an outcome that is held as it is,
- * besides its texts; an error with the text of its stack.
+ * Overhead of a typed array; of a run, with its request id and its map entries; of an outcome stored as an object,
+ * without its strings; of an error with its stack.
  */
 const ARRAY_BYTES = 250;
 const RUN_BYTES = 600;
@@ -46,7 +46,7 @@ const ERROR_BYTES = 2000;
 const REQUEST_PREFIX = 'req_';
 const GRANT_PREFIX = 'grt_';
 
-/** Kinds of outcomes: two with a grant id, those that many share, and those that are held as they are. */
+/** Kinds of outcomes: two with a grant id, those shared by many operations, and those stored as objects. */
 const CREATED = 0;
 const EXISTS = 1;
 const SHARED = 2;
@@ -62,17 +62,17 @@ interface Block {
 interface Run {
   readonly first: number;
   readonly kinds: Uint8Array;
-  /** Of all its operations, where one of them has a grant id. */
+  /** The grant ids of all operations of the run, if at least one has a grant id. */
   readonly grantIds: Uint32Array | undefined;
 }
 
 const scratch = new Uint32Array(2 * UUID_WORDS);
 const REQUEST = 0;
 const GRANT = UUID_WORDS;
-/** The request id that stands in `scratch`; its last lookup is mostly that of the next. */
+/** The request id whose words are in `scratch`; mostly the next lookup needs the same one. */
 let scratchRequestId = '';
 
-/** Puts a request id into `scratch`; false: it is not of the form that ours have. */
+/** Parses a request id into `scratch`; false: the id does not have our format. */
 function readRequestId(requestId: string): boolean {
   if (requestId === scratchRequestId) return true;
   scratchRequestId = '';
@@ -82,7 +82,7 @@ function readRequestId(requestId: string): boolean {
   return true;
 }
 
-/** The kind of an outcome whose grant id now stands in `scratch`, or undefined. */
+/** The kind of an outcome whose grant id is now in `scratch`, or undefined. */
 function grantKindOf(outcome: OperationOutcome): typeof CREATED | typeof EXISTS | undefined {
   if (!('result' in outcome) || outcome.result.kind !== 'grant') return undefined;
   const { grant } = outcome.result;
@@ -93,7 +93,7 @@ function grantKindOf(outcome: OperationOutcome): typeof CREATED | typeof EXISTS 
   return grant.kind === 'created' ? CREATED : EXISTS;
 }
 
-/** What tells whether two outcomes are equal, of those that are often the same; undefined: held as it is. */
+/** A name that equal outcomes share, for outcomes that are often the same; undefined: stored as an object. */
 function sharedNameOf(outcome: OperationOutcome): string | undefined {
   if ('error' in outcome) {
     const { code, message, details } = outcome.error;
@@ -107,7 +107,7 @@ function sharedNameOf(outcome: OperationOutcome): string | undefined {
   return grant.kind === 'revoked' || grant.kind === 'not-found' ? grant.kind : undefined;
 }
 
-/** Of an outcome that is held as it is: at least what it takes. */
+/** A lower bound for the memory of an outcome that is stored as an object. */
 function bytesOf(outcome: OperationOutcome): number {
   if ('error' in outcome) return ERROR_BYTES;
   const { result } = outcome;
@@ -141,13 +141,13 @@ export class OperationTable {
     return this.#bytes;
   }
 
-  /** Takes in what was decided in one batch. None of it is in the table already. */
+  /** Adds the outcomes of one batch. The table must not contain any of them yet. */
   add(operations: readonly DecidedOperation[]): void {
     if (operations.length < RUN_LENGTH_MIN) {
       for (const operation of operations) this.#addOne(operation);
       return;
     }
-    // Requests of several tenants take turns in a batch.
+    // Requests of several tenants alternate in a batch.
     const byRequest = new Map<string, DecidedOperation[]>();
     for (const operation of operations) {
       const ofRequest = byRequest.get(operation.requestId);
@@ -185,7 +185,7 @@ export class OperationTable {
     }
     const run = { first: first.index, kinds, grantIds };
     const runs = this.#runs.get(first.requestId);
-    // A string of a request may share the memory of the whole message that it came in.
+    // A string of a request may share the memory of the whole message that contained it.
     if (runs === undefined) this.#runs.set(Buffer.from(first.requestId).toString(), [run]);
     else runs.push(run);
     this.#bytes += RUN_BYTES + kinds.byteLength + (grantIds?.byteLength ?? 0);
@@ -208,7 +208,7 @@ export class OperationTable {
     for (let word = 0; word < UUID_WORDS; word += 1) words[at + GRANT_WORD + word] = scratch[GRANT + word] ?? 0;
   }
 
-  /** At most three of four slots are taken. */
+  /** At most three of four slots are used. */
   #blockWithSpace(): Block {
     const last = this.#blocks.at(-1);
     if (last !== undefined && 4 * (last.used + 1) <= 3 * (last.mask + 1)) {
@@ -222,9 +222,7 @@ export class OperationTable {
     return block;
   }
 
-  /**
-   * Of an outcome of kind 0 or 1 the grant id stands in `scratch` afterwards; one that is held as it is is put down.
-   */
+  /** For kinds 0 and 1 the grant id is in `scratch` afterwards. Stores an outcome of kind `OTHER` as an object. */
   #kindOf(operation: DecidedOperation): number {
     const { outcome } = operation;
     const kind = grantKindOf(outcome);
@@ -299,5 +297,8 @@ export class OperationTable {
   }
 }
 
-/** Where the request id in `scratch` and an index begin to be looked for. The last word of a UUIDv7 is random. */
+/**
+ * The slot at which the search for the request id in `scratch` and an index starts. The last word of a UUIDv7 is
+ * random.
+ */
 const slotOf = (index: number): number => (scratch[REQUEST + UUID_WORDS - 1] ?? 0) ^ Math.imul(index, 0x9e3779b1);

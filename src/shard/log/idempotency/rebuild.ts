@@ -1,8 +1,8 @@
-// Reading operation ids back at the start of a tenure, within the memory of writes. Writes to the slot wait for it, so
-// it keeps: what is read is never more than the budget allows, and it is over at the latest when the idempotency window
-// has passed since the opening, by this owner's monotonic clock: from then on nobody repeats what an earlier owner
-// decided. So where memory is too short for the ids the writes of some slots wait for that long, and no id is forgotten
-// before.
+// Reads operation ids back from the log at the start of a tenure, within the memory for writes. Writes to the slot wait
+// for it. Invariant: it never holds more than the budget allows, and it ends at the latest when the idempotency window
+// has passed since the opening, by this owner's monotonic clock. After that, no client repeats an operation that an
+// earlier owner decided. So if memory is too short for the ids, writes of some slots wait that long, but no id is
+// forgotten early.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { REBUILD_READ_BYTES, type RebuildQueue } from '../../memory/rebuild-queue.ts';
@@ -18,22 +18,22 @@ const RETRY_MS = 200;
 export interface RebuildPorts {
   readonly clock: Clock;
   readonly operations: OperationMemory;
-  /** Of the operation ids of all slots. */
+  /** Bytes held by the operation ids of all slots. */
   readonly held: HeldBytes;
   readonly order: RebuildQueue;
-  /** When the tenure's first entry was made, on the monotonic clock. */
+  /** When the tenure's first entry was created, on the monotonic clock. */
   readonly openedAtMs: number;
-  /** The idempotency window. */
+  /** The length of the idempotency window. */
   readonly keepMs: number;
   readonly ended: () => boolean;
-  /** It waits for capacity. */
+  /** Called when the rebuild has to wait for capacity. */
   readonly onWait: () => void;
 }
 
-/** Memory is short, and an earlier slot waits for it too: what was read is given back. */
+/** Memory is short, and an earlier slot also waits for it: this rebuild gives back what it has read. */
 class Postponed extends Error {}
 
-/** What was decided by an entry that stands in the log. */
+/** The outcomes of an entry in the log. */
 export function decidedIn(entry: TailEntry): DecidedOperation[] {
   const decided: DecidedOperation[] = [];
   for (const operation of entry.operations) {
@@ -45,7 +45,7 @@ export function decidedIn(entry: TailEntry): DecidedOperation[] {
   return decided;
 }
 
-/** Calls `read` until it has succeeded or nobody waits for it any more. Throws LogUnreadableError as it does. */
+/** Calls `read` until it succeeds or the result is no longer needed. Rethrows LogUnreadableError. */
 export async function rebuildWithin(
   ports: RebuildPorts,
   read: (ports: Required<Pick<TailPorts, 'restore' | 'waitForCapacity' | 'over'>>) => Promise<void>,

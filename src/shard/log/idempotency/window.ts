@@ -1,17 +1,17 @@
-// The idempotency window of a slot: the entries of its log whose operations may still be repeated, so that their ids
-// have to be known. It says from which seq on they stand. It keeps: an entry leaves the window only when this owner has
-// seen it stand for `keptMs` by its own monotonic clock, or an earlier owner has said so in a checkpoint. No wall
-// clock, and no difference between two clocks, has a say: one that is wrong would let a repeat be done again.
+// The idempotency window of a slot: the log entries whose operations may still be repeated, so that their ids must be
+// known. This file tracks the seq at which the window begins. Invariant: an entry leaves the window only when this
+// owner has seen it in the log for `keptMs`, by its own monotonic clock, or when an earlier owner has recorded so in a
+// checkpoint. Wall clocks and differences between clocks do not count: a wrong one would let an operation happen twice.
 //
-// What has left is left for good, for every owner. So the start of the window is kept with the checkpoint: a next owner
-// reads back from there, and the log is trimmed up to there at most.
+// An entry that has left has left for good, for every owner. So the checkpoint stores the start of the window: the next
+// owner reads back from there, and the log is never trimmed beyond it.
 
 import type { Clock } from '../../../core/async/clock.ts';
 
-/** An entry leaves late by at most this part of the window, so that there are few marks. */
+/** An entry leaves late by at most this fraction of the window, which keeps the number of marks small. */
 const MARKS_PER_WINDOW = 8;
 
-/** Entries before `seq` stood at `atMs` already. */
+/** Entries before `seq` were in the log at `atMs`. */
 interface Mark {
   readonly seq: number;
   readonly atMs: number;
@@ -21,24 +21,24 @@ export class IdempotencyWindow {
   readonly #clock: Clock;
   readonly #keptMs: number;
   #from: number;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #marks: Mark[] = [];
-  /** Behind the last entry. */
+  /** The mark after the last entry. */
   #end: Mark | undefined;
 
-  /** `from`: as an earlier owner has left it. */
+  /** `from`: the start of the window as an earlier owner left it. */
   constructor(clock: Clock, keptMs: number, from: number) {
     this.#clock = clock;
     this.#keptMs = keptMs;
     this.#from = from;
   }
 
-  /** The log itself says that earlier entries have left. */
+  /** The log itself proves that earlier entries have left. */
   startAt(from: number): void {
     this.#from = Math.max(this.#from, from);
   }
 
-  /** The entry at `seq` stands. Called in the order of the log. */
+  /** The entry at `seq` is in the log. Call this in log order. */
   add(seq: number): void {
     const atMs = this.#clock.monotonicMs();
     const markedAtMs = this.#marks.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
@@ -46,13 +46,13 @@ export class IdempotencyWindow {
     this.#end = { seq: seq + 1, atMs };
   }
 
-  /** The seq with which the window begins. Never goes back. */
+  /** The first seq of the window. Never decreases. */
   get from(): number {
     this.#moveOn(this.#clock.monotonicMs());
     return this.#from;
   }
 
-  /** In how long the window will be empty, unless entries are added; 0 when it is. */
+  /** Time until the window is empty, unless entries are added; 0: it is empty. */
   get emptyInMs(): number {
     if (this.#end === undefined || this.#from >= this.#end.seq) return 0;
     return Math.max(0, this.#end.atMs + this.#keptMs - this.#clock.monotonicMs());

@@ -1,14 +1,14 @@
-// The calls that wait for an answer, by the node that they wait for. Each ends once: by its answer, at its deadline,
-// when its node falls silent, or with the store. What comes later is ignored.
+// The calls in flight, by the node from which each expects a response. Each ends once: with its response, at its
+// deadline, when its node falls silent, or when the store closes. A later response is ignored.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs } from '../../store.ts';
 
-/** A deadline that lies further off is looked at again after this long. */
+/** A deadline further away than this is checked again after this time. */
 const TIMER_MAX_MS = 3_600_000;
 
-/** The execution was given up for another node; it is safe to repeat. */
+/** The call was abandoned on its node; it is safe to repeat on another one. */
 export const ELSEWHERE = Symbol('elsewhere');
 
 export interface ExecutionOptions {
@@ -28,15 +28,15 @@ export class CallsInFlight {
   readonly #executions = new Set<Execution>();
   readonly #onTimeout: (host: string) => void;
 
-  /** `onTimeout` is told of the node that a call waited for in vain. */
+  /** `onTimeout` gets the node of each call that timed out. */
   constructor(clock: Clock, onTimeout: (host: string) => void) {
     this.#clock = clock;
     this.#onTimeout = onTimeout;
   }
 
   /**
-   * `send` begins the execution and is given what to call with each node that it goes to. Resolves to its answer, or to
-   * ELSEWHERE where it has to be repeated.
+   * `send` starts the execution and gets a function to call with each node that the call is sent to. Resolves to the
+   * result, or to ELSEWHERE if the call must be repeated on another node.
    */
   run<Answer>(
     { deadline, idempotent }: ExecutionOptions,
@@ -89,13 +89,13 @@ export class CallsInFlight {
     });
   }
 
-  /** What is safe to repeat does not wait for this node any longer. */
+  /** Calls that are safe to repeat no longer wait for this node. */
   leaveHost(host: string): void {
     for (const execution of [...this.#executions])
       if (execution.host === host && execution.idempotent) execution.goElsewhere();
   }
 
-  /** Nothing waits for this node any longer. */
+  /** No call waits for this node any longer. */
   giveUpHost(host: string): void {
     for (const execution of [...this.#executions]) {
       if (execution.host !== host) continue;

@@ -1,5 +1,5 @@
-// The driver, set up: short timeouts, so that a node that is away is noticed soon; connections that come back at a
-// constant pace; nothing repeated that is not safe to repeat; certificates that are checked.
+// The configured driver: short timeouts, so that a lost node is noticed soon; reconnection at a constant interval; no
+// retry of what is not safe to repeat; verified certificates.
 
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import cassandra, { type Client } from 'cassandra-driver';
@@ -8,13 +8,13 @@ import { createReconnection, LOCAL, ReadSpeculation, type WatchfulLoadBalancing 
 
 const PORT = 9042;
 const CONNECT_TIMEOUT_MS = 2000;
-/** Of what the driver asks on its own: heartbeats, preparations, the nodes of the cluster. */
+/** Of the driver's own requests: heartbeats, preparations, the nodes of the cluster. */
 const READ_TIMEOUT_MS = 3000;
-/** A connection without traffic is asked whether it still works. */
+/** An idle connection is probed at this interval. */
 const HEARTBEAT_INTERVAL_MS = 2000;
-/** Answers that are overdue on one connection before it is given up for a new one. */
+/** Overdue responses on one connection before the driver replaces the connection. */
 const OVERDUE_MAX = 32;
-/** Per node: an entry of 1 MiB on its way holds up what comes behind it. */
+/** Per node: an entry of 1 MiB delays everything sent after it on the same connection. */
 const CONNECTIONS_PER_NODE = 2;
 const REQUESTS_PER_CONNECTION_MAX = 2048;
 
@@ -27,8 +27,8 @@ function hostOf(contactPoint: string): string {
 }
 
 /**
- * A node's certificate has to name the address that was dialled, or one of the names under which the cluster was given:
- * the driver dials addresses, which certificates of nodes often do not name.
+ * A node's certificate must name the dialled address or one of the configured names of the cluster: the driver dials
+ * addresses, and certificates of nodes often do not contain them.
  */
 function createTlsOptions(options: CassandraOptions): ConnectionOptions | undefined {
   if (options.tls === undefined) return undefined;
@@ -50,7 +50,7 @@ function createTlsOptions(options: CassandraOptions): ConnectionOptions | undefi
   };
 }
 
-/** Not connected yet. */
+/** Not yet connected. */
 export function createClient(options: CassandraOptions, loadBalancing: WatchfulLoadBalancing): Client {
   const sslOptions = createTlsOptions(options);
   return new cassandra.Client({
@@ -59,7 +59,7 @@ export function createClient(options: CassandraOptions, loadBalancing: WatchfulL
     ...(options.credentials === undefined ? {} : { credentials: { ...options.credentials } }),
     ...(sslOptions === undefined ? {} : { sslOptions }),
     applicationName: 'grantd',
-    // Agreement on a changed schema is awaited by whoever changes it.
+    // The code that changes the schema also waits for agreement on it.
     protocolOptions: { port: PORT, maxVersion: cassandra.types.protocolVersion.v4, maxSchemaAgreementWaitSeconds: 0 },
     pooling: {
       coreConnectionsPerHost: { [LOCAL]: CONNECTIONS_PER_NODE },
@@ -79,7 +79,8 @@ export function createClient(options: CassandraOptions, loadBalancing: WatchfulL
       reconnection: createReconnection(),
       speculativeExecution: new ReadSpeculation(),
     },
-    // A node that is paused would hold up each statement's first use; a node that has not seen it asks for it.
+    // Otherwise a paused node would delay the first use of each statement. A node that does not know a statement
+    // requests it.
     prepareOnAllHosts: false,
     monitorReporting: { enabled: false },
   });

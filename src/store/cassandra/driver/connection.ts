@@ -1,5 +1,5 @@
-// One connection to a cluster: the driver, the watch over its nodes, and the session over both. Opened and closed as a
-// whole.
+// One connection to a cluster: the driver, the watch over its nodes, and the session on top of both. Opened and closed
+// as a whole.
 
 import type { Client, Host } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
@@ -14,9 +14,9 @@ import type { CassandraOptions } from './options.ts';
 import { WatchfulLoadBalancing } from './policies.ts';
 
 const PROBE = "SELECT key FROM system.local WHERE key = 'local'";
-/** Longer than a node may be silent before it is given up; then the next probe begins. */
+/** Longer than a node may be silent before it is given up; then the next probe starts. */
 const PROBE_TIMEOUT_MS = 2000;
-/** The driver's own timeouts end it, except where a node takes a connection and then says nothing. */
+/** The driver's own timeouts usually end it earlier, unless a node accepts a connection and then says nothing. */
 const OPEN_TIMEOUT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 3000;
 
@@ -34,7 +34,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Settles like `promise`, or as `late` gives at the end of the time. */
+/** Settles like `promise`, or with the result of `late` when the time is up. */
 function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: () => Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(() => late().then(resolve, reject), ms);
@@ -43,8 +43,8 @@ function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: 
 }
 
 /**
- * Ends a client that has not connected, or has only later. The driver's own end does nothing for it, and the pools that
- * it opened on the way would go on reconnecting for as long as the process lives.
+ * Ends a client that has not connected, or that connects only later. The driver's own shutdown does nothing for it, and
+ * the pools that it has opened would keep reconnecting for the life of the process.
  */
 async function abandon(client: Client, connecting: Promise<void>): Promise<void> {
   await connecting.catch(() => {});
@@ -52,7 +52,7 @@ async function abandon(client: Client, connecting: Promise<void>): Promise<void>
   for (const host of client.hosts?.values() ?? []) endPool(host);
 }
 
-/** What the driver itself does to the pools of the nodes it knows when it ends, and forgets to do elsewhere. */
+/** The driver does this to the pools of known nodes when it shuts down, but not to other pools. */
 function endPool(host: Host): void {
   const shutdown: unknown = Reflect.get(host, 'shutdown');
   if (typeof shutdown === 'function') Reflect.apply(shutdown, host, [false])?.catch(() => {});
@@ -77,11 +77,11 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
 }
 
 /**
- * Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings
- * are wrong.
+ * Rejects as `unavailable` if no node can be reached or the role is refused, and with StoreRefusal if the settings are
+ * wrong.
  */
 export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
-  // Each of the three needs the others; nothing is asked before all stand.
+  // Each of the three needs the others; none is used before all exist.
   const parts: { watch?: HostWatch } = {};
   const loadBalancing = new WatchfulLoadBalancing(
     options.localDatacenter,
@@ -91,7 +91,7 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
   client.on('log', (level: string, part: string, message: string) => {
     if (level !== 'verbose') log.debug({ part }, message);
   });
-  // A node that left the list, and be it for a moment while it starts, would be reconnected to for ever.
+  // Otherwise the driver would reconnect forever to a node that left the list, even if only briefly during startup.
   client.on('hostRemove', endPool);
   const hosts = (): readonly Host[] =>
     client.hosts?.values().filter((host) => host.datacenter === options.localDatacenter) ?? [];
@@ -114,7 +114,7 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
       const host = hosts().find((each) => each.address === address);
       if (host !== undefined) await client.execute(PROBE, [], { host, readTimeout: PROBE_TIMEOUT_MS });
     },
-    // Where all are slow it is the load, and going elsewhere would only add to it.
+    // If all nodes are slow, the cause is load, and retrying elsewhere would only add to it.
     onLate: (address) => {
       if (isAnotherWell(address)) executor.leaveHost(address);
     },
@@ -139,7 +139,7 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
     client,
     executor,
     hosts,
-    // Where all are slow it is the load.
+    // If all nodes are slow, the cause is load.
     isNodeSilent: () => watch.isAnyLate && hosts().some((host) => host.isUp() && !watch.isDoubtful(host.address)),
     close: () => {
       closing ??= close();

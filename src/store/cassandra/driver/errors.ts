@@ -1,5 +1,5 @@
-// The driver's errors in the words of this store. Whatever goes wrong at run time is `unavailable`: of a write the
-// outcome is then not known. Only what was certainly never sent, because every connection is full, is `overloaded`.
+// Translates the driver's errors into the store's. Every failure at run time is `unavailable`; for a write, the outcome
+// is then unknown. Only a call that was certainly never sent, because every connection is full, is `overloaded`.
 
 import cassandra from 'cassandra-driver';
 import { GrantdError } from '../../../core/errors.ts';
@@ -20,10 +20,10 @@ const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
   [types.responseErrorCodes.syntaxError, 'Cassandra rejects a statement'],
   [types.responseErrorCodes.configError, 'Cassandra rejects a statement'],
 ]);
-/** Of a conditional write that met another one. */
+/** A conditional write that collided with another one. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
-/** One per node: an error, or a word on why it was not tried. */
+/** One per node: an error, or a word that says why the node was not tried. */
 function innerErrorsOf(error: Error): unknown[] {
   return error instanceof errors.NoHostAvailableError && typeof error.innerErrors === 'object'
     ? Object.values(error.innerErrors ?? {})
@@ -49,20 +49,20 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
 }
 
-/** What the driver finds wrong with its settings, once it has seen the cluster: a datacenter that is not there. */
+/** What the driver finds wrong with its settings once it has seen the cluster, such as an unknown datacenter. */
 export function wrongSettingOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return [error, ...innerErrorsOf(error)].find((each) => each instanceof errors.ArgumentError)?.message;
 }
 
-/** A table, or the whole keyspace, is not there. */
+/** A table, or the whole keyspace, does not exist. */
 export class SchemaMissing extends GrantdError {
   constructor() {
     super('unavailable', 'The keyspace has no tables of grantd yet.');
   }
 }
 
-/** Whether it says that a table or the whole keyspace is not there. */
+/** Whether the error says that a table or the whole keyspace does not exist. */
 export function isSchemaMissing(error: unknown): boolean {
   return (
     error instanceof errors.ResponseError &&
@@ -71,7 +71,7 @@ export function isSchemaMissing(error: unknown): boolean {
   );
 }
 
-/** The first line of the driver's message and no more: its error objects carry what was asked. */
+/** Only the first line of the driver's message: its error objects carry the request. */
 export const causeOf = (error: unknown): Error =>
   new Error((error instanceof Error ? error.message : String(error)).split('\n', 1)[0]);
 
@@ -90,5 +90,5 @@ export function toGrantdError(error: unknown): GrantdError {
   });
 }
 
-/** In place of an error, for a node that was not tried at all. */
+/** Stands in for an error if a node was not tried at all. */
 const isDown = (error: unknown): boolean => typeof error === 'string' && error.includes('DOWN');

@@ -1,6 +1,7 @@
-// Statements to Cassandra, each with a deadline that holds whatever the driver does, at one of four levels. A
-// conditional write is sent once and its outcome is what it answered, or unknown. A read or a plain write (stamped, so
-// that twice is once) goes on to another node when the first is late. What is in flight and what waits is bounded.
+// Sends statements to Cassandra at one of four levels, each with a deadline that holds whatever the driver does. A
+// conditional write is sent once, and its outcome is the response or unknown. A read or a plain write (stamped, so that
+// applying it twice changes nothing) moves on to another node if the first is late. Both calls in flight and waiting
+// calls are bounded.
 
 import cassandra, { type Client, type QueryOptions } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
@@ -15,14 +16,14 @@ import { NextHostRetry, type OnHost } from './policies.ts';
 
 const { policies, types } = cassandra;
 
-/** Calls in flight, and calls that wait: some seconds of work. */
+/** Calls in flight, and waiting calls: a few seconds of work. */
 const CALLS = { inFlightMax: 1024, waitingMax: 8192 };
 /**
- * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds a place on
- * them. Those of all slots wait together.
+ * Batches of state in flight: enough to keep three nodes busy, few enough to leave capacity for conditional writes. The
+ * batches of all slots share one queue.
  */
 const STATE_BATCHES = { inFlightMax: 16, waitingMax: 16_384 };
-/** Nodes that one read or plain write is sent to, one after another. */
+/** The maximum number of nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 
 export type Value = string | number | bigint | boolean | Buffer | readonly (string | number)[];
@@ -40,16 +41,16 @@ export interface RowPage {
   readonly next: string | undefined;
 }
 
-/** What is needed of the driver. */
+/** The part of the driver that is used. */
 export type Driver = Pick<Client, 'execute' | 'batch'>;
 
 export interface ExecutorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly driver: Driver;
-  /** Before each call to the driver, with the very options that it is called with. */
+  /** Called before each call to the driver, with the same options object that the driver gets. */
   readonly listen: (options: object, onHost: OnHost) => void;
-  /** A call waited in vain for this node. */
+  /** A call to this node timed out. */
   readonly onTimeout: (host: string) => void;
 }
 
@@ -85,7 +86,7 @@ export class Executor {
     this.#quorum = serialLevel === 'LOCAL_SERIAL' ? localQuorum : quorum;
   }
 
-  /** A lightweight transaction. Resolves to its answer; rejects as `unavailable` where its outcome is not known. */
+  /** A lightweight transaction. Resolves to its result; rejects as `unavailable` if its outcome is unknown. */
   async conditional(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<Row | undefined> {
     const { rows } = await this.#run({
       deadline,
@@ -97,27 +98,27 @@ export class Executor {
     return rows[0];
   }
 
-  /** Sees every conditional write that was answered before it. Of one partition. */
+  /** Reads one partition. Sees every conditional write that was confirmed before the read started. */
   readSerial(query: string, params: readonly Value[], deadline: DeadlineMs, page?: PageRequest): Promise<RowPage> {
     return this.#read(query, params, deadline, this.#serial, page);
   }
 
-  /** Sees every plain write that was confirmed before it. */
+  /** Sees every plain write that was confirmed before the read started. */
   read(query: string, params: readonly Value[], deadline: DeadlineMs, page?: PageRequest): Promise<RowPage> {
     return this.#read(query, params, deadline, this.#quorum, page);
   }
 
-  /** A stamped write or removal. */
+  /** A stamped write or deletion. */
   async write(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<void> {
     await this.#write(query, params, deadline, this.#quorum);
   }
 
-  /** A stamped removal that every replica has taken when this resolves. */
+  /** A stamped deletion. When this resolves, every replica has it. */
   async writeToAll(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<void> {
     await this.#write(query, params, deadline, types.consistencies.all);
   }
 
-  /** Stamped writes to rows, in no transaction. */
+  /** Stamped writes of rows, without a transaction. */
   async writeBatch(statements: readonly Statement[], deadline: DeadlineMs): Promise<void> {
     const [first] = statements;
     if (first === undefined) return;
@@ -136,18 +137,18 @@ export class Executor {
     });
   }
 
-  /** What waits for this node is sent to another, if that is safe. */
+  /** Moves calls that wait for this node to another one, if they are safe to repeat. */
   leaveHost(host: string): void {
     this.#inFlight.leaveHost(host);
   }
 
-  /** What still waits for this node ends as an unknown outcome. */
+  /** Ends the calls that still wait for this node with an unknown outcome. */
   giveUpHost(host: string): void {
-    this.#failures.note('a node fell silent', host);
+    this.#failures.note('a node is unresponsive', host);
     this.#inFlight.giveUpHost(host);
   }
 
-  /** Ends every call, and refuses those that come. */
+  /** Ends every call and refuses new ones. */
   close(): void {
     this.#closed = true;
     this.#calls.close();
@@ -173,7 +174,7 @@ export class Executor {
       },
       send: (options) => this.#ports.driver.execute(query, [...params], options),
     });
-    // The driver gives null at the end, whatever its types say.
+    // The driver returns null at the end, despite its types.
     const next: string | null = result.pageState;
     return { rows: result.rows, next: next ?? undefined };
   }
@@ -201,7 +202,7 @@ export class Executor {
       return result;
     } catch (error) {
       if (isSchemaMissing(error)) throw new SchemaMissing();
-      // Deadlines are the callers' affair; what the driver reports is worth a line.
+      // Deadlines are the callers' concern; other errors of the driver are logged.
       if (!(error instanceof GrantdError)) this.#failures.note(reasonOf(error), messageOf(error));
       throw toGrantdError(error);
     } finally {
@@ -236,6 +237,6 @@ export interface PageRequest {
   readonly from?: string;
 }
 
-/** The driver's messages go on with whole objects. */
+/** The rest of the driver's message may contain whole objects. */
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';

@@ -1,10 +1,10 @@
-// Failures of the store in the log: once when they begin, once in a while as they go on, once when they are over. Not
-// once per call: an outage has thousands.
+// Logs failures of the store: once when they begin, at intervals while they last, once when they end. Not once per
+// call, because an outage has thousands of failed calls.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import type { Log } from '../../../telemetry/log.ts';
 
-/** A failure that goes on is logged again after this long. */
+/** A lasting failure is logged again after this time. */
 const INTERVAL_MS = 10_000;
 
 export class FailureLog {
@@ -17,7 +17,7 @@ export class FailureLog {
     this.#log = log;
   }
 
-  /** `reason` is one of a few; `detail` names no value of a request. */
+  /** `reason` is one of a fixed set; `detail` contains no value of a request. */
   note(reason: string, detail: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - (this.#loggedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return;
@@ -25,7 +25,7 @@ export class FailureLog {
     this.#log.warn({ reason, detail }, `the store is failing: ${reason}`);
   }
 
-  /** Something worked. */
+  /** A call succeeded. */
   recovered(): void {
     if (this.#loggedAtMs.size === 0) return;
     const nowMs = this.#clock.monotonicMs();

@@ -1,5 +1,5 @@
-// How much may be in flight at once. What comes beyond waits, first come first served; beyond a bound of what waits it
-// is refused as `overloaded`, before anything was done.
+// Bounds the number of calls in flight. Further calls wait, first come, first served. If too many are waiting, a call
+// is refused as `overloaded` before it does anything.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -27,7 +27,7 @@ export class Gate {
   }
 
   /**
-   * Resolves when there is capacity; the caller that entered leaves. Rejects as `overloaded`, or as `unavailable` at
+   * Resolves when there is capacity; the caller must then call `leave`. Rejects as `overloaded`, or as `unavailable` at
    * the deadline.
    */
   enter(deadline: DeadlineMs): Promise<void> {
@@ -63,12 +63,12 @@ export class Gate {
 
   leave(): void {
     const [next] = this.#waiting;
-    // Its place goes on to the next.
+    // The next waiting call takes its place.
     if (next === undefined) this.#inFlight -= 1;
     else next.admit();
   }
 
-  /** Refuses everything that waits. */
+  /** Refuses every waiting call. */
   close(): void {
     for (const waiter of [...this.#waiting]) waiter.refuse(new GrantdError('unavailable', 'The store is closed.'));
   }

@@ -1,23 +1,27 @@
-// Which nodes answer. A node that is paused, or cut off without a word, keeps its connections: only time tells. So
-// every node is asked a trifle that it can answer alone, a few times a second. One that is late is asked last from then
-// on and what is safe to repeat goes to another; one that stays silent has its conditional writes given up, as unknown
-// outcomes. A hint: nothing is decided by it but whom to ask, and how long to wait.
+// Watches which nodes respond. A node that is paused or silently cut off keeps its connections open, so only a timeout
+// reveals it. Therefore every node is probed a few times a second with a trivial request that it can answer alone. A
+// late node becomes the last choice, and calls that are safe to repeat move to another node. If it stays silent, its
+// conditional writes end with unknown outcomes. This is only a hint: it decides which node to ask and how long to wait,
+// nothing else.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 
 const PROBE_INTERVAL_MS = 250;
-/** A node that takes longer over a trifle is late: well above a pause of its garbage collector. */
+/** A node that takes longer than this to answer a probe is late: well above a pause of its garbage collector. */
 const LATE_MS = 500;
-/** And is given up. Fewer conditional writes end as unknown outcomes the longer it is; they wait for so long. */
+/**
+ * After this time, the node is given up. A longer time causes fewer unknown outcomes of conditional writes, but they
+ * wait for it.
+ */
 const SILENT_MS = 1500;
-/** How long a node at which a call timed out is asked last. */
+/** For how long a node is the last choice after a call to it timed out. */
 const PENALTY_MS = 2000;
 
 export interface HostWatchPorts {
   readonly clock: Clock;
   /** The addresses of the nodes that the driver holds connections to. */
   readonly hosts: () => readonly string[];
-  /** Settles when the node has answered, whatever it answered; rejects when it has not. */
+  /** Settles when the node has responded in any way; rejects when it has not. */
   readonly probe: (address: string) => Promise<void>;
   readonly onLate: (address: string) => void;
   readonly onSilent: (address: string) => void;
@@ -39,7 +43,7 @@ export class HostWatch {
     this.#timer = this.#ports.clock.setTimer(() => {
       const hosts = this.#ports.hosts();
       for (const address of hosts) void this.#probe(address);
-      // The driver has noticed by itself that it is away, or it has left the cluster.
+      // The driver itself has noticed that the node is down, or the node has left the cluster.
       for (const address of this.#late) if (!hosts.includes(address)) this.#late.delete(address);
       if (!this.#stopped) this.start();
     }, PROBE_INTERVAL_MS);
@@ -50,12 +54,12 @@ export class HostWatch {
     this.#timer?.cancel();
   }
 
-  /** Whether a node is late now. */
+  /** Whether any node is late now. */
   get isAnyLate(): boolean {
     return this.#late.size > 0;
   }
 
-  /** Whether to ask others first. */
+  /** Whether to prefer other nodes. */
   isDoubtful(address: string): boolean {
     if (this.#late.has(address)) return true;
     const untilMs = this.#penalties.get(address);
@@ -65,7 +69,7 @@ export class HostWatch {
     return false;
   }
 
-  /** A call to it has timed out, whoever was to blame. */
+  /** A call to this node has timed out, whatever the cause. */
   penalize(address: string): void {
     this.#penalties.set(address, this.#ports.clock.monotonicMs() + PENALTY_MS);
   }
@@ -84,14 +88,14 @@ export class HostWatch {
       await this.#ports.probe(address);
       this.#late.delete(address);
     } catch {
-      // Late it stays until it answers; the driver itself notices a connection that is lost.
+      // The node stays late until it responds; the driver itself notices a lost connection.
     } finally {
       this.#probing.delete(address);
       for (const timer of timers) timer.cancel();
     }
   }
 
-  /** An answer that has arrived, but not been read yet since this very process was busy, comes first. */
+  /** A response that has already arrived is handled first, even if this process was too busy to read it. */
   #after(delayMs: number, address: string, run: () => void): Timer {
     let cancelled = false;
     const timer = this.#ports.clock.setTimer(() => {

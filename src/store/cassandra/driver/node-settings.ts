@@ -1,5 +1,5 @@
-// Two settings of the nodes on which grantd's promises rest, and which only their configuration can give: read at the
-// start, and warned of where they do not hold.
+// Two node settings that grantd's guarantees depend on and that only the node's configuration can provide. They are
+// read at startup, and a node without them causes a warning.
 
 import type { Client, Host } from 'cassandra-driver';
 import type { Log } from '../../../telemetry/log.ts';
@@ -25,7 +25,7 @@ async function warnOfNode(client: Pick<Client, 'execute'>, host: Host, log: Log)
   }
 }
 
-/** Never rejects: what cannot be read is said, and is no reason not to run. */
+/** Never rejects: if a setting cannot be read, a log line says so, and the process runs anyway. */
 export async function warnOfSettings(client: Pick<Client, 'execute'>, hosts: readonly Host[], log: Log): Promise<void> {
   for (const host of hosts) {
     try {

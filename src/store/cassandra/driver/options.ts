@@ -1,29 +1,31 @@
-// How a Cassandra cluster is found and spoken to. The keyspace's name becomes part of statements, so it is checked
-// here.
+// How to find and talk to a Cassandra cluster. The keyspace's name becomes part of statements, so it is validated here.
 
 import { StoreRefusal } from '../../store-adapter.ts';
 
 export type SerialLevel = 'SERIAL' | 'LOCAL_SERIAL';
 
 export interface CassandraOptions {
-  /** host or host:port (9042 unless given). Only to find the cluster: its nodes tell about one another. */
+  /** host or host:port (9042 by default). Only used to find the cluster: its nodes report one another. */
   readonly contactPoints: readonly string[];
-  /** Only nodes of this datacenter are asked. */
+  /** Calls go only to nodes of this datacenter. */
   readonly localDatacenter: string;
   readonly keyspace: string;
-  /** Of every conditional write and every read that must see them. The same for the whole cluster of shards. */
+  /** The level of every conditional write, and of every read that must see them. The same for all shards. */
   readonly serialLevel: SerialLevel;
   readonly credentials?: { readonly username: string; readonly password: string };
   /**
-   * PEM texts. `ca`: the authorities to trust, the system's unless given. `cert` and `key`: what this process shows.
+   * PEM strings. `ca`: the trusted authorities, by default the system's. `cert` and `key`: what this process presents.
    */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
 
-/** Where conditional writes are decided. The same for every shard: those of two places would not exclude each other. */
+/**
+ * Where conditional writes are decided. The same for every shard: writes decided in two places would not exclude each
+ * other.
+ */
 export interface SerialPlace {
   readonly serialLevel: SerialLevel;
-  /** Under `LOCAL_SERIAL`: the one datacenter of every shard. Else empty: shards may be in several. */
+  /** With `LOCAL_SERIAL`: the one datacenter of all shards. Otherwise empty: shards may be in several. */
   readonly datacenter: string;
 }
 
@@ -37,7 +39,7 @@ export function serialPlaceOf({
 /** https://cassandra.apache.org/doc/latest/cassandra/developing/cql/ddl.html: letters, digits, `_`; at most 48. */
 const KEYSPACE = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
-/** The keyspace's name as it stands in a statement. Throws a StoreRefusal. */
+/** The keyspace's name as it appears in a statement. Throws a StoreRefusal. */
 export function quoteKeyspace(keyspace: string): string {
   if (!KEYSPACE.test(keyspace)) {
     throw new StoreRefusal(

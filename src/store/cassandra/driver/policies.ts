@@ -1,5 +1,6 @@
-// What the driver decides by itself: whom to ask, whether to ask again. Conditional writes are asked once: an attempt
-// that the driver repeated on its own would answer for one whose outcome nobody knows.
+// The driver's own decisions: which node to ask and whether to retry. Conditional writes are sent once. If the driver
+// retried one on its own, the response would belong to the retry, and the outcome of the first attempt would stay
+// unknown.
 
 import cassandra, { type Client, type Host, type HostMap } from 'cassandra-driver';
 
@@ -7,10 +8,10 @@ const { policies, types } = cassandra;
 
 type QueryPlan = Parameters<cassandra.policies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>;
 
-/** Told of each node that a call is sent to. */
+/** Called with each node that a call is sent to. */
 export type OnHost = (address: string) => void;
 
-/** The replicas in the local datacenter first, then its other nodes; those in doubt come last, whichever they are. */
+/** The replicas in the local datacenter first, then its other nodes. Nodes in doubt come last, replica or not. */
 export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingPolicy {
   readonly #inner: cassandra.policies.loadBalancing.LoadBalancingPolicy;
   readonly #isDoubtful: (address: string) => boolean;
@@ -23,7 +24,7 @@ export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingP
     this.#isDoubtful = isDoubtful;
   }
 
-  /** `options`: the very object that goes to the driver with the call. */
+  /** `options`: the same object that the driver gets with the call. */
   listen(options: object, onHost: OnHost): void {
     this.#listeners.set(options, onHost);
   }
@@ -37,7 +38,7 @@ export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingP
   }
 
   override newQueryPlan(...[keyspace, execution, callback]: QueryPlan): void {
-    // A statement that is being prepared has no options.
+    // A prepare request has no options.
     const options: QueryPlan[1] | null = execution;
     const onHost = options === null ? undefined : this.#listeners.get(options.getRawQueryOptions());
     this.#inner.newQueryPlan(keyspace, execution, (error, hosts) => {
@@ -66,8 +67,8 @@ type Decision = ReturnType<cassandra.policies.retry.RetryPolicy['rethrowResult']
 type Retry = cassandra.policies.retry.RetryPolicy;
 
 /**
- * What is safe to repeat is asked of the next node, once; after a lost connection of as many as there are. Always at
- * the level that was asked for: the level that an error names may be another one.
+ * Retries what is safe to repeat on the next node, once; after a lost connection, on as many nodes as there are. Always
+ * at the requested level: the level in an error may be a different one.
  */
 export class NextHostRetry extends policies.retry.RetryPolicy {
   override onReadTimeout(...[info, consistency]: Parameters<Retry['onReadTimeout']>): Decision {
@@ -83,17 +84,15 @@ export class NextHostRetry extends policies.retry.RetryPolicy {
   }
 
   #once(info: cassandra.policies.retry.OperationInfo, consistency: cassandra.types.consistencies): Decision {
-    // What it does after a failed request: the next node, the same level.
+    // This is what the driver does after a failed request: the next node, the same level.
     return info.nbRetry > 0 ? this.rethrowResult() : super.onRequestError(info, consistency, new Error('again'));
   }
 }
 
-/** Of reads that the driver may repeat: one more node is asked after a while, and the first answer counts. */
+/** For reads that the driver may repeat: after this time one more node is asked, and the first response counts. */
 const SPECULATION_DELAY_MS = 300;
 
-/**
- * The driver asks it of statements that are marked as idempotent only. Writes wait: they would only add to the load.
- */
+/** The driver consults it only for statements marked as idempotent. Writes wait: speculation would only add load. */
 export class ReadSpeculation extends policies.speculativeExecution.ConstantSpeculativeExecutionPolicy {
   readonly #none = new policies.speculativeExecution.NoSpeculativeExecutionPolicy();
 
@@ -108,7 +107,7 @@ export class ReadSpeculation extends policies.speculativeExecution.ConstantSpecu
   }
 }
 
-/** Always the same: processes that lost the database at one moment have to be back at one moment. */
+/** Constant, because processes that lost the database at the same moment must be back at the same moment. */
 export const RECONNECTION_DELAY_MS = 500;
 
 export const createReconnection = (): cassandra.policies.reconnection.ReconnectionPolicy =>

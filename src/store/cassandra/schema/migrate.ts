@@ -1,7 +1,7 @@
-// Brings a keyspace to the schema of this program: makes the keyspace if it is not there, applies the numbered steps
-// that it lacks, writes `meta` once. May run twice, be cut off anywhere, and run twice at once: the second waits for
-// the first and finds everything done. What the operator cannot change any more (the number of slots, …) is compared
-// first.
+// Brings a keyspace to the schema of this program: creates the keyspace if it does not exist, applies the missing
+// numbered steps, and writes `meta` once. It is safe to run twice, to interrupt anywhere, and to run concurrently: the
+// second run waits for the first and then finds nothing to do. First it compares what the operator can no longer
+// change, such as the number of slots.
 
 import type { Clock, Random } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -28,11 +28,11 @@ export interface MigratePorts {
 }
 
 export interface MigrateOptions extends CassandraOptions, ClusterChoices {
-  /** Copies of each row in the local datacenter, if the keyspace is made here. */
+  /** Copies of each row in the local datacenter, if the keyspace is created here. */
   readonly replicationFactor: number;
 }
 
-/** What a new cluster is made with, but for what the operator chose and the secret that is made here. */
+/** What a new cluster is created with, except the operator's choices and the secret that is generated here. */
 export type NewCluster = Omit<Meta, 'cursorSecrets'>;
 
 async function createKeyspace(
@@ -68,7 +68,7 @@ async function applySteps(lock: MigrationLock, changes: SchemaChanges, keyspace:
   }
 }
 
-/** The row that stands in the end. */
+/** Resolves to the row that is stored in the end. */
 async function writeCluster(
   meta: MetaCalls,
   options: MigrateOptions,
@@ -96,7 +96,7 @@ async function writeCluster(
   return { ...standing, schema: SCHEMA };
 }
 
-/** Whether there is nothing to do. Throws StoreRefusal where this program must not touch what is there. */
+/** Whether there is nothing to do. Throws StoreRefusal if this program must not touch what it finds. */
 function isUpToDate(standing: ClusterRow | undefined, choices: ClusterChoices, log: Log): standing is ClusterRow {
   if (standing === undefined) return false;
   requireSameCluster(choices, standing);
@@ -112,10 +112,10 @@ function isUpToDate(standing: ClusterRow | undefined, choices: ClusterChoices, l
 }
 
 /**
- * Resolves to the row of the cluster that stands; `newCluster` is what one is made with where there is none, in as many
- * slots as it says unless the options do. Rejects with StoreRefusal where the settings differ from those the cluster
- * was made with, the schema is too new, or Cassandra refuses a change; with GrantdError `unavailable` where trying
- * again may help.
+ * Resolves to the stored row of the cluster. `newCluster` is used to create one if there is none; its number of slots
+ * applies unless the options name another. Rejects with StoreRefusal if the settings differ from those that the cluster
+ * was created with, if the schema is too new, or if Cassandra refuses a change; rejects with GrantdError `unavailable`
+ * if a retry may help.
  */
 export async function migrateCassandra(
   ports: MigratePorts,
@@ -129,7 +129,7 @@ export async function migrateCassandra(
     const { client, executor } = connection;
     const changes = new SchemaChanges(client, connection.hosts(), clock);
     const meta = createMetaCalls(executor, keyspace);
-    // A node that lags behind would make again what is there.
+    // A node that lags behind would create existing objects again.
     await changes.awaitAgreement();
     if (!(await changes.hasKeyspace(options.keyspace))) await createKeyspace(connection, changes, options, log);
     const found = await meta.readCluster(clock.monotonicMs() + CALL_MS);
@@ -144,7 +144,7 @@ export async function migrateCassandra(
     const holder = Buffer.from(random.bytes(HOLDER_BYTES)).toString('base64url');
     const lock = await acquireMigrationLock({ executor, clock, log }, keyspace, holder);
     try {
-      // Another one may have been at work until now.
+      // Another migration may have been running until now.
       await changes.awaitAgreement();
       const now = await meta.readCluster(clock.monotonicMs() + CALL_MS);
       if (isUpToDate(now, options, log)) return now;

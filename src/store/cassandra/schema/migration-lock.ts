@@ -1,5 +1,5 @@
-// One migration at a time: a row that is inserted by whoever comes first, renewed before every change, and expires with
-// its holder. The same table keeps which steps were done.
+// Allows one migration at a time: the first to insert the row holds the lock, renews it before every change, and the
+// row expires if its holder dies. The same table records which steps are done.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -7,11 +7,11 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { Executor, Row, Value } from '../driver/executor.ts';
 import { integerAt, textAt } from '../tables/rows.ts';
 
-/** Longer than any change of the schema takes: the lock of a holder that died stands in the way no longer than this. */
+/** Longer than any change of the schema takes. The lock of a holder that died blocks others no longer than this. */
 const LOCK_SECONDS = 60;
 const CALL_MS = 10_000;
 const RETRY_MS = 500;
-/** With the last call of it well within the life of the lock. */
+/** The last attempt falls well within the life of the lock. */
 const REPEAT_MS_MAX = 20_000;
 const ACQUIRE_MS_MAX = 600_000;
 
@@ -27,9 +27,9 @@ export const createLockTable = (keyspace: string, id: string): string =>
   ) WITH id = ${id}`;
 
 export interface MigrationLock {
-  /** Rejects where the lock was lost. */
+  /** Rejects if the lock was lost. */
   renew(): Promise<void>;
-  /** The highest step that was done; 0 where none was. */
+  /** The highest step that is done; 0 if none is. */
   readVersion(): Promise<number>;
   recordStep(step: { readonly version: number; readonly name: string }): Promise<void>;
   release(): Promise<void>;
@@ -55,20 +55,20 @@ export async function acquireMigrationLock(
   const insertStep = `INSERT INTO ${table} (id, version, name, applied_at_ms) VALUES (?, ?, ?, ?) IF NOT EXISTS`;
   const deadline = (): number => clock.monotonicMs() + CALL_MS;
 
-  /** An insertion whose outcome was not known is found as its own at the next look. */
+  /** If the outcome of an insertion was unknown, the next attempt finds the row as its own. */
   const tryAcquire = async (): Promise<boolean> => {
     const answer = await executor.conditional(insert, [holder], deadline());
     return answer?.['[applied]'] === true || (answer !== undefined && textAt(answer, 'holder') === holder);
   };
 
   const untilMs = clock.monotonicMs() + ACQUIRE_MS_MAX;
-  let told = false;
+  let reported = false;
   for (;;) {
     let failure: GrantdError | undefined;
     try {
       if (await tryAcquire()) break;
-      if (!told) log.info('another migration is running; waiting for it to finish');
-      told = true;
+      if (!reported) log.info('another migration is running; waiting for it to finish');
+      reported = true;
     } catch (error) {
       failure = GrantdError.from(error);
       if (!failure.retryable) throw error;
@@ -79,10 +79,7 @@ export async function acquireMigrationLock(
     await delay(clock, RETRY_MS);
   }
 
-  /**
-   * What may be done twice is done again while its outcome is not known: a cluster whose schema changes is slow to
-   * answer.
-   */
+  /** Repeats what is safe to repeat while its outcome is unknown: a cluster whose schema changes responds slowly. */
   const repeat = async (query: string, params: readonly Value[]): Promise<Row | undefined> => {
     const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
     for (;;) {

@@ -1,16 +1,16 @@
-// The schema's history: numbered steps, only ever appended to, never edited once released. Each statement may be run
-// again after a step that was cut off. What the choices are for:
-//   - `speculative_retry = '50ms'`: a replica that died stalls reads until it is noticed, 15 to 20 s; a second one is
-//     asked.
-//   - No cell is ever written as null, and a revocation is a row marked `gone`: a removal would leave a tombstone,
-//     which expires, and whatever missed it would bring the grant back.
-//   - `gc_grace_seconds`: the default of ten days where a removal that a replica missed is worth repairing. One day for
-//     the log: only whole segments are removed, behind the point from which anybody reads; it is longer than hints are
-//     kept.
-//   - Levelled compaction where rows are written again and read one by one; by size where they are written once; by
-//     time for the audit log, whose months expire.
-// `log`, `slots`, `members`, `meta` are written by lightweight transactions only, all else by stamped plain writes:
-// their timestamps are unrelated, so they never share a row.
+// The schema's history: numbered steps. New ones are appended; a released one is never edited. Each statement is safe
+// to run again after an interrupted step. The reasons for the options:
+// - `speculative_retry = '50ms'`: a replica that died stalls reads until it is noticed, after 15 to 20 s, so a second
+//   replica is asked.
+// - No cell is ever written as null, and a revocation is a row marked `gone`. A deletion would leave a tombstone that
+//   expires, and a replica that missed it would bring the grant back.
+// - `gc_grace_seconds`: the default of ten days where a deletion that a replica missed is worth repairing. One day for
+//   the log, which is longer than hints are kept: only whole segments are deleted, and no reader starts that far back.
+// - Levelled compaction for rows that are rewritten and read one by one; by size for rows written once; by time for the
+//   audit log, whose months expire.
+//
+// Only lightweight transactions write `log`, `slots`, `members` and `meta`. Stamped plain writes write everything else.
+// Their timestamps are unrelated, so they never share a row.
 
 import type { SchemaVersion } from '../tables/rows.ts';
 
@@ -26,10 +26,12 @@ const BY_MONTH =
 export interface Migration {
   /** 1 and up, without gaps. */
   readonly version: number;
-  /** Programs made for this version, or a later one, run on the schema as this step leaves it. At most `version`. */
+  /**
+   * The oldest program version, by its schema number, that can run on the schema after this step. At most `version`.
+   */
   readonly servesFrom: number;
   readonly name: string;
-  /** `keyspace`: as it stands in a statement. */
+  /** `keyspace`: as it appears in a statement. */
   readonly statements: (keyspace: string) => readonly string[];
 }
 
@@ -144,7 +146,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 2,
-    // Programs of version 1 do their work on it; what they leave out shows in the checkpoints.
+    // Programs of version 1 run on it; the checkpoints show what they leave out.
     servesFrom: 1,
     name: 'the count of grants of each tenant',
     statements: (keyspace) => [
@@ -159,21 +161,21 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 3,
-    // Programs of earlier versions leave the column alone, and so tell nothing of their health.
+    // Programs of earlier versions do not write the column, and so report nothing about their health.
     servesFrom: 1,
     name: 'the health that members tell with their heartbeats',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS healthy_beat bigint`],
   },
   {
     version: 4,
-    // What a program of an earlier version leaves standing there stays true.
+    // A value that a program of an earlier version leaves there remains true.
     servesFrom: 1,
     name: 'the start of the idempotency window of each slot',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS window_from bigint`],
   },
   {
     version: 5,
-    // Members of earlier versions have no place: their leases are waited for.
+    // Members of earlier versions have no place: others wait for their leases to end.
     servesFrom: 1,
     name: 'the place in which each member runs',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS place text`],
@@ -199,9 +201,9 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** The schema that this program is made for. */
+/** The schema version that this program needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
-/** As this program leaves it. */
+/** The schema after all steps of this program. */
 export const SCHEMA: SchemaVersion = {
   version: SCHEMA_VERSION,
   servesFrom: MIGRATIONS.at(-1)?.servesFrom ?? SCHEMA_VERSION,

@@ -1,6 +1,6 @@
-// Changes of the schema, one at a time: each is sent once, and the next begins when every node that is up has taken it.
-// A change that meets another one on its way can leave a table in two versions. All goes through one node: what it has
-// changed it knows at once, so that it cannot believe the others to agree on what was before.
+// Changes the schema one statement at a time: each is sent once, and the next starts when every live node has it. Two
+// concurrent changes can leave a table in two versions. All changes go through one node: it knows its own changes at
+// once, so it cannot mistake agreement on the old schema for agreement on the new one.
 
 import { createHash } from 'node:crypto';
 import cassandra, { type Client, type Host } from 'cassandra-driver';
@@ -21,10 +21,12 @@ const REFUSALS: ReadonlySet<number> = new Set([
   types.responseErrorCodes.configError,
 ]);
 
-/** A table's id that anybody derives alike: two who make the table at once make the same one. */
+/**
+ * A table id that everyone derives in the same way: two processes that create the table at once create the same one.
+ */
 export function tableIdOf(keyspace: string, table: string): string {
   const hash = createHash('sha256').update(`${keyspace}.${table}`, 'utf8').digest('hex');
-  // Version 8, RFC 9562: made by the application.
+  // Version 8 of RFC 9562: defined by the application.
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
@@ -33,7 +35,7 @@ export class SchemaChanges {
   readonly #clock: Clock;
   readonly #host: Host;
 
-  /** Throws GrantdError `unavailable` where no node is up. */
+  /** Throws GrantdError `unavailable` if no node is up. */
   constructor(client: Client, hosts: readonly Host[], clock: Clock) {
     const host = hosts.find((each) => each.isUp());
     if (host === undefined) throw new GrantdError('unavailable', 'No Cassandra node is up.');
@@ -52,7 +54,7 @@ export class SchemaChanges {
     return (await this.#read(query, [keyspace, table])).length > 0;
   }
 
-  /** Throws StoreRefusal if Cassandra refuses the change, GrantdError `unavailable` if its outcome is not known. */
+  /** Throws StoreRefusal if Cassandra refuses the change, and GrantdError `unavailable` if its outcome is unknown. */
   async apply(statement: string): Promise<void> {
     try {
       await this.#client.execute(statement, [], {
@@ -70,7 +72,7 @@ export class SchemaChanges {
     await this.awaitAgreement();
   }
 
-  /** Resolves when every node that is up has the same schema. */
+  /** Resolves when every live node has the same schema. */
   async awaitAgreement(): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + AGREEMENT_MS_MAX;
     while (!(await this.#agree())) {

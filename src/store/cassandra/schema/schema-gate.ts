@@ -1,7 +1,7 @@
-// Before a process works on the tables they have to be there, in a version that serves it, and of a cluster that was
-// made with its settings: two views of which slot a tenant is in, or of which writes exclude each other, would be two
-// truths. Waits for the tables and changes nothing: bringing the schema up to date is a task of its own, with rights of
-// its own.
+// Before a process works on the tables, they must exist, in a version that serves it, in a cluster created with its
+// settings. Otherwise two processes could disagree on which slot a tenant is in, or on which writes exclude each other.
+// This gate waits for the tables and changes nothing: the migration of the schema is a separate task with separate
+// rights.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -16,10 +16,11 @@ const RETRY_MS = 1000;
 const READ_MS = 5000;
 
 /**
- * What an operator chooses once for a cluster. Its other numbers are the choice of the program that made it, and stay.
+ * What an operator chooses once for a cluster. The program that created the cluster chose its other numbers, and they
+ * never change.
  */
 export interface ClusterChoices extends Pick<CassandraOptions, 'serialLevel' | 'localDatacenter'> {
-  /** Undefined: those of the cluster. */
+  /** Undefined: as many as the cluster has. */
   readonly slots: number | undefined;
 }
 
@@ -41,7 +42,7 @@ function findDifferences(choices: ClusterChoices, { meta, serial }: ClusterRow):
   return differences;
 }
 
-/** Throws StoreRefusal with every setting that differs from the cluster's. */
+/** Throws StoreRefusal that lists every setting that differs from the cluster's. */
 export function requireSameCluster(choices: ClusterChoices, standing: ClusterRow): void {
   const differences = findDifferences(choices, standing);
   if (differences.length === 0) return;
@@ -50,7 +51,7 @@ export function requireSameCluster(choices: ClusterChoices, standing: ClusterRow
   );
 }
 
-/** Throws StoreRefusal for a schema that is too new for this program. */
+/** Throws StoreRefusal if the schema is too new for this program. */
 export function requireServedBy({ version, servesFrom }: SchemaVersion): void {
   if (servesFrom <= SCHEMA_VERSION) return;
   throw new StoreRefusal(
@@ -59,7 +60,7 @@ export function requireServedBy({ version, servesFrom }: SchemaVersion): void {
   );
 }
 
-/** Why to wait, or undefined where this program can work on it. */
+/** Why to wait, or undefined if this program can work on the schema. */
 function reasonToWait(standing: ClusterRow | undefined): string | undefined {
   if (standing === undefined) return 'there is no schema yet; run "grantd migrate" to create it';
   const { version } = standing.schema;
@@ -68,9 +69,9 @@ function reasonToWait(standing: ClusterRow | undefined): string | undefined {
 }
 
 /**
- * Resolves to the row of a cluster that was made with these choices and whose schema serves this program. `onWaiting`
- * hears at every look why the wait goes on. Rejects with StoreRefusal where waiting does not help, and with the
- * signal's reason when that aborts.
+ * Resolves to the row of a cluster that was created with these choices and whose schema serves this program. Each
+ * attempt passes the reason for waiting to `onWaiting`. Rejects with StoreRefusal if waiting does not help, and with
+ * the signal's reason when the signal aborts.
  */
 export async function waitForSchema(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -78,7 +79,7 @@ export async function waitForSchema(
   choices: ClusterChoices,
   { signal, onWaiting }: SchemaWaiting,
 ): Promise<ClusterRow> {
-  let told = '';
+  let lastReason = '';
   for (;;) {
     signal.throwIfAborted();
     let reason: string;
@@ -95,8 +96,8 @@ export async function waitForSchema(
       if (!(error instanceof GrantdError) || !error.retryable) throw error;
       reason = `cannot read the store: ${error.message}`;
     }
-    if (reason !== told) log.info({ reason }, 'waiting for the schema');
-    told = reason;
+    if (reason !== lastReason) log.info({ reason }, 'waiting for the schema');
+    lastReason = reason;
     onWaiting(reason);
     await delay(clock, RETRY_MS, signal);
   }

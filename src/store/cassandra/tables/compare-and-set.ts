@@ -1,22 +1,21 @@
-// A conditional write to a row of which more is asked than "these columns are as expected": the answer is the whole row
-// that stands after it, exactly as it stood then. So the condition is the whole row as last seen. Where that was
-// another row than stands, the database answers with the one that stands, and it is looked at again. What was last seen
-// is remembered, to save reading it; it is never believed on its own.
+// A conditional write for conditions beyond "these columns are as expected"; it also returns the exact stored row. The
+// condition is the whole row as last seen. If the row has changed, the database returns the current one, and the code
+// looks at it again. The last seen row is cached to save a read, but never trusted by itself.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ConditionalOutcome } from '../../store.ts';
 
-/** A row changes a few times a second at most: more rounds than this, and others are in a fight over it. */
+/** A row changes a few times a second at most; more rounds than this mean that several writers are competing for it. */
 const ROUNDS_MAX = 8;
-/** Rows remembered: every slot there may be, and members. */
+/** Cached rows: every possible slot, and members. */
 const REMEMBERED_MAX = 8192;
 
 export interface ConditionalRows<Key, Row> {
-  /** Serial. */
+  /** A serial read. */
   readonly read: (key: Key) => Promise<Row | undefined>;
   /**
-   * Writes `after` if the row is `before` in every column. Resolves to undefined if it did, else to the row that stands
-   * (`none`: there is none).
+   * Writes `after` if the row equals `before` in every column. Resolves to undefined if it did, otherwise to the stored
+   * row (`none`: there is none).
    */
   readonly replace: (before: Row, after: Row) => Promise<Row | 'none' | undefined>;
 }
@@ -44,8 +43,8 @@ export class RememberedRows<Key, Row> {
 }
 
 /**
- * `change` gives the row that is to stand in place of `row`, or undefined where the condition of the call does not
- * hold. A `hint` of the row saves reading it where what is remembered does not do: if it is wrong, the write finds out.
+ * `change` returns the new row for `row`, or undefined if the condition of the call does not hold. A `hint` of the row
+ * saves a read if the cached row does not help; if the hint is wrong, the write finds out.
  */
 export async function compareAndSet<Key, Row>(
   rows: ConditionalRows<Key, Row>,
@@ -55,7 +54,7 @@ export async function compareAndSet<Key, Row>(
   hint?: Row,
 ): Promise<ConditionalOutcome<Row>> {
   let before = remembered.get(key);
-  // Whatever becomes of this call, what was remembered may be gone; its end remembers again.
+  // Whatever the result of this call, the cached row may be outdated; the end of the call caches the row again.
   remembered.set(key, undefined);
   const isOfUse = (row: Row | undefined): row is Row => row !== undefined && change(row) !== undefined;
   if (!isOfUse(before)) before = isOfUse(hint) ? hint : await rows.read(key);

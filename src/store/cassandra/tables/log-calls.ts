@@ -1,5 +1,4 @@
-// The log: records inserted by lightweight transactions, one per seq for good; read at the serial level, segment by
-// segment.
+// The log: lightweight transactions insert records, each seq once and for good; reads are serial, segment by segment.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { segmentOf } from '../../../core/slots.ts';
@@ -9,7 +8,7 @@ import { encodeBody } from './log-body.ts';
 import type { MetaCalls } from './meta-calls.ts';
 import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
 
-/** Records read in one piece: at most 16 MiB. */
+/** Records per read: at most 16 MiB. */
 const RECORDS_PER_PAGE = 16;
 
 export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: string): LogStore {
@@ -61,8 +60,8 @@ export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: st
     },
 
     /**
-     * The rows have the times of their transactions, so they are removed as of the youngest of them, whatever any clock
-     * says. The reading also ends a transaction that was left half way.
+     * The rows have the timestamps of their transactions. So they are deleted as of the youngest of them, whatever any
+     * clock says. The read also completes an unfinished transaction.
      */
     async removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void> {
       const { rows } = await executor.readSerial(selectYoungest, [slot, BigInt(segment)], deadline);

@@ -1,4 +1,4 @@
-// Members: one row per incarnation, changed by lightweight transactions only, each of which tests the whole row.
+// Members: one row per incarnation, changed only by lightweight transactions, each of which tests the whole row.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs, MemberRow, MemberStore } from '../../store.ts';
@@ -23,11 +23,11 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     all: `SELECT ${MEMBER_COLUMNS} FROM ${table}`,
     some: `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation IN ?`,
   });
-  /** Of the last listing: a member that has come since is not seen by its key. */
+  /** From the last listing: a member that has joined since cannot be read by its key. */
   let listed: readonly string[] | undefined;
   const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  // Healthy heartbeat and place are no part of the condition: the one changes with the heartbeat alone, the other
-  // never, and members of earlier programs have neither.
+  // The condition excludes the healthy heartbeat and the place: the first changes only together with the heartbeat, the
+  // second never, and members of earlier programs have neither.
   const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
   const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
@@ -49,7 +49,7 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       if (answer === undefined)
         throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a member.');
       if (answer['[applied]'] === true) return undefined;
-      // The answer shows the columns of the condition alone.
+      // The result contains only the columns of the condition.
       return (await readMember(before.incarnation, deadline)) ?? 'none';
     },
   });

@@ -1,5 +1,5 @@
-// What is fixed for the cluster: one row, inserted by a lightweight transaction, of which all but the version of the
-// schema stays.
+// What is fixed for the cluster: one row, inserted by a lightweight transaction. Only the version of the schema ever
+// changes.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
@@ -10,15 +10,15 @@ import { type ClusterRow, clusterRowOf, META_COLUMNS, type SchemaVersion } from 
 const ID = 'cluster';
 
 export interface MetaCalls {
-  /** Undefined before the cluster was made, or its tables. */
+  /** Undefined before the cluster or its tables were created. */
   readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined>;
-  /** Writes the row unless there is one, and returns the one that stands. */
+  /** Writes the row unless there is one, and returns the stored one. */
   insertCluster(row: ClusterRow, deadline: DeadlineMs): Promise<ClusterRow>;
-  /** Of the meta that stands. Rejects as `unavailable` before there is one: then there is no log either. */
+  /** From the stored meta. Rejects as `unavailable` before there is one: then there is no log either. */
   segmentSize(deadline: DeadlineMs): Promise<number>;
-  /** How many, of the meta that stands. Rejects as `segmentSize` does. */
+  /** The number of slots in the stored meta. Rejects as `segmentSize` does. */
   slots(deadline: DeadlineMs): Promise<number>;
-  /** Records a later version of the schema. Whether `from` stood before. */
+  /** Records a later version of the schema. Returns whether `from` was the stored version. */
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 

@@ -22,22 +22,21 @@ const READS_PER_SUBJECT = 4;
 const ROWS_PER_PAGE = 100;
 /** Purges in flight that are remembered. */
 const POSITIONS_MAX = 1024;
-/** Tables with one partition per tenant, and when a row of them was written. */
+/** Tables with one partition per tenant, with the column that says when a row was written. */
 const SMALL_TABLES = [
   ['namespaces', 'created_at_ms'],
   ['keys', 'created_at_ms'],
 ] as const;
 
 /**
- * The year 2200: uses of keys have the time of a wall clock, which may have been wrong, and the tenant's id is never
- * used again.
+ * The year 2200: key uses carry a wall-clock time, which may have been wrong, and a tenant's id is never used again.
  */
 const USES_STAMP = BigInt(Date.UTC(2200, 0, 1)) * 1000n;
 
 interface Position {
   readonly stamp: Stamp;
   readonly bucket: number;
-  /** The last subject of the bucket that was removed; empty before the first. */
+  /** The last subject of the bucket that was deleted; empty before the first. */
   readonly after: string;
   /** In the subject behind it: the last row whose object's rows were removed. */
   readonly row?: GrantPlace;
@@ -125,7 +124,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return false;
   }
 
-  /** Looks no further than the first row that is no newer. */
+  /** Reads no further than the first row that is no newer. */
   async function holdsOlder(list: string, tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
     let from: string | undefined;
     do {
@@ -146,7 +145,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return false;
   }
 
-  /** Whether there was one to remove. */
+  /** Whether there was one to delete. */
   async function purgeGrantCount(
     { slot, tenantId }: { readonly slot: number; readonly tenantId: TenantId },
     stamp: Stamp,
@@ -165,7 +164,8 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     if (await purgeSubjects(tenantId, from, deadline)) return false;
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
-    // A use of a key that was sent long ago and not answered may come yet: it finds a tombstone, even where none stood.
+    // A key use that was sent long ago and never confirmed may still arrive: it meets a tombstone, even if there was no
+    // row.
     await executor.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
     positions.delete(tenantId);
     return true;

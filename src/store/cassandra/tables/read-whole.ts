@@ -1,12 +1,12 @@
-// A listing read to its end, page by page, so that no answer is larger than a few megabytes and the event loop is given
-// back in between.
+// Reads a listing to its end, page by page, so that no response exceeds a few megabytes and the event loop is free in
+// between.
 
 import type { DeadlineMs } from '../../store.ts';
 import type { Executor, Row, Value } from '../driver/executor.ts';
 
 const ROWS_PER_PAGE = 2000;
 
-/** Of plain reads. The statement bounds how many rows there are, or the table does. */
+/** For plain reads. The statement or the table bounds the number of rows. */
 export async function readWhole(
   executor: Executor,
   query: string,

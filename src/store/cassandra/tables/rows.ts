@@ -1,4 +1,4 @@
-// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// Converts rows of the database into records of the port: the one place where stored values get types. A value that no
 // version of this program could have written is a defect or a damaged table, and fails the call. Where the port has
 // "undefined", the tables hold an empty text or zero: a null would be a tombstone.
 
@@ -48,7 +48,7 @@ export function textAt(row: Row, column: string): string {
   return value;
 }
 
-/** Of an int or a bigint. */
+/** From an int or a bigint. */
 export function integerAt(row: Row, column: string): number {
   const value = valueAt(row, column);
   const number = typeof value === 'bigint' ? Number(value) : value;
@@ -62,7 +62,7 @@ export function booleanAt(row: Row, column: string): boolean {
   return value;
 }
 
-/** Of an aggregate over no rows, or of a row that is not there. */
+/** For an aggregate over no rows, or a missing row. */
 export function isNullAt(row: Row, column: string): boolean {
   const value = valueAt(row, column);
   return value === null || value === undefined;
@@ -85,7 +85,7 @@ function relationAt(row: Row): Relation {
 
 function secretsAt(row: Row): readonly string[] {
   const secrets = valueAt(row, 'cursor_secrets');
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 
@@ -95,14 +95,17 @@ function bodyAt(row: Row): string {
   return decodeBody(value);
 }
 
-/** Of the tables: the number of the last migration applied, and of the first program that may still run on them. */
+/**
+ * The schema of the tables: the number of the last applied migration, and the oldest program version that may still use
+ * it.
+ */
 export interface SchemaVersion {
   readonly version: number;
-  /** Programs made for this version, or a later one, run on the tables. At most `version`. */
+  /** Programs of this schema version or later can use the tables. At most `version`. */
   readonly servesFrom: number;
 }
 
-/** The row of meta: what the port knows, and what this adapter has fixed besides. */
+/** The row of meta: what the port knows, and what this adapter fixes in addition. */
 export interface ClusterRow {
   readonly meta: Meta;
   readonly schema: SchemaVersion;
@@ -137,7 +140,7 @@ export function logRecordOf(row: Row): LogRecord {
   };
 }
 
-/** `slot`: an answer to a conditional update does not repeat the key. */
+/** `slot`: the result of a conditional update does not repeat the key. */
 export function slotRowOf(row: Row, slot: number): SlotRow {
   return {
     slot,
@@ -149,7 +152,7 @@ export function slotRowOf(row: Row, slot: number): SlotRow {
   };
 }
 
-/** `incarnation`: an answer to a conditional update does not repeat the key. */
+/** `incarnation`: the result of a conditional update does not repeat the key. */
 export function memberRowOf(row: Row, incarnation: string): MemberRow {
   return {
     incarnation,
@@ -158,7 +161,7 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
     state: oneOf(textAt(row, 'state'), ['alive', 'draining', 'dead']),
     heartbeat: integerAt(row, 'beat'),
     startedAtMs: integerAt(row, 'started_at_ms'),
-    // A program of an earlier schema tells nothing of its health.
+    // A program of an earlier schema does not report its health.
     healthyHeartbeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
     place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
   };

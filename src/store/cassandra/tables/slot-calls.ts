@@ -1,4 +1,4 @@
-// Ownership of slots: one row per slot, changed by lightweight transactions only, each of which tests the whole row.
+// Ownership of slots: one row per slot, changed only by lightweight transactions, each of which tests the whole row.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ConditionalOutcome, DeadlineMs, SlotRow, SlotStore } from '../../store.ts';
@@ -36,7 +36,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
   const update = `UPDATE ${table} SET owner = ?, epoch = ?, opened = ?, first = ?, successor = ? WHERE slot = ?
     IF owner = ? AND epoch = ? AND opened = ? AND first = ? AND successor = ?`;
   const remembered = new RememberedRows<number, SlotRow>();
-  /** As the last scan has shown them. */
+  /** From the last scan. */
   let scanned: ReadonlyMap<number, SlotRow> = new Map();
 
   async function readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined> {
@@ -84,7 +84,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
   ): Promise<ConditionalOutcome<SlotRow>> =>
     compareAndSet(conditionalRows(deadline), remembered, slot, next, scanned.get(slot));
 
-  /** Of the owner of this epoch only. */
+  /** Only if the slot has this owner and epoch. */
   const owned =
     ({ owner, epoch }: Ownership, next: (row: SlotRow) => SlotRow | undefined) =>
     (row: SlotRow): SlotRow | undefined =>

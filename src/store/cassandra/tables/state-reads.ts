@@ -1,5 +1,5 @@
-// Reads of state, from a quorum: each sees every write that was confirmed before it. Listings come in the order of
-// their clustering columns, which for text is that of its bytes.
+// Reads of state from a quorum: each sees every write that was confirmed before. Listings are in the order of their
+// clustering columns; text is ordered by its bytes.
 
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';

@@ -1,7 +1,7 @@
-// State writes as statements: every row with its own stamp as its timestamp, so that the greatest stamp wins, whatever
-// comes when and however often. They travel in batches, which are no transactions here, only fewer messages: at the
-// same load on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share
-// a batch.
+// State writes as statements. Every row has its own stamp as its timestamp, so the greatest stamp wins, in whatever
+// order and however often writes arrive. They travel in batches, which are no transactions here but save messages: at
+// the same load, the nodes take twice as many rows. Rows of one partition form one mutation; a few small mutations
+// share a batch.
 
 import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
@@ -11,20 +11,23 @@ import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
 import { GRANT_COLUMNS } from './rows.ts';
 
-/** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
+/**
+ * Bounds of one partition in one batch, in rows and approximate bytes: a mutation is small compared with what a node
+ * accepts.
+ */
 const MUTATION_ROWS_MAX = 64;
 const MUTATION_BYTES_MAX = 64 * 1024;
 /**
- * Of several partitions: what Cassandra takes without a warning (`unlogged_batch_across_partitions_warn_threshold`,
- * `batch_size_warn_threshold`).
+ * Bounds of a batch over several partitions: what Cassandra accepts without a warning
+ * (`unlogged_batch_across_partitions_warn_threshold`, `batch_size_warn_threshold`).
  */
 const BATCH_MUTATIONS_MAX = 10;
 const BATCH_BYTES_MAX = 4 * 1024;
-/** Of a row, besides its text. */
+/** Bytes of a row in addition to its text. */
 const ROW_BYTES = 100;
 
 interface Addressed {
-  /** The same for rows of one partition of one table only. */
+  /** Equal only for rows of one partition of one table. */
   readonly partition: string;
   readonly row: StateRow;
 }
@@ -49,7 +52,7 @@ export interface StateBatch {
 /** Whole numbers are bigints in the tables. */
 const toValue = (value: string | number): Value => (typeof value === 'number' ? BigInt(value) : value);
 
-/** Length-prefixed: no two lists of parts make the same text. */
+/** Length-prefixed, so that no two lists of parts give the same text. */
 const partitionOf = (...parts: readonly (string | number)[]): string =>
   parts.map((part) => `${String(part).length}:${part}`).join('');
 
@@ -164,7 +167,7 @@ export class StateStatements {
 
 const bytesOf = (rows: readonly StateRow[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** In pieces of at most so many rows and bytes; a single row may have more. */
+/** Cuts rows into pieces of bounded rows and bytes; a single row may exceed the bytes. */
 function cut(rows: readonly StateRow[], rowsMax: number, bytesMax: number): StateRow[][] {
   const pieces: StateRow[][] = [];
   let piece: StateRow[] = [];

@@ -1,13 +1,13 @@
-// Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them
-// that were confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in
-// one deadline.
+// Writes of state, confirmed by a quorum. A failed call is repeated with the very same writes. Writes that were already
+// confirmed are not sent again, so a repeat makes progress even if a database under load cannot finish all of them
+// within one deadline.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { StateStore, StateWrite } from '../../store.ts';
 import type { Executor } from '../driver/executor.ts';
 import { type StateBatch, StateStatements } from './state-statements.ts';
 
-/** Batches of one call on their way; what all calls have on their way is bounded besides. */
+/** Batches of one call in flight; the batches of all calls together have another bound. */
 const BATCHES_AT_ONCE = 8;
 
 export function createStateWrites(
@@ -18,7 +18,7 @@ export function createStateWrites(
   const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, indexed_from, window_from)
     VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
-  /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
+  /** From failed calls. The writes are stamped, so what was confirmed once stays applied. */
   const confirmed = new WeakSet<StateWrite>();
   return {
     async writeState(writes, deadline) {
@@ -38,7 +38,10 @@ export function createStateWrites(
       }
     },
 
-    /** Of two of one timestamp Cassandra keeps the greater value, cell by cell: that of the window alone differs. */
+    /**
+     * Of two values with one timestamp, Cassandra keeps the greater one of each cell: only the cell of the window
+     * differs.
+     */
     async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
       // Programs of schema 5 and before know counts alone.
       const counted = BigInt(countedFrom);
@@ -46,7 +49,7 @@ export function createStateWrites(
       await executor.write(checkpoint, values, deadline);
     },
 
-    /** A use has no stamp: its moment, in microseconds, is its timestamp, so that a later use wins. */
+    /** A use has no stamp: its time in microseconds is the timestamp, so that a later use wins. */
     async writeKeyUse(tenantId, keyId, usedAtMs, deadline) {
       const moment = BigInt(usedAtMs);
       await executor.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);

@@ -1,7 +1,7 @@
-// A whole small table, as a hint of what stands in it. Reading it as a range is one statement, but a range is read from
-// whichever replicas come first, with no second chance for one that has fallen silent: until the others give it up,
-// after 10 to 20 s, such a read takes as long. Reads of single rows do have that chance. So while a node is silent, or
-// a range has taken too long, the rows are read one by one, by the keys that are known.
+// Reads a whole small table, as a hint of its contents. One statement can read it as a range, but Cassandra reads a
+// range from whichever replicas come first, without a second chance if one has fallen silent: until the other nodes
+// give that replica up, after 10 to 20 s, such a read hangs. Reads of single rows have that second chance. So while a
+// node is silent, or after a range read was too slow, the rows are read one by one, by the known keys.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -9,13 +9,13 @@ import type { DeadlineMs } from '../../store.ts';
 import type { Executor, Row } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 
-/** A range that takes longer is given up. */
+/** A range read that takes longer is abandoned. */
 const RANGE_MS_MAX = 1000;
-/** Then rows are read one by one for so long, before a range is tried again. */
+/** After that, rows are read one by one for this long before the next range read. */
 const RANGE_AGAIN_MS = 5000;
 const KEYS_PER_READ = 64;
 
-/** What reads of one table as a range have shown holds for those of another. */
+/** What range reads of one table have shown applies to the others too. */
 export class RangeTrust {
   againAtMs = Number.NEGATIVE_INFINITY;
 }
@@ -30,7 +30,7 @@ export interface TableScanPorts {
 
 export interface TableScanStatements {
   readonly all: string;
-  /** With one parameter, the keys. */
+  /** Its one parameter: the keys. */
   readonly some: string;
 }
 
@@ -43,7 +43,7 @@ export class TableScan {
     this.#statements = statements;
   }
 
-  /** `keys`: those that are known now; undefined where too little is known, so that a range has to do. */
+  /** `keys`: those known now; undefined if too little is known, so that a range read is needed. */
   async list(keys: () => readonly (string | number)[] | undefined, deadline: DeadlineMs): Promise<readonly Row[]> {
     const { clock, isNodeSilent, trust } = this.#ports;
     const nowMs = clock.monotonicMs();

@@ -1,12 +1,12 @@
-// Real removal of rows that nobody needs any more (revoked grants and keys, deleted tenants, subjects without grants),
-// at every replica. A removal leaves a tombstone for some days, and a read that comes across too many of them fails, so
-// they are kept few: one removal covers a run of neighbouring rows, and the gaps on both sides of it up to the next
-// rows that stand. Where a whole stretch goes bit by bit, in any order, each removal takes in those beside it, and one
-// is left.
+// Deletes rows that are no longer needed (revoked grants and keys, deleted tenants, subjects without grants), at every
+// replica. A deletion leaves a Cassandra tombstone for some days, and a read that meets too many of them fails. So
+// tombstones are kept few: one deletion covers a run of neighbouring rows and the gaps on both sides, up to the next
+// live rows. If a whole stretch is deleted bit by bit, in any order, each deletion also covers its neighbours, and one
+// tombstone remains.
 //
-// That is safe because of when it is called: state holds every entry of the log up to and past the stamps of the
-// targets. So a row that is not there now, at a quorum, has no write on its way that is older than they are; and one
-// that comes is newer, and stands. What stands beside a row that is removed is never covered.
+// This is safe because of when it is called: state holds every entry of the log up to the stamps of the targets and
+// beyond. So a row that is missing now, at a quorum, has no older write in flight. A write that still arrives is newer,
+// and survives. A live row next to a deleted one is never covered.
 
 import { assertNever } from '../../../core/assert.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
@@ -16,27 +16,27 @@ import type { Executor, Row, Value } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { booleanAt, integerAt, textAt } from './rows.ts';
 
-/** Pieces of tables that are worked on at once. */
+/** Pieces of tables that are processed at once. */
 const PIECES_AT_ONCE = 16;
-/** Grants that go lie scattered among those that stand, so that a piece takes long; the others lie side by side. */
+/** Deletable grants are scattered among live ones, so a piece takes long; rows of the other kinds are neighbours. */
 const GRANTS_PER_PIECE = 32;
 const ROWS_PER_PIECE = 512;
-/** Rows read at first to find how far a run goes, and at most. */
+/** Rows read at first, and at most, to find the end of a run. */
 const RUN_ROWS_FIRST = 2;
 const RUN_ROWS_MAX = 1024;
-/** A key's use has the wall clock's time, by which clocks of owners may differ; a revoked key is not used again. */
+/** A key use has a wall-clock time, and the clocks of owners may differ. A revoked key is not used again. */
 const USE_MARGIN_US = 24 * 3_600_000_000;
 
-/** How the rows of one kind lie. */
+/** How the rows of one kind are stored. */
 interface Table {
   readonly name: string;
-  /** The columns before the one by which the rows of a piece lie in order. */
+  /** The columns before the one that orders the rows of a piece. */
   readonly prefix: readonly string[];
   readonly column: string;
   readonly descending: string;
-  /** What `canGo` looks at. */
+  /** The columns that `canGo` needs. */
   readonly selected: string;
-  /** Of a target. */
+  /** Whether the row of a target can be deleted. */
   readonly canGo: (row: Row, stamp: Stamp) => boolean;
 }
 
@@ -68,7 +68,7 @@ const TABLES: Readonly<Record<Kind, Table>> = {
     column: 'subject',
     descending: 'subject DESC',
     selected: 'subject',
-    // One that was written again is newer than the removal, which does not reach it.
+    // A row that was written again is newer than the deletion, which does not affect it.
     canGo: () => true,
   },
   key: {
@@ -90,7 +90,7 @@ const TABLES: Readonly<Record<Kind, Table>> = {
 };
 
 interface Target {
-  /** The value of the column by which the rows of its piece lie in order. */
+  /** The value of the column that orders the rows of its piece. */
   readonly at: string;
   readonly stamp: Stamp;
 }
@@ -102,12 +102,12 @@ interface Piece {
   readonly targets: readonly Target[];
 }
 
-/** A stretch of rows that can go, and the row that stands behind it (undefined: none up to the end of the prefix). */
+/** A stretch of deletable rows, and the live row after it (undefined: none up to the end of the prefix). */
 interface Run {
   readonly first: string;
   readonly last: string;
   readonly next: string | undefined;
-  /** Whether the reading ended before the run did: what stands behind it is not known. */
+  /** Whether the read ended before the run did: the row after it is unknown. */
   readonly open: boolean;
 }
 
@@ -165,7 +165,7 @@ function toPieces(rows: readonly RemovableRow[]): Piece[] {
 interface Statements {
   readonly forward: string;
   readonly backward: string;
-  /** Up to where the bounds are put. */
+  /** The bounds are appended to it. */
   readonly removal: string;
 }
 
@@ -188,7 +188,7 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
   };
   const keyUses = `DELETE FROM ${keyspace}.key_uses USING TIMESTAMP ? WHERE tenant = ? AND key_id >= ? AND key_id <= ?`;
 
-  /** The run of rows that can go from the first target on, and how many targets are dealt with. */
+  /** The run of deletable rows from the first target on, and how many targets that covers. */
   async function findRun(
     { kind, prefix }: Piece,
     targets: readonly Target[],
@@ -207,7 +207,8 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
           run = { first: run?.first ?? at, last: at };
           continue;
         }
-        // It stands. Targets before it are dealt with; if nothing could go so far, so is what it is itself.
+        // This row is live. Targets before it are covered. If no row before it was deletable, so is the target that is
+        // this row.
         const dealtWith = targets.filter((target) => byBytes(target.at, at) <= 0).length;
         return { run: run === undefined ? undefined : { ...run, next: at, open: false }, dealtWith };
       }
@@ -223,7 +224,7 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
   async function removeRun({ kind, prefix }: Piece, run: Run, stamp: Stamp, deadline: DeadlineMs): Promise<void> {
     const { column } = TABLES[kind];
     const { backward, removal } = statements[kind];
-    // First: a key that is not there any more is not found again.
+    // This comes first: once its key is deleted, a use would never be found again.
     if (kind === 'key') {
       await executor.writeToAll(keyUses, [BigInt(stamp + USE_MARGIN_US), ...prefix, run.first, run.last], deadline);
     }
@@ -255,7 +256,7 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
   }
 
   return async (rows, deadline) => {
-    // One timestamp for all, so that removals side by side become one. No row that is not removed is older than it.
+    // One timestamp for all, so that neighbouring deletions merge. No covered row that must stay is older.
     const stamp = rows.reduce((greatest, row) => Math.max(greatest, row.stamp), 0);
     await inParallel(toPieces(rows), PIECES_AT_ONCE, (piece) => removePiece(piece, stamp, deadline));
   };

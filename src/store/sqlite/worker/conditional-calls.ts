@@ -1,5 +1,5 @@
-// The calls that order and fence: the log, the slots, the members, meta. Each tests and writes within the one durable
-// transaction of the moment, so that what it answers stands once that transaction has committed, and not before.
+// The calls that order and fence: the log, the slots, the members, meta. Each tests and writes within the current
+// durable transaction, so its result holds once that transaction has committed, and not before.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
@@ -49,14 +49,14 @@ function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>
         JSON.stringify(meta.cursorSecrets),
       );
       const row = readMeta.get();
-      assert(row !== undefined, 'meta stands after its insertion');
+      assert(row !== undefined, 'meta is stored after its insertion');
       return metaOf(row);
     },
     append: (record, segment) => {
       const { slot, seq, epoch, entryId, body } = record;
       if (insertRecord.run(slot, segment, seq, epoch, entryId, body) === 1) return { kind: 'appended' };
       const standing = readRecord.get(slot, segment, seq);
-      assert(standing !== undefined, 'a record stands where an insertion met a conflict');
+      assert(standing !== undefined, 'an insertion that met a conflict finds a record');
       return { kind: 'occupied', record: logRecordOf(standing) };
     },
   };

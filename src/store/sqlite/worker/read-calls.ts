@@ -1,5 +1,5 @@
-// The calls that only read. Each statement is a read transaction of its own, so it sees every commit that was answered
-// before it began: that is what makes the serial reads serial in one database.
+// The calls that only read. Each statement is a read transaction of its own, so it sees every commit that was confirmed
+// before it began: that makes serial reads serial in a single database.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Relation } from '../../../core/tuples.ts';
@@ -33,10 +33,10 @@ import {
   tenantOf,
 } from './rows.ts';
 
-/** The live rows flat, and where to go on when as many rows as allowed were looked at. */
+/** The live rows in flat form, and where to continue if the limit of rows was reached. */
 function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
   const values: Row[number][] = [];
-  // The column after those of the grant says whether it is gone.
+  // The column after those of the grant says whether it is revoked.
   for (const row of rows) if (integerAt(row, GRANT_WIDTH) === 0) values.push(...row.slice(0, GRANT_WIDTH));
   const last = rows.length < limit ? undefined : rows[rows.length - 1];
   return {

@@ -1,4 +1,4 @@
-// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// Converts rows of the database into records of the port: the one place where stored values get types. A value that no
 // version of this program could have written is a defect or a damaged file, and fails the call.
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
@@ -51,7 +51,7 @@ export function parseRelation(text: string): Relation {
 
 function parseSecrets(text: string): readonly string[] {
   const secrets: unknown = JSON.parse(text);
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 

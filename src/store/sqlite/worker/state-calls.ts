@@ -1,6 +1,6 @@
-// The calls that write state: upserts by which the greater stamp wins, whatever their order, and the removals of what
-// is no longer needed. Each is a generator that does a bounded part per step, so that the writer can put a durable
-// transaction between any two of them.
+// The calls that write state: upserts in which the greater stamp wins, in any order, and deletions of what is no longer
+// needed. Each is a generator that does a bounded part per step, so that the writer can run a durable transaction
+// between any two steps.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assertNever } from '../../../core/assert.ts';
@@ -11,14 +11,14 @@ import { STATE_TABLES, type StateBatchTable, type StateCalls, type SteppedHandle
 
 /** Rows written per step: well below a millisecond. */
 const ROWS_PER_STEP = 64;
-/** Log records removed per step: each may have 256 pages to free. */
+/** Log records deleted per step: each may have 256 pages to free. */
 const RECORDS_PER_STEP = 16;
-/** Rows of a deleted tenant that one call removes. */
+/** Rows of a deleted tenant that one call deletes. */
 const PURGE_ROWS_MAX = 1000;
-/** Steps of one call that expires the audit log: each removes some rows, or looks at one tenant. */
+/** Steps of one call that expires the audit log: each deletes some rows or visits one tenant. */
 const EXPIRE_STEPS_MAX = 32;
 
-/** Subjects first: a subject is enumerable before its first grant can be found. */
+/** Subjects first: a subject must be enumerable before its first grant can be found. */
 const UPSERTED: readonly StateBatchTable[] = [
   'subjects',
   'grants',
@@ -42,8 +42,8 @@ function upsertOf(table: StateBatchTable, name: string): string {
 }
 
 /**
- * In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them
- * go.
+ * In the order of deletion. A key use has no stamp but a wall-clock time, which may have been wrong: all of them are
+ * deleted.
  */
 const PURGES: readonly string[] = [
   `DELETE FROM grants_by_object WHERE (tenant, object, relation, subject) IN
@@ -60,7 +60,7 @@ const PURGES: readonly string[] = [
      (SELECT tenant, key_id FROM key_uses WHERE tenant = ?1 AND ?2 IS NOT NULL LIMIT ?3)`,
 ];
 
-/** By kind. The row has to be what it is removed for, and no newer than the stamp, which comes last. */
+/** By kind. The row must still be deletable and no newer than the stamp, which is the last parameter. */
 const REMOVALS = {
   grant: `DELETE FROM grants
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
@@ -180,7 +180,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     *expireAuditLog(beforeMonth, after) {
       let passed = after;
       for (let steps = 0; steps < EXPIRE_STEPS_MAX; steps += 1) {
-        // The first row of a tenant is of its oldest month.
+        // The first row of a tenant belongs to its oldest month.
         const row = nextAudited.get(passed);
         if (row === undefined) return undefined;
         const old = textAt(row, 1) < beforeMonth;

@@ -1,6 +1,6 @@
-// A worker thread of the SQLite store: opens its connection, says whether it can be used, then answers calls until it
-// is told to close. Three of them run this file: the writer, the reader (so that a page read never waits for an fsync)
-// and the checkpointer (so that moving the write-ahead log into the database does not stall appends).
+// A worker thread of the SQLite store: opens its connection, reports whether the database can be used, then executes
+// calls until it is asked to close. Three threads run this file: the writer, the reader (so that a read never waits for
+// an fsync) and the checkpointer (so that moving the write-ahead log into the database does not stall appends).
 
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ import { describeError, failureOf, openReasonOf } from '../sqlite-errors.ts';
 import { createReadHandlers } from './read-calls.ts';
 import { Writer } from './writer.ts';
 
-/** Answers gathered in one message while the next calls are being worked on. */
+/** For this long, results gather in one message while the next calls run. */
 const REPLY_SLICE_MS = 2;
 
 interface Executor {
@@ -27,7 +27,7 @@ interface Executor {
 
 type Handler = (...args: never[]) => unknown;
 
-/** Runs calls one by one, in their order. */
+/** Runs calls one by one, in order. */
 class SerialExecutor implements Executor {
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #reply: (replies: readonly Reply[]) => void;
@@ -109,7 +109,7 @@ function serve(port: MessagePort, settings: WorkerSettings): void {
     port.on('message', (message: ToWorker) => {
       take(message);
       do {
-        // Everything that has come in meanwhile joins the next round.
+        // Everything that has arrived so far joins the next round.
         for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
           take(next.message as ToWorker);
         }

@@ -1,11 +1,11 @@
-// Executes the writes, on the writer thread. Everything conditional that is waiting goes into one transaction with
-// synchronous = FULL, so that one fsync serves many slots, and is answered after its commit. State goes, in slices of a
-// few milliseconds between those, into transactions with synchronous = NORMAL, which do not wait for the disk.
+// Executes the writes, on the writer thread. All waiting conditional writes share one transaction with synchronous =
+// FULL, so that one fsync serves many slots; their results are sent after its commit. State is written between them, in
+// slices of a few milliseconds, in transactions with synchronous = NORMAL, which do not wait for the disk.
 //
-// Why that is enough for state: the write-ahead log is one file with a checksum that runs on from frame to frame, so
+// Why that is enough for state: the write-ahead log is one file with a checksum that continues from frame to frame. So
 // what survives a loss of power is a prefix of the commits, and a later FULL commit makes every earlier one durable. A
-// checkpoint is written after the state it speaks for, and state after the log entry it derives from; so whatever the
-// prefix, the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
+// checkpoint is written after the state that it covers, and state after the log entry that it derives from. So in any
+// prefix the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
@@ -15,7 +15,7 @@ import { failureOf, isInputOutputError } from '../sqlite-errors.ts';
 import { createConditionalHandlers } from './conditional-calls.ts';
 import { createStateHandlers } from './state-calls.ts';
 
-/** How long a transaction of state may keep a waiting append from starting, but for the step it is in. */
+/** How long a transaction of state may delay a waiting append, in addition to its current step. */
 const STATE_SLICE_MS = 5;
 
 interface StateJob {
@@ -25,7 +25,7 @@ interface StateJob {
 
 type Synchronous = 'FULL' | 'NORMAL';
 
-/** What `PRAGMA synchronous` says of FULL (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+/** The value of `PRAGMA synchronous` for FULL (https://www.sqlite.org/pragma.html#pragma_synchronous). */
 const SYNCHRONOUS_FULL = 2;
 
 export class Writer {
@@ -37,10 +37,10 @@ export class Writer {
   readonly #conditionalHandlers: Readonly<Record<string, (...args: never[]) => unknown>>;
   readonly #stateHandlers: Readonly<Record<string, (...args: never[]) => Generator<undefined, unknown, undefined>>>;
   #conditional: Request[] = [];
-  /** In the order of arrival. Bounded, like the other, by what the main side sends. */
+  /** In order of arrival. Bounded, like the other queue, by what the main side sends. */
   #state: StateJob[] = [];
   #synchronous: Synchronous | undefined;
-  /** After an input/output error it is open which frames of the write-ahead log have reached the disk. */
+  /** After an input/output error, it is unknown which frames of the write-ahead log have reached the disk. */
   #walSuspect = false;
 
   constructor(database: DatabaseSync, reply: (replies: readonly Reply[]) => void) {
@@ -89,12 +89,12 @@ export class Writer {
   }
 
   /**
-   * A commit that would return before the disk has it loses what is acknowledged after it, and nothing else would show
-   * it.
+   * If a commit returned before the disk has the data, later acknowledged writes could be lost, and nothing else would
+   * reveal it.
    */
   #assertDurable(): void {
     const [level] = this.#readSynchronous.get() ?? [];
-    assert(level === SYNCHRONOUS_FULL, 'what is acknowledged is committed with synchronous = FULL');
+    assert(level === SYNCHRONOUS_FULL, 'acknowledged writes are committed with synchronous = FULL');
   }
 
   #runState(): void {
@@ -116,7 +116,7 @@ export class Writer {
       this.#reply(replies);
     } catch (error) {
       const failure = failureOf(error);
-      // Where not even the transaction could begin, none of them can be done now.
+      // If not even the transaction could begin, none of these writes can be done now.
       const failed = touched === 0 ? this.#state.length : touched;
       this.#reply(this.#state.slice(0, failed).map(({ id }) => ({ id, failure })));
       this.#state = this.#state.slice(failed);
@@ -137,16 +137,16 @@ export class Writer {
       this.#commit.run();
     } catch (error) {
       this.#walSuspect ||= isInputOutputError(error);
-      // Some errors have rolled it back already; where this fails too, the next transaction tries again.
+      // Some errors have already rolled it back; if this fails too, the next transaction retries.
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   }
 
   /**
-   * After a failed fsync the kernel may take the lost pages for written, and a later fsync succeeds over a hole: a
-   * restart would then end the log at the hole, and lose what was acknowledged behind it. So nothing is committed until
-   * everything of the write-ahead log has been moved into the database and a new one has been started.
+   * After a failed fsync, the kernel may regard the lost pages as written, and a later fsync succeeds over a hole: a
+   * restart would then end the log at the hole and lose what was acknowledged after it. So nothing is committed until
+   * everything in the write-ahead log has been moved into the database and a new log has started.
    */
   #settleWal(): void {
     const result = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();

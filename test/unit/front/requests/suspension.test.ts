@@ -19,7 +19,7 @@ const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' 
 const NIGHT_MS = 8 * 3_600_000;
 
 const unknown = (error: unknown) =>
-  error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
+  error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message);
 
 /** A stage whose front is on a machine of its own. */
 async function setSuspendableStage(t: TestContext, peer: 'front' | 'console' = 'front') {

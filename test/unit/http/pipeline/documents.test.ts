@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { renderErrorsPage } from '../../../../scripts/errors-page.ts';
+import { renderErrorsPage } from '../../../../scripts/docs/errors-page.ts';
 import { ERROR_CATALOGUE } from '../../../../src/core/errors.ts';
 import { createErrorPages } from '../../../../src/http/pipeline/error-pages.ts';
 import { rawProblem } from '../../../../src/http/wire/problem.ts';

@@ -93,12 +93,12 @@ describe('a long JSON text', () => {
     [
       'of too many elements',
       `[${'1,'.repeat(500_000)}1]`,
-      'holds more than 4096 values; the first too many stands at line 1, column 8192.',
+      'holds more than 4096 values; the first one too many is at line 1, column 8192.',
     ],
     [
       'of too many members',
       `{${'"":[],'.repeat(4095)}"":{}}`,
-      'holds more than 4096 values; the first too many stands at line 1, column 24575.',
+      'holds more than 4096 values; the first one too many is at line 1, column 24575.',
     ],
     [
       'broken at its end',

@@ -127,7 +127,10 @@ test('a log that ends before its recorded open entry is refused', async () => {
   await waitFor(async () => (await memory.readSlot(SLOT, soon()))?.opened === opened);
   heir.kill();
   loseEntries(memory, ({ seq }) => seq >= opened);
-  await assertRefuses(memory, new RegExp(`ends at seq ${opened - 1}, but its owner has recorded seq ${opened}`));
+  await assertRefuses(
+    memory,
+    new RegExp(`ends at seq ${opened - 1}, but an owner has recorded an entry at seq ${opened}`),
+  );
 });
 
 test('a log that was trimmed beyond the checkpoint is refused', async () => {
@@ -135,7 +138,7 @@ test('a log that was trimmed beyond the checkpoint is refused', async () => {
   const { owner, epoch } = slot.tenure;
   await memory.recordFirst({ slot: SLOT, owner, epoch, first: SEGMENT_SIZE }, soon());
   slot.kill();
-  await assertRefuses(memory, /begins at seq 8, but the state tables hold it only up to 0/);
+  await assertRefuses(memory, /begins at seq 8, but the state tables contain it only up to seq 0/);
 });
 
 for (const { name, body, message } of [

@@ -73,7 +73,7 @@ for (const { name, fault } of [
     await former.tenure.applied();
     await former.tenure.checkpointed();
     assert.deepEqual(memory.checkpointOf(SLOT), checkpoint);
-    former.tenure.end('Another member has declared this one dead.');
+    former.tenure.end('Another member declared this one dead.');
     await assert.rejects(write, { kind: 'undecided' });
 
     assert.equal(await heir.check(await heir.handle(tenantId), KEPT), true);
@@ -124,7 +124,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
     'the open entry stands where nobody reads',
   );
   assert.notEqual(stalled.tenure.state, 'serving');
-  stalled.tenure.end('Another member has declared this one dead.');
+  stalled.tenure.end('Another member declared this one dead.');
   await assert.rejects(opening, { kind: 'not-serving' });
   assert.deepEqual(memory.checkpointOf(SLOT), checkpoint);
   const third = await heir.restart(time.clocks);

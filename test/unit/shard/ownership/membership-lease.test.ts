@@ -144,7 +144,7 @@ describe('a session', () => {
     await memory.declareDead({ incarnation: session.incarnation, heartbeat: second.heartbeat }, soon());
     await memory.removeMember(session.incarnation, soon());
     await clock.advance(500);
-    assert.match(ended[1] ?? '', /gone/);
+    assert.match(ended[1] ?? '', /no longer exists/);
   });
 
   it('suspends its lease while the wall clock is not where it was, until a heartbeat that began afterwards', async () => {

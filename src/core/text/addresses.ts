@@ -1,14 +1,14 @@
-// Addresses: as settings give them, `host:port` with brackets around an IPv6 host; and as clients come from them.
+// Addresses: those of settings, `host:port` with brackets around an IPv6 host; and those of clients.
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** Host and port of a well-formed `host:port`; the brackets of an IPv6 host go. */
+/** Host and port of a well-formed `host:port`; removes the brackets of an IPv6 host. */
 export function splitAddress(address: string): { readonly host: string; readonly port: number } {
   const colon = address.lastIndexOf(':');
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
 }
 
-/** `http://host:port` without a slash at the end. */
+/** `http://host:port`, without a trailing slash. */
 export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -17,19 +17,18 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whether nobody but this machine has this host: an IP address, or `localhost`. */
+/** Whether only this machine can reach the host: a loopback IP address, or `localhost`. */
 export function isLoopbackHost(host: string): boolean {
   const version = isIP(host);
   return version === 0 ? host === 'localhost' : LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** For everything that is no address: a header may claim anything, at any length. */
+/** For anything that is not an address: a header may contain anything, of any length. */
 const NO_ADDRESS = 'unknown';
 
 /**
- * The network that one client can be taken to have: an IPv4 address itself, and the /64 of an IPv6 address, within
- * which a client picks addresses at will. `unknown` for what is no address. At most 24 characters, whatever was
- * claimed.
+ * The network that one client can be assumed to have: an IPv4 address itself, or the /64 of an IPv6 address, within
+ * which a client picks addresses freely. `unknown` for anything else. At most 24 characters, whatever the input.
  */
 export function clientNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i.exec(address)?.[1];
@@ -37,7 +36,7 @@ export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return NO_ADDRESS;
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
-  // What `::` stands for ends behind the first four groups, unless the address has more than four of them after it.
+  // `::` fills at least the rest of the first four groups, unless more than four groups follow it.
   const behind = tail === undefined || tail === '' ? [] : tail.split(':');
   const dotted = behind.at(-1)?.includes('.') === true ? 1 : 0;
   const zeros = tail === undefined ? 0 : 8 - groups.length - behind.length - dotted;

@@ -1,32 +1,32 @@
-// Fills tenants for a load test through the operator's API, and keeps their keys in a file of their owner's alone. It
-// may be interrupted and run again: what is there stays, and what is missing is made.
+// Fills tenants for a load test through the operator's API, and keeps their keys in a file that only its owner can
+// read. It is safe to interrupt and to run again: existing data stays, missing data is created.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { grantAt } from '../loadtest/data-set.ts';
-import { parseTenants, type Tenant } from '../loadtest/tenants.ts';
-import { ProblemFailure } from '../src/cli/failures.ts';
-import { deliverBatch } from '../src/cli/import/import-delivery.ts';
-import { OperatorClient, type OperatorTarget, path } from '../src/cli/operator-client.ts';
-import { asRecord, textOf } from '../src/cli/output/json-view.ts';
+import { grantAt } from '../../loadtest/data-set.ts';
+import { parseTenants, type Tenant } from '../../loadtest/tenants.ts';
+import { ProblemFailure } from '../../src/cli/failures.ts';
+import { deliverBatch } from '../../src/cli/import/import-delivery.ts';
+import { OperatorClient, type OperatorTarget, path } from '../../src/cli/operator-client.ts';
+import { asRecord, textOf } from '../../src/cli/output/json-view.ts';
 
-/** What one call of the import takes. */
+/** The maximum of one import call. */
 const LINES_PER_CALL = 1000;
 /** Writes of many tenants share a commit of the log; more at once would only wait. */
-const TENANTS_UNDER_WAY = 16;
+const TENANTS_IN_FLIGHT = 16;
 const NOTE_MS = 2000;
 
 export interface SeedOptions {
   readonly file: string;
   readonly tenants: number;
-  /** Of each tenant; a multiple of ten. */
+  /** A multiple of ten. */
   readonly grantsPerTenant: number;
   readonly plan: string;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
 }
 
-/** `call`, or undefined where the service does not know what it is about. */
+/** The result of `call`, or undefined if the service does not know its subject. */
 async function unlessUnknown<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;
@@ -38,7 +38,7 @@ async function unlessUnknown<Answer>(call: Promise<Answer>): Promise<Answer | un
 
 const readTenants = (file: string): readonly Tenant[] => parseTenants(readFileSync(file, 'utf8'), file);
 
-/** The tenants of the file, where the service has them; none where it is another service, or began again. */
+/** The tenants of the file, if the service has them; none if it is another service or was recreated. */
 async function readKept(client: OperatorClient, { file, note }: SeedOptions): Promise<Tenant[]> {
   if (!existsSync(file)) return [];
   const tenants = readTenants(file);
@@ -48,14 +48,14 @@ async function readKept(client: OperatorClient, { file, note }: SeedOptions): Pr
     ),
   );
   if (ends.every((tenant) => tenant?.state === 'active')) return [...tenants];
-  note(`the service does not have the tenants of ${file}: others are made`);
+  note(`the service does not have the tenants of ${file}: creating new ones`);
   return [];
 }
 
 function writeTenants(file: string, tenants: readonly Tenant[]): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.new`;
-  // The mode counts only where the file is made.
+  // The mode only applies when the file is created.
   rmSync(draft, { force: true });
   writeFileSync(draft, `${JSON.stringify({ tenants })}\n`, { mode: 0o600 });
   renameSync(draft, file);
@@ -77,7 +77,7 @@ async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerT
     const results = await deliverBatch(
       client,
       { body: lines.join('\n'), length },
-      { tenant: tenant.tenant_id, signal, onRetry: (reason) => note(`${reason} Trying again.`) },
+      { tenant: tenant.tenant_id, signal, onRetry: (reason) => note(`${reason} Retrying.`) },
     );
     const refused = results.find(({ result }) => result === 'refused');
     if (refused !== undefined) throw new Error(`A grant was refused: ${refused.detail}`);
@@ -85,7 +85,8 @@ async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerT
 }
 
 /**
- * Leaves a file of at least so many tenants, each with at least so many grants. Resolves with how many tenants changed.
+ * Creates a file of at least this many tenants, each with at least this many grants. Resolves to how many tenants
+ * changed.
  */
 export async function seed(target: OperatorTarget, options: SeedOptions): Promise<number> {
   const { file, plan, grantsPerTenant, signal, note } = options;
@@ -114,10 +115,10 @@ export async function seed(target: OperatorTarget, options: SeedOptions): Promis
   const startMs = performance.now();
   note(`filling ${all} tenants with ${grantsPerTenant} grants each, through ${target.url}`);
   try {
-    const ends = await Promise.allSettled(Array.from({ length: Math.min(TENANTS_UNDER_WAY, all) }, fillInTurn));
+    const ends = await Promise.allSettled(Array.from({ length: Math.min(TENANTS_IN_FLIGHT, all) }, fillInTurn));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   } finally {
-    // Also of an attempt that broke off: the next one goes on from there. Those in flight may leave gaps.
+    // After an interrupted attempt, too: the next one continues from there. Tenants in flight may leave gaps.
     const filled = tenants.filter((tenant) => tenant !== undefined);
     if (filled.length > 0) writeTenants(file, filled);
   }
@@ -125,9 +126,7 @@ export async function seed(target: OperatorTarget, options: SeedOptions): Promis
   return changed;
 }
 
-/**
- * Deletes the tenants of a file from the service, and the file. Those that the service does not know are passed over.
- */
+/** Deletes the tenants of a file from the service, and the file. Skips tenants that the service does not know. */
 export async function removeTenants(target: OperatorTarget, file: string, note: (text: string) => void): Promise<void> {
   const client = new OperatorClient(target);
   const rest = [...readTenants(file)];
@@ -138,7 +137,7 @@ export async function removeTenants(target: OperatorTarget, file: string, note: 
       if ((await unlessUnknown(client.readJson(request))) !== undefined) deleted += 1;
     }
   };
-  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, deleteInTurn));
+  await Promise.all(Array.from({ length: TENANTS_IN_FLIGHT }, deleteInTurn));
   rmSync(file);
-  note(`${deleted} tenants are being deleted; ${file} is removed`);
+  note(`${deleted} tenants are being deleted; ${file} was removed`);
 }

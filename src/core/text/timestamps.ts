@@ -1,4 +1,4 @@
-// Times as text, and what they are made of. Thousands of answers carry the same millisecond, so the last text is kept.
+// Times as strings. Thousands of responses contain the same millisecond, so the last string is cached.
 
 export const MS_PER_MINUTE = 60_000;
 
@@ -14,6 +14,6 @@ export function formatTimestamp(wallMs: number): string {
   return lastText;
 }
 
-/** `null` where there is none, as in JSON. */
+/** `null` if there is no time, as in JSON. */
 export const optionalTimestamp = (wallMs: number | undefined): string | null =>
   wallMs === undefined ? null : formatTimestamp(wallMs);

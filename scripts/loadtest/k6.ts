@@ -1,16 +1,16 @@
-// k6: the one of the machine where it runs TypeScript, else one that is built by Go on first use; and a run of it.
+// Provides k6 (the machine's own if it can run TypeScript, otherwise one built with Go on first use) and runs it.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScenarioName } from '../loadtest/scenarios.ts';
-import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../tools/engines/tools-directory.ts';
+import type { ScenarioName } from '../../loadtest/scenarios.ts';
+import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 
 const MODULE = 'go.k6.io/k6@v1.8.0';
-/** From this one on it runs TypeScript without being asked. */
+/** From this version on, it runs TypeScript by default. */
 const MAJOR_MIN = 1;
 
-/** Neither is there, nor can it be built here. */
+/** There is none, and it cannot be built here. */
 export class K6Missing extends Error {}
 
 function isUsable(program: string): boolean {
@@ -18,7 +18,7 @@ function isUsable(program: string): boolean {
   return status === 0 && Number(/\bv(\d+)\./.exec(stdout)?.[1]) >= MAJOR_MIN;
 }
 
-/** Beside other work: it takes every processor there is, but only where nobody else wants it. */
+/** Uses every processor, but at low priority. */
 function build(program: string): void {
   mkdirSync(PROGRAMS_DIRECTORY, { recursive: true });
   const directory = mkdtempSync(join(TOOLS_DIRECTORY, 'build-k6-'));
@@ -27,23 +27,23 @@ function build(program: string): void {
       env: { ...process.env, GOBIN: directory, GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    if (status !== 0) throw new K6Missing(`${MODULE} cannot be built by Go.`);
-    // In one step, so that a program that is there is always whole, whoever else builds it meanwhile.
+    if (status !== 0) throw new K6Missing(`${MODULE} cannot be built with Go.`);
+    // An atomic rename, so that the program is always complete, even if another process builds it at the same time.
     renameSync(join(directory, 'k6'), program);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** The command that runs k6. Building it takes some minutes, once. Throws K6Missing where it cannot be had. */
+/** The command that runs k6. Building it takes some minutes, once. Throws K6Missing if it is not available. */
 export function provideK6(note: (text: string) => void): string {
   const built = join(PROGRAMS_DIRECTORY, 'k6');
   for (const program of ['k6', built]) if (isUsable(program)) return program;
   if (spawnSync('go', ['version']).status !== 0) throw new K6Missing('There is no k6, and no Go to build it with.');
-  note(`building ${MODULE} by Go (minutes, once)`);
+  note(`building ${MODULE} with Go (takes minutes, once)`);
   const startMs = performance.now();
   build(built);
-  note(`k6 is there, after ${Math.round((performance.now() - startMs) / 1000)} s`);
+  note(`k6 is ready, after ${Math.round((performance.now() - startMs) / 1000)} s`);
   return built;
 }
 
@@ -53,22 +53,22 @@ interface K6Run {
   readonly settings: Readonly<Record<string, string>>;
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: boolean;
-  /** Given to `k6 run` as they are. */
+  /** Passed to `k6 run` unchanged. */
   readonly further: readonly string[];
 }
 
-/** Resolves with the status of k6: 0 where every threshold held. */
+/** Resolves with the status of k6: 0 if every threshold passed. */
 export function runK6(program: string, { scenario, settings, environment, terminal, further }: K6Run): Promise<number> {
-  const script = join(import.meta.dirname, '..', 'loadtest', `${scenario}.ts`);
-  // No port of its own, and no report to its makers. Without a terminal nothing is drawn.
+  const script = join(import.meta.dirname, '..', '..', 'loadtest', `${scenario}.ts`);
+  // No port of its own, no usage report, and without a terminal no progress bar.
   const options = ['--address', '', '--no-usage-report', ...(terminal ? [] : ['--quiet'])];
-  // What is secret in those of the service is none of its business.
+  // k6 does not need the service's own variables, some of which are secret.
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('GRANTD_'));
   const child = spawn(program, ['run', ...options, ...further, script], {
     env: { ...Object.fromEntries(others), ...settings },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  // An interrupt at the terminal reaches k6 too, which then ends the run with a summary.
+  // k6 also gets an interrupt from the terminal, and then ends the run with a summary.
   const stayThrough = (): void => {};
   const passOn = (): void => {
     child.kill('SIGTERM');

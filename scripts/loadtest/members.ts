@@ -1,6 +1,6 @@
-// Which shards serve, before and after a run that is about the loss of one.
+// Lists the serving shards, before and after a run that tests the loss of one.
 
-import { OperatorClient, type OperatorTarget } from '../src/cli/operator-client.ts';
+import { OperatorClient, type OperatorTarget } from '../../src/cli/operator-client.ts';
 
 export interface ServingShard {
   readonly shard: string;
@@ -8,7 +8,7 @@ export interface ServingShard {
   readonly incarnation: string;
 }
 
-/** Every incarnation of a shard that is alive. */
+/** Every living incarnation of a shard. */
 export async function readServingShards(target: OperatorTarget): Promise<readonly ServingShard[]> {
   const { members } = await new OperatorClient(target).readJson({ method: 'GET', path: '/members' });
   const all: unknown[] = Array.isArray(members) ? members : [];
@@ -23,7 +23,7 @@ export async function readServingShards(target: OperatorTarget): Promise<readonl
 export const describeShards = (shards: readonly ServingShard[]): string =>
   shards.map(({ shard, address }) => `${shard} (${address})`).join(', ');
 
-/** Those that are no longer there, or were started again. */
+/** The shards that are gone or were restarted. */
 export function findLost(before: readonly ServingShard[], after: readonly ServingShard[]): readonly ServingShard[] {
   const alive = new Set(after.map(({ incarnation }) => incarnation));
   return before.filter(({ incarnation }) => !alive.has(incarnation));

@@ -1,12 +1,12 @@
-// The reference page of the settings, made from their table and nothing else.
+// Renders the reference page of the settings from their table alone.
 
-import type { Role, Setting } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import type { Role, Setting } from '../../src/config/setting.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { renderTable } from './markdown-table.ts';
 
 const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
 
-/** Its default: one for all roles that read it, or one per role, and in which roles it must be set. */
+/** Its default: one for all roles that read it, or one per role, and the roles in which it must be set. */
 function describeDefault({ roles, defaults, requiredBy, unset }: Setting<unknown>): string {
   const parts: string[] = [];
   for (const text of new Set(Object.values(defaults))) {

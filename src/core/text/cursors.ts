@@ -1,14 +1,14 @@
-// Cursors: opaque positions in a listing, bound to the tenant and the query and signed, so that none can be forged,
-// carried to another tenant or replayed on another query.
+// Cursors: opaque positions in a listing. They are bound to the tenant and the query, and signed: a cursor cannot be
+// forged, used for another tenant, or replayed on another query.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { assert } from './assert.ts';
+import { assert } from '../assert.ts';
 
 const SIGNATURE_LENGTH = 16;
-/** A position is at most one identifier (1,089 bytes) or two. */
+/** A position is at most two identifiers (1,089 bytes each). */
 export const CURSOR_LENGTH_MAX = 4096;
 
-/** The signing secrets of the cluster: the current one first, then those still accepted. Each 32 bytes or more. */
+/** The signing secrets of the cluster: the current one first, then those still accepted. Each has 32 bytes or more. */
 export type CursorSecrets = readonly [Uint8Array, ...Uint8Array[]];
 
 /** The current secret, then those still accepted, from base64url. */
@@ -18,7 +18,7 @@ export function decodeCursorSecrets(texts: readonly string[]): CursorSecrets {
   return [current, ...previous];
 }
 
-/** The parts are length-prefixed, so that no two lists of parts sign alike. */
+/** The parts are length-prefixed, so that no two lists of parts have the same signature. */
 function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array): Buffer {
   const hmac = createHmac('sha256', secret);
   for (const part of [...scope.map((text) => Buffer.from(text, 'utf8')), position]) {
@@ -30,14 +30,14 @@ function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array
 }
 
 /**
- * A cursor for `position` in the listing that `scope` (the tenant and every parameter that selects) names. Base64url.
+ * A cursor for `position` in the listing that `scope` identifies (the tenant and every selecting parameter). Base64url.
  */
 export function createCursor(secrets: CursorSecrets, scope: readonly string[], position: string): string {
   const bytes = Buffer.from(position, 'utf8');
   return Buffer.concat([sign(secrets[0], scope, bytes), bytes]).toString('base64url');
 }
 
-/** The position of a cursor, or undefined where it was not made for this scope with one of these secrets. */
+/** The position of a cursor, or undefined unless it was created for this scope with one of these secrets. */
 export function parseCursor(secrets: CursorSecrets, scope: readonly string[], cursor: string): string | undefined {
   if (cursor.length > CURSOR_LENGTH_MAX) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CURSOR_LENGTH_MAX, type CursorSecrets, createCursor, parseCursor } from '../../../src/core/cursors.ts';
-import { anyCharacter } from '../support/any-character.ts';
+import { CURSOR_LENGTH_MAX, type CursorSecrets, createCursor, parseCursor } from '../../../../src/core/text/cursors.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const SECRETS: CursorSecrets = [new Uint8Array(32).fill(1)];
 const SCOPE = ['ten_x', 'user:ada', 'viewer', ''];

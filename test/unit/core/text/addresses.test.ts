@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clientNetwork, httpUrlOf, splitAddress } from '../../../src/core/addresses.ts';
+import { clientNetwork, httpUrlOf, splitAddress } from '../../../../src/core/text/addresses.ts';
 
 describe('splitAddress', () => {
   it('takes host and port apart', () => {

@@ -1,13 +1,13 @@
 // Writes README.md and values.schema.json of the chart from the comments of its values.yaml, so that the three cannot
-// disagree. The schema is strict: a value that is not in values.yaml is refused. What a comment may hold is said at the
-// head of that file; a test compares what is committed.
+// disagree. The schema is strict: it refuses a value that is not in values.yaml. The head of that file defines what a
+// comment may contain; a test compares the committed files.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { renderTable } from './markdown-table.ts';
 
-const CHART = join(import.meta.dirname, '..', 'charts', 'grantd');
+const CHART = join(import.meta.dirname, '..', '..', 'charts', 'grantd');
 
 type Schema = Record<string, unknown>;
 
@@ -16,12 +16,12 @@ interface Entry {
   readonly path: readonly string[];
   readonly description: string;
   readonly section: string;
-  /** What `@schema` says. */
+  /** The content of `@schema`. */
   readonly schema: Schema;
   readonly value: unknown;
 }
 
-/** Shapes that several values share. What Kubernetes defines is left to the API server, which is strict too. */
+/** Shapes that several values share. The API server validates what Kubernetes defines, and is strict too. */
 const SHARED: Schema = {
   annotations: { type: 'object', additionalProperties: { type: 'string' } },
   object: { type: 'object' },
@@ -43,7 +43,7 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
 const at = (values: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), values);
 
-/** Whether the keys below it are values of the chart, and not a map that the user fills. */
+/** Whether the keys below it are values of the chart, and not a map for the user to fill. */
 const isGroup = ({ value, schema }: Entry): boolean =>
   isMap(value) && !('$ref' in schema) && !isMap(schema.additionalProperties);
 
@@ -95,7 +95,7 @@ function leafSchema(entry: Entry): Schema {
 
 const depthOf = ({ path }: Entry): number => path.length;
 
-/** The schema of the entries below one, which are all that `entries` holds. */
+/** The schema of the entries below one, which `entries` consists of. */
 function groupSchema(entries: readonly Entry[], shared: Schema): Schema {
   const [first] = entries;
   if (first === undefined) return {};
@@ -161,7 +161,7 @@ function renderSection(entries: readonly Entry[]): string[] {
   ];
 }
 
-/** README.md; `introduction` is what stands before the values. */
+/** README.md; `introduction` precedes the values. */
 export function renderChartReadme(text: string, introduction: string): string {
   const entries = readEntries(text);
   const sections = [...new Set(entries.map(({ section }) => section))];
@@ -182,7 +182,7 @@ export function renderChartReadme(text: string, introduction: string): string {
   ].join('\n');
 }
 
-/** What both files should be now, by name. */
+/** The current content of both files, by name. */
 export function renderChartDocs(): ReadonlyMap<string, string> {
   const values = readFileSync(join(CHART, 'values.yaml'), 'utf8');
   const introduction = readFileSync(join(CHART, 'files', 'introduction.md'), 'utf8');

@@ -1,12 +1,12 @@
-// The tables of loadtest/README.md, made from those in the code. The rest of that page is written by hand.
+// Renders the tables of loadtest/README.md from those in the code. The rest of that page is written by hand.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCENARIO_NAMES, SCENARIOS } from '../loadtest/scenarios.ts';
-import { type LoadSetting, renderDuration, SETTING_ROWS } from '../loadtest/settings.ts';
-import { renderTable } from './markdown-table.ts';
+import { SCENARIO_NAMES, SCENARIOS } from '../../loadtest/scenarios.ts';
+import { type LoadSetting, renderDuration, SETTING_ROWS } from '../../loadtest/settings.ts';
+import { renderTable } from '../docs/markdown-table.ts';
 
-const PAGE = join(import.meta.dirname, '..', 'loadtest', 'README.md');
+const PAGE = join(import.meta.dirname, '..', '..', 'loadtest', 'README.md');
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -21,7 +21,7 @@ function renderScenarios(): string[] {
   return renderTable(['scenario', 'what it does', 'rate', 'duration', 'p99 below'], rows);
 }
 
-/** One text where it is the same in all scenarios that have it, else where to look it up. */
+/** One text if all scenarios have the same default, otherwise where to look it up. */
 function describeDefault({ required, scenarios, defaultOf, unset = '' }: LoadSetting<unknown>): string {
   if (required) return 'must be set';
   const defaults = new Set(scenarios.map(defaultOf));
@@ -41,14 +41,14 @@ function renderSettings(): string[] {
   return renderTable(['setting', 'form', 'default', 'read by', 'meaning'], rows);
 }
 
-/** The page with its tables as they should be now. Throws where it has no place for one. */
+/** The page with its current tables. Throws if the page has no place for one. */
 export function renderLoadtestPage(text: string): string {
   let page = text;
   for (const [name, lines] of [
     ['scenarios', renderScenarios()],
     ['settings', renderSettings()],
   ] as const) {
-    const [begin, end] = [`<!-- ${name}: made by scripts/loadtest-page.ts -->\n`, `<!-- end of ${name} -->\n`];
+    const [begin, end] = [`<!-- ${name}: made by scripts/loadtest/page.ts -->\n`, `<!-- end of ${name} -->\n`];
     const [before, rest] = page.split(begin);
     const [, after] = rest?.split(end) ?? [];
     if (before === undefined || after === undefined)

@@ -1,6 +1,7 @@
-// The reference page of the metrics, made from the registry itself, so that it cannot name one that is not served.
+// Renders the reference page of the metrics from the registry itself, so that the page names exactly those that are
+// served.
 
-import { createMetrics } from '../src/telemetry/metrics.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { renderTable } from './markdown-table.ts';
 
 const OWN_PREFIX = 'grantd_';
@@ -30,7 +31,7 @@ export async function renderMetricsPage(): Promise<string> {
   ].join('\n');
 }
 
-/** prom-client keeps the names of the labels of a metric in a field that its types leave out. */
+/** prom-client keeps the label names of a metric in a field that its types omit. */
 function labelNames(metric: object): readonly string[] {
   const names: unknown = 'labelNames' in metric ? metric.labelNames : undefined;
   return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [];

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatTimestamp } from '../../../src/core/timestamps.ts';
+import { formatTimestamp } from '../../../../src/core/text/timestamps.ts';
 
 describe('formatTimestamp', () => {
   it('is ISO 8601 in UTC with milliseconds and Z', () => {

@@ -1,6 +1,6 @@
-// docs/reference/errors.md, made from the error catalogue.
+// Renders docs/reference/errors.md from the error catalogue.
 
-import { ERROR_CATALOGUE, isErrorCode } from '../src/core/errors.ts';
+import { ERROR_CATALOGUE, isErrorCode } from '../../src/core/errors.ts';
 import { renderTable } from './markdown-table.ts';
 
 export function renderErrorsPage(): string {

@@ -1,4 +1,4 @@
-// Tables in Markdown, laid out as the formatter lays them out, so that a page that was made passes it as it is.
+// Renders tables in Markdown with the formatter's layout, so that it leaves generated pages unchanged.
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|');
 const lengthOf = (text: string): number => [...text].length;
