@@ -53,11 +53,14 @@ const EMPTY_SUBJECTS_MAX = 1000;
 /** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
 const TENANT_BYTES = 420;
 const USED_BYTES = 2600;
+/** What its pages of objects take more. */
+const OBJECT_PAGES_BYTES = 1600;
 
 /** Created at the first use. */
 interface UsedMemory {
   readonly pages: GrantPages;
-  readonly objectPages: GrantPages;
+  /** Made at the first commit, or the first listing: most tenants are only checked. */
+  objectPages: GrantPages | undefined;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses: Map<KeyId, KeyUse>;
@@ -102,7 +105,13 @@ export class TenantMemory {
 
   /** Of grants by their objects. */
   get objectPages(): GrantPages {
-    return (this.#used ?? this.#use()).objectPages;
+    const used = this.#used ?? this.#use();
+    if (used.objectPages === undefined) {
+      used.objectPages = new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies);
+      if (this.#dropped) used.objectPages.drop();
+      else this.#hold(OBJECT_PAGES_BYTES);
+    }
+    return used.objectPages;
   }
 
   get namespaces(): UsedMemory['namespaces'] {
@@ -126,7 +135,7 @@ export class TenantMemory {
     const { store, clock, budget } = this.#dependencies;
     const used: UsedMemory = {
       pages: new GrantPages(tenantId, SUBJECT_SIDE, this.#dependencies),
-      objectPages: new GrantPages(tenantId, OBJECT_SIDE, this.#dependencies),
+      objectPages: undefined,
       namespaces: new LazyTable(budget, async () => {
         const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
         return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
@@ -219,7 +228,7 @@ export class TenantMemory {
   /** The state tables now contain every commit up to `seq`. */
   confirm(seq: number): void {
     this.#used?.pages.confirm(seq);
-    this.#used?.objectPages.confirm(seq);
+    this.#used?.objectPages?.confirm(seq);
     this.#used?.namespaces.confirm(seq);
     this.#used?.keys.confirm(seq);
   }
@@ -266,7 +275,7 @@ export class TenantMemory {
 
 function dropUsed({ pages, objectPages, namespaces, keys, usage }: UsedMemory): void {
   pages.drop();
-  objectPages.drop();
+  objectPages?.drop();
   namespaces.drop();
   keys.drop();
   usage.drop();

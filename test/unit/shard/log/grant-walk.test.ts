@@ -123,7 +123,7 @@ test('a subject that is given its first grant between two that are being read is
   const { slot, tenantId, model, handle } = await filled(many(300), {
     hooks: {
       fault: (operation) =>
-        operation === 'listGrants' && holding
+        operation === 'listGrantWrites' && holding
           ? { kind: 'delay-reply', until: () => new Promise((resolve) => held.push(resolve)) }
           : undefined,
     },
@@ -157,7 +157,7 @@ test('a commit while its subject is being read counts once, before and behind th
       pageLimits: { rowsMax: 100 },
       hooks: {
         fault: (operation) =>
-          operation === 'listGrants' && holding
+          operation === 'listGrantWrites' && holding
             ? { kind: 'delay-reply', until: () => new Promise((resolve) => held.push(resolve)) }
             : undefined,
       },
