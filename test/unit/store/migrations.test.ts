@@ -9,7 +9,14 @@ import { MIGRATIONS as SQLITE } from '../../../src/store/sqlite/migrations.ts';
 
 /** By version; a new step adds its own. */
 const DIGESTS = {
-  cassandra: ['54f52ae792e4eef2', '993b1abf6ff3e7e2', 'd41a7a220e215f15', '6acecb806cd420f0', '429e5c17cf505b3a'],
+  cassandra: [
+    '54f52ae792e4eef2',
+    '993b1abf6ff3e7e2',
+    'd41a7a220e215f15',
+    '6acecb806cd420f0',
+    '429e5c17cf505b3a',
+    '11243258fb5cddd1',
+  ],
   sqlite: [
     '856a45396569d5dd',
     'd54ed5690ccacb00',
@@ -18,6 +25,7 @@ const DIGESTS = {
     '9eea971d49f07603',
     '22706fe54b3c1775',
     '88a1bba6935462a7',
+    'df4c02a12c42cfc2',
   ],
 };
 
