@@ -81,6 +81,7 @@ test('every grant is counted once: of many subjects, of one with several pages o
     assert.equal(totalOf(slot, tenantId), undefined);
     await walk(slot);
     assert.deepEqual(totalOf(slot, tenantId), model.total);
+    assert.deepEqual(slot.memory.grantsOnOneSide(tenantId), []);
     // The next owner knows it at once.
     const heir = await slot.restart();
     assert.deepEqual(totalOf(heir, tenantId), model.total);
@@ -268,8 +269,42 @@ test('whatever is written, applied and killed while it goes on, the count ends u
     const { total } = model;
     if (totalOf(slot, tenantId) === undefined) await walk(slot);
     assert.deepEqual(totalOf(slot, tenantId), total, `seed ${seed}`);
+    await slot.applied();
+    assert.deepEqual(slot.memory.grantsOnOneSide(tenantId), [], `seed ${seed}`);
     slot.kill();
   }
+});
+
+test('what needs the grants by their objects is refused until all of them are there', async () => {
+  const { slot, handle, model } = await filled(many(30, 3));
+  const holders = () =>
+    slot.connection.listHolders(handle, {
+      object: 'doc:😀1',
+      relation: 'viewer',
+      namespace: undefined,
+      limit: 100,
+      cursor: undefined,
+    });
+  const onObject = () =>
+    slot.connection.listGrants(handle, {
+      of: { object: 'doc:😀1' },
+      relation: undefined,
+      limit: 100,
+      cursor: undefined,
+    });
+  await model.write(slot, handle, [tuple('user:new', 'doc:😀1')]);
+  await model.write(slot, handle, [tuple('user:é7', 'doc:😀1')], true);
+  for (const list of [holders, onObject]) {
+    await assert.rejects(async () => list(), { code: 'unavailable', message: /are being indexed by object/ });
+  }
+  // What is asked of subjects does not wait for it.
+  assert.equal(await slot.check(handle, tuple('user:é8', 'doc:😀1')), true);
+  await walk(slot);
+  const expected = [...model.grants.values()].filter(({ object }) => object === 'doc:😀1');
+  assert.equal(expected.length, 30);
+  assert.deepEqual((await holders()).items, expected.map(({ subject }) => subject).sort());
+  assert.equal((await onObject()).items.length, 30);
+  slot.kill();
 });
 
 test('a tenant that leaves, or a tenure that ends, is counted no further', async () => {
