@@ -14,7 +14,7 @@ import {
   TENANT_OPTION,
   type TenantOption,
 } from '../command-parts.ts';
-import { EXIT } from '../failures.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import { path } from '../operator-client.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
@@ -26,33 +26,48 @@ export const RELATION_ARGUMENT = [
 ] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
 
+interface GrantFilter {
+  readonly object?: string;
+  readonly relation?: string;
+}
+
 /** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
 function registerGrants(program: Command, context: CliContext): void {
   const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
 
   const list = grants
     .command('list')
-    .description('list the grants of one subject')
-    .argument(...SUBJECT_ARGUMENT)
+    .description('list the grants of one subject, or on one object')
+    .argument('[subject]', 'namespace:external_id; or --object')
+    .option('--object <object>', 'the grants on this object')
+    .option('--relation <relation>', 'only grants of this relation')
     .option(...TENANT_OPTION);
-  addExamples(addListOptions(list), `grants list user:ann --tenant ${TENANT_EXAMPLE}`).action(
-    context.action((subject: string, options: TenantOption & ListOptions) =>
-      printListing(
+  addExamples(
+    addListOptions(list),
+    `grants list user:ann --tenant ${TENANT_EXAMPLE}`,
+    `grants list --object doc:readme --relation viewer --tenant ${TENANT_EXAMPLE}`,
+  ).action(
+    context.action((subject: string | undefined, options: TenantOption & ListOptions & GrantFilter) => {
+      const { object, relation } = options;
+      if ((subject === undefined) === (object === undefined)) {
+        throw new CliFailure('Pass either a subject or --object, and not both.', EXIT.usage);
+      }
+      return printListing(
         context,
         {
           path: path`/tenants/${options.tenant}/grants`,
           name: 'grants',
-          query: { subject },
+          query: { subject, object, relation },
           columns: [
-            ['relation', 'relation'],
-            ['object', 'object'],
+            subject === undefined ? ['subject', 'subject'] : ['relation', 'relation'],
+            subject === undefined ? ['relation', 'relation'] : ['object', 'object'],
             ['grant', 'grant_id'],
             ['created', 'created_at'],
           ],
         },
         options,
-      ),
-    ),
+      );
+    }),
   );
 
   const add = grants
@@ -124,15 +139,39 @@ function registerListings(program: Command, context: CliContext): void {
 
   const subjects = program
     .command('subjects')
-    .description('list every subject of a tenant that has or ever had a grant')
-    .option(...TENANT_OPTION);
-  addExamples(addListOptions(subjects), `subjects --tenant ${TENANT_EXAMPLE} --limit 20`).action(
-    context.action((options: TenantOption & ListOptions) =>
-      printListing(
-        context,
-        { path: path`/tenants/${options.tenant}/subjects`, name: 'subjects', columns: [['subject', 'subject']] },
-        options,
-      ),
+    .description(
+      'list the subjects that hold a relation on an object; without both, every subject of the tenant that has or ever had a grant',
+    )
+    .argument('[relation]', RELATION_ARGUMENT[1])
+    .argument('[object]', OBJECT_ARGUMENT[1])
+    .option(...TENANT_OPTION)
+    .option('--namespace <name>', 'only subjects of this namespace; with a relation and an object');
+  addExamples(
+    addListOptions(subjects),
+    `subjects viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `subjects --tenant ${TENANT_EXAMPLE} --limit 20`,
+  ).action(
+    context.action(
+      (
+        relation: string | undefined,
+        object: string | undefined,
+        options: TenantOption & ListOptions & { readonly namespace?: string },
+      ) => {
+        const { tenant, namespace } = options;
+        const columns = [['subject', 'subject']] as const;
+        if (relation !== undefined && object !== undefined) {
+          const query = { object, relation, namespace };
+          return printListing(
+            context,
+            { path: path`/tenants/${tenant}/holders`, name: 'subjects', query, columns },
+            options,
+          );
+        }
+        if (relation !== undefined || namespace !== undefined) {
+          throw new CliFailure('Pass both a relation and an object, or neither of them.', EXIT.usage);
+        }
+        return printListing(context, { path: path`/tenants/${tenant}/subjects`, name: 'subjects', columns }, options);
+      },
     ),
   );
 }

@@ -1,5 +1,4 @@
-// Checks, grants and listings of objects for operators: the same shapes and rules as under /v1/. Only operators can
-// list the grants of one subject.
+// Checks, grants and their listings for operators: the same shapes and rules as under /v1/.
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
@@ -13,6 +12,7 @@ import {
   isRelation,
   parseTuple,
   RELATIONS,
+  type Relation,
   type Tuple,
 } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
@@ -39,10 +39,30 @@ async function writeOne(operatorApi: OperatorApi, call: Call, revoke: boolean): 
   return [tuple, result];
 }
 
-function requireSubject(subject: string | undefined): string {
-  if (isIdentifier(subject)) return subject;
-  throw new GrantdError('invalid-subject', 'The parameter "subject" must be namespace:external_id.');
+type EntityField = 'subject' | 'object';
+
+function requireIdentifier(field: EntityField, value: string | undefined): string {
+  if (isIdentifier(value)) return value;
+  throw new GrantdError(`invalid-${field}`, `The parameter "${field}" must be namespace:external_id.`);
 }
+
+function requireRelation(value: string | undefined): Relation {
+  if (value !== undefined && isRelation(value)) return value;
+  throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
+}
+
+/** Exactly one of them: an absent field never means all. */
+function requireAnchor(query: { readonly [Field in EntityField]?: string | undefined }) {
+  const { subject, object } = query;
+  if ((subject === undefined) === (object === undefined)) {
+    throw new GrantdError('invalid-request', 'Exactly one of the parameters "subject" and "object" must be given.');
+  }
+  return subject === undefined
+    ? { object: requireIdentifier('object', object) }
+    : { subject: requireIdentifier('subject', subject) };
+}
+
+const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();
 
 export function grantOperations(operatorApi: OperatorApi): readonly Operation[] {
   return [
@@ -85,14 +105,16 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
     {
       method: 'GET',
       path: '/tenants/:tenantId/grants',
-      name: 'operator-list-subject-grants',
+      name: 'operator-list-grants',
       async run(call) {
-        const query = parseQuery(call.search, { ...pageShape, subject: z.string().optional() });
-        const subject = requireSubject(query.subject);
+        const text = z.string().optional();
+        const query = parseQuery(call.search, { ...pageShape, subject: text, object: text, relation: text });
+        const of = requireAnchor(query);
+        const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
         const session = await sessionOf(operatorApi, call);
         const page = await session.listGrants(call.context(), {
-          of: { subject },
-          relation: undefined,
+          of,
+          relation,
           limit: query.limit,
           cursor: query.cursor,
         });
@@ -112,13 +134,10 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
           ...pageShape,
           subject: z.string().optional(),
           relation: z.string().optional(),
-          namespace: z.string().refine(isNamespaceName, 'must be the name of a namespace').optional(),
+          namespace: namespaceField,
         });
-        const subject = requireSubject(query.subject);
-        const relation = query.relation ?? '';
-        if (!isRelation(relation)) {
-          throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
-        }
+        const subject = requireIdentifier('subject', query.subject);
+        const relation = requireRelation(query.relation);
         const session = await sessionOf(operatorApi, call);
         const page = await session.listObjects(call.context(), {
           subject,
@@ -128,6 +147,30 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
           cursor: query.cursor,
         });
         return { kind: 'json', status: 200, body: { objects: page.items, next_cursor: page.nextCursor ?? null } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/holders',
+      name: 'operator-list-holders',
+      async run(call) {
+        const query = parseQuery(call.search, {
+          ...pageShape,
+          object: z.string().optional(),
+          relation: z.string().optional(),
+          namespace: namespaceField,
+        });
+        const object = requireIdentifier('object', query.object);
+        const relation = requireRelation(query.relation);
+        const session = await sessionOf(operatorApi, call);
+        const page = await session.listHolders(call.context(), {
+          object,
+          relation,
+          namespace: query.namespace,
+          limit: query.limit,
+          cursor: query.cursor,
+        });
+        return { kind: 'json', status: 200, body: { subjects: page.items, next_cursor: page.nextCursor ?? null } };
       },
     },
   ];

@@ -225,6 +225,17 @@ describe('grants', () => {
     assert.deepEqual(listed.body, { objects: ['doc:a:b/*'], next_cursor: null });
     assert.deepEqual((await call('GET', `/tenants/${id}/subjects`)).body.subjects, ['user:ann']);
     assert.deepEqual((await call('GET', `/tenants/${id}/grants?subject=user%3Aann`)).body.grants, [created.body]);
+    const onObject = `/tenants/${id}/grants?object=doc%3Aa%3Ab%2F*`;
+    assert.deepEqual((await call('GET', onObject)).body.grants, [created.body]);
+    assert.deepEqual((await call('GET', `${onObject}&relation=owner`)).body.grants, []);
+    const holders = await call('GET', `/tenants/${id}/holders?object=doc%3Aa%3Ab%2F*&relation=viewer`);
+    assert.deepEqual(holders.body, { subjects: ['user:ann'], next_cursor: null });
+    for (const query of ['', '?relation=viewer', '?subject=user:ann&object=doc:1']) {
+      assertProblem(await call('GET', `/tenants/${id}/grants${query}`), 400, 'invalid-request');
+    }
+    assertProblem(await call('GET', `/tenants/${id}/grants?object=`), 400, 'invalid-object');
+    assertProblem(await call('GET', `/tenants/${id}/holders?object=doc:1`), 400, 'invalid-relation');
+    assertProblem(await call('GET', `/tenants/${id}/holders?relation=viewer`), 400, 'invalid-object');
     assert.equal((await call('DELETE', `/tenants/${id}/grants`, one)).status, 204);
     assertProblem(await call('DELETE', `/tenants/${id}/grants`, one), 404, 'grant-not-found');
     assert.equal((await call('POST', `/tenants/${id}/check`, one)).body.authorized, false);
