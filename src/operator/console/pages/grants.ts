@@ -1,5 +1,5 @@
-// The grants of a tenant by subject: a page of subjects, then the grants of one of them. A grant is added next to the
-// others of its subject, and revoked from its row, after a confirmation and with an undo.
+// The grants of a tenant: a page of subjects, then the grants of one of them, or those on an object: who may. A grant is
+// added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
@@ -17,7 +17,14 @@ import {
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
-import { objectField, readTuple, relationField, SUBJECT_REFUSED, subjectField } from '../parts/tuple-form.ts';
+import {
+  OBJECT_REFUSED,
+  objectField,
+  readTuple,
+  relationField,
+  SUBJECT_REFUSED,
+  subjectField,
+} from '../parts/tuple-form.ts';
 import { readTenant } from './tenant.ts';
 
 const ROWS_PER_PAGE = 50;
@@ -61,28 +68,38 @@ async function subjectsListing(
   </section>`;
 }
 
+/** The grants of a subject, or on an object. */
+type Anchor = { readonly subject: string } | { readonly object: string };
+
 async function grantsListing(
   call: PageCall,
   session: OperatorTenantSession,
   parts: readonly string[],
-  subject: string,
+  of: Anchor,
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
-  const query = { of: { subject }, relation: undefined, limit: ROWS_PER_PAGE, cursor };
-  const page = await session.listGrants(call.context(), query);
+  const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });
+  const [what, title, counterpart] =
+    'subject' in of
+      ? (['subject', html`What ${foreign(of.subject)} holds`, 'object'] as const)
+      : (['object', html`Who may on ${foreign(of.object)}`, 'subject'] as const);
   const listing =
     page.items.length === 0
       ? empty(
-          page.nextCursor === undefined ? 'This subject has no grants' : 'Nothing here',
+          page.nextCursor === undefined ? `This ${what} has no grants` : 'Nothing here',
           page.nextCursor === undefined
-            ? 'Create a grant below, or search for another subject.'
-            : 'Many grants of this subject were revoked: continue with the next page.',
+            ? `Create a grant below, or search for another ${what}.`
+            : `Many grants of this ${what} were revoked: continue with the next page.`,
         )
       : table<Grant>(
-          'Grants of the subject',
+          `Grants of the ${what}`,
           [
             { title: 'Relation', cell: ({ relation }) => relation },
-            { title: 'Object', cell: ({ object }) => foreign(object) },
+            {
+              title: counterpart === 'object' ? 'Object' : 'Subject',
+              cell: ({ [counterpart]: text }) =>
+                html`<a href=${pathTo(parts, { [counterpart]: text })}>${foreign(text)}</a>`,
+            },
             { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Id', cell: ({ grantId }) => code(grantId) },
             { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
@@ -91,31 +108,45 @@ async function grantsListing(
         );
   return html`<section aria-labelledby="grants-title">
     <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
-    <h2 id="grants-title">What ${foreign(subject)} holds</h2>
-    ${listing}${pager({ parts, query: { subject }, cursor, next: page.nextCursor })}
+    <h2 id="grants-title">${title}</h2>
+    ${listing}${pager({ parts, query: { ...of }, cursor, next: page.nextCursor })}
   </section>`;
+}
+
+/** Undefined: nothing is searched for, or what is searched for is an identifier. */
+function refusedSearch(subject: string, object: string): Refusal | undefined {
+  if (subject !== '' && !isIdentifier(subject)) return refuse('subject', SUBJECT_REFUSED);
+  if (object !== '' && !isIdentifier(object)) return refuse('object', OBJECT_REFUSED);
+  return undefined;
 }
 
 async function grantsPage(
   dependencies: PageDependencies,
   call: PageCall,
-  shown: { readonly subject: string; readonly refusal?: Refusal },
+  shown: { readonly subject: string; readonly object?: string; readonly refusal?: Refusal },
 ): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const parts = ['tenants', tenant.tenantId, 'grants'];
-  const { subject, refusal } = shown;
+  const { subject, object = '', refusal } = shown;
   const fits = isIdentifier(subject);
-  const search = subject === '' || fits || refusal !== undefined ? undefined : refuse('subject', SUBJECT_REFUSED);
+  const search = refusal === undefined ? refusedSearch(subject, object) : undefined;
+  const searched = search === undefined ? undefined : { fields: call.query, refusal: search };
   const finder = html`<search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
-    ${subjectField({ value: subject }, search === undefined ? undefined : { fields: call.query, refusal: search })}
+    ${subjectField({ value: subject }, searched)}
     ${submit('Show grants', 'secondary')}
+  </form>
+  <form method="get" action=${pathTo(parts)} class="form-row" novalidate>
+    ${objectField(searched, { id: 'searched-object', value: object })}
+    ${submit('Show who may', 'secondary')}
   </form></search>`;
   const listing = fits
-    ? await grantsListing(call, session, parts, subject)
-    : search === undefined
-      ? await subjectsListing(call, session, parts)
-      : undefined;
+    ? await grantsListing(call, session, parts, { subject })
+    : isIdentifier(object)
+      ? await grantsListing(call, session, parts, { object })
+      : search === undefined
+        ? await subjectsListing(call, session, parts)
+        : undefined;
   const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
   const content = html`${finder}${listing}
     <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
@@ -186,7 +217,11 @@ export function grantPages(dependencies: PageDependencies): readonly ConsolePage
       method: 'GET',
       path,
       name: 'page-grants',
-      run: (call) => grantsPage(dependencies, call, { subject: call.query.text('subject').trim() }),
+      run: (call) =>
+        grantsPage(dependencies, call, {
+          subject: call.query.text('subject').trim(),
+          object: call.query.text('object').trim(),
+        }),
     },
     { method: 'POST', path, name: 'page-create-grant', run: (call) => write(dependencies, call, false) },
     {

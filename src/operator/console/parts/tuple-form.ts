@@ -8,7 +8,7 @@ import { type Filled, selectField, type TextFieldOptions, textField } from './fo
 export const SUBJECT_HINT = 'namespace:id, such as user:ada';
 const OBJECT_HINT = 'namespace:id, such as document:plan';
 export const SUBJECT_REFUSED = `A subject is ${SUBJECT_HINT}, without spaces.`;
-const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
+export const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
 export const RELATION_REFUSED = 'This must be one of the relations.';
 const RELATION_SHOWN_FIRST = 'viewer';
 
@@ -21,8 +21,11 @@ export function relationField(filled: Filled | undefined): Markup {
   return selectField({ name: 'relation', label: 'Relation', choices, value: RELATION_SHOWN_FIRST }, filled);
 }
 
-export function objectField(filled: Filled | undefined): Markup {
-  return textField({ name: 'object', label: 'Object', hint: OBJECT_HINT, required: true }, filled);
+export function objectField(
+  filled: Filled | undefined,
+  options: Partial<TextFieldOptions> = { required: true },
+): Markup {
+  return textField({ name: 'object', label: 'Object', hint: OBJECT_HINT, ...options }, filled);
 }
 
 export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonly refusal: Refusal } {
