@@ -391,6 +391,7 @@ describe('whatever is shown', () => {
         '/keys',
         '/grants',
         `/grants?subject=${subject}`,
+        `/grants?object=${subject}`,
         `/objects?subject=${subject}&relation=viewer`,
         `/check?subject=${subject}&relation=viewer&object=${subject}`,
         '/audit-log',
@@ -483,6 +484,32 @@ describe('what is not there', () => {
   });
 });
 
+describe('the grants on an object', () => {
+  it('say who may, lead to each subject, and refuse what is no object', async () => {
+    const tenantId = await makeTenant('Who may');
+    const session = await service.operator.tenant(context, tenantId, 'test');
+    const write = (subject: string, relation: 'viewer' | 'owner', object: string) =>
+      session.writeGrants(context, [{ subject, relation, object, revoke: false }]);
+    await write('user:ann', 'viewer', 'doc:1');
+    await write('user:bob', 'owner', 'doc:1');
+    await write('user:cy', 'viewer', 'doc:2');
+    const { text, status } = await visitor.get(`/console/tenants/${tenantId}/grants?object=doc:1`);
+    assert.equal(status, 200);
+    assert.match(text, /Who may on/);
+    for (const subject of ['user:ann', 'user:bob']) {
+      assert.ok(text.includes(`/console/tenants/${tenantId}/grants?subject=${encodeURIComponent(subject)}`), subject);
+    }
+    assert.ok(!text.includes('user:cy'));
+    assert.match(
+      (await visitor.get(`/console/tenants/${tenantId}/grants?object=doc:3`)).text,
+      /This object has no grants/,
+    );
+    const refused = await visitor.get(`/console/tenants/${tenantId}/grants?object=doc`);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /An object has the form/);
+  });
+});
+
 describe('long listings', () => {
   it('that are cut short say that they go on, and not that there is nothing', async () => {
     const tenantId = await makeTenant('Revoked');
@@ -495,7 +522,11 @@ describe('long listings', () => {
       listGrants: async () => ({ items: [], nextCursor }),
     });
     try {
-      for (const path of ['/grants?subject=user:a', '/objects?subject=user:a&relation=viewer']) {
+      for (const path of [
+        '/grants?subject=user:a',
+        '/grants?object=doc:a',
+        '/objects?subject=user:a&relation=viewer',
+      ]) {
         const { text } = await visitor.get(`/console/tenants/${tenantId}${path}`);
         assert.match(text, /continue with the next page/);
         assert.match(text, /rel="next" href="[^"]*cursor=further/);
@@ -527,6 +558,7 @@ describe('long listings', () => {
     const start = process.threadCpuUsage();
     for (const path of [
       '/grants?subject=user:large',
+      '/grants?object=doc:large',
       '/objects?subject=user:large&relation=viewer',
       '/audit-log',
       '/grants',
