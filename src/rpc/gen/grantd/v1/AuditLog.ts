@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { AuditLogEntry as _grantd_v1_AuditLogEntry, AuditLogEntry__Output as _grantd_v1_AuditLogEntry__Output } from './AuditLogEntry.ts';
+import type { AuditLogEntry as _grantd_v1_AuditLogEntry, AuditLogEntry__Output as _grantd_v1_AuditLogEntry__Output } from '../../grantd/v1/AuditLogEntry.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface AuditLog {

@@ -1,27 +1,27 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Attempt as _grantd_v1_Attempt, Attempt__Output as _grantd_v1_Attempt__Output } from './Attempt.ts';
-import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _grantd_v1_Authenticate__Output } from './Authenticate.ts';
-import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './AuthenticateOperator.ts';
-import type { Confirm as _grantd_v1_Confirm, Confirm__Output as _grantd_v1_Confirm__Output } from './Confirm.ts';
-import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './CheckBulk.ts';
-import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './WriteGrants.ts';
-import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from './ListObjects.ts';
-import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './ListNamespaces.ts';
-import type { CreateNamespace as _grantd_v1_CreateNamespace, CreateNamespace__Output as _grantd_v1_CreateNamespace__Output } from './CreateNamespace.ts';
-import type { CreateKey as _grantd_v1_CreateKey, CreateKey__Output as _grantd_v1_CreateKey__Output } from './CreateKey.ts';
-import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './ListKeys.ts';
-import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './RevokeKey.ts';
-import type { CreateTenant as _grantd_v1_CreateTenant, CreateTenant__Output as _grantd_v1_CreateTenant__Output } from './CreateTenant.ts';
-import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './UpdateTenant.ts';
-import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './ReadTenant.ts';
-import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './ListTenants.ts';
-import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './ListSubjects.ts';
-import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from './ListAuditLog.ts';
-import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from './ExportGrants.ts';
-import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from './ListSlots.ts';
-import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './ListMembers.ts';
-import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from './ListSubjectGrants.ts';
+import type { Attempt as _grantd_v1_Attempt, Attempt__Output as _grantd_v1_Attempt__Output } from '../../grantd/v1/Attempt.ts';
+import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _grantd_v1_Authenticate__Output } from '../../grantd/v1/Authenticate.ts';
+import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from '../../grantd/v1/AuthenticateOperator.ts';
+import type { Confirm as _grantd_v1_Confirm, Confirm__Output as _grantd_v1_Confirm__Output } from '../../grantd/v1/Confirm.ts';
+import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from '../../grantd/v1/CheckBulk.ts';
+import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from '../../grantd/v1/WriteGrants.ts';
+import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from '../../grantd/v1/ListObjects.ts';
+import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from '../../grantd/v1/ListNamespaces.ts';
+import type { CreateNamespace as _grantd_v1_CreateNamespace, CreateNamespace__Output as _grantd_v1_CreateNamespace__Output } from '../../grantd/v1/CreateNamespace.ts';
+import type { CreateKey as _grantd_v1_CreateKey, CreateKey__Output as _grantd_v1_CreateKey__Output } from '../../grantd/v1/CreateKey.ts';
+import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from '../../grantd/v1/ListKeys.ts';
+import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from '../../grantd/v1/RevokeKey.ts';
+import type { CreateTenant as _grantd_v1_CreateTenant, CreateTenant__Output as _grantd_v1_CreateTenant__Output } from '../../grantd/v1/CreateTenant.ts';
+import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from '../../grantd/v1/UpdateTenant.ts';
+import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from '../../grantd/v1/ReadTenant.ts';
+import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from '../../grantd/v1/ListTenants.ts';
+import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from '../../grantd/v1/ListSubjects.ts';
+import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from '../../grantd/v1/ListAuditLog.ts';
+import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from '../../grantd/v1/ExportGrants.ts';
+import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from '../../grantd/v1/ListSlots.ts';
+import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from '../../grantd/v1/ListMembers.ts';
+import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from '../../grantd/v1/ListSubjectGrants.ts';
 
 export interface Call {
   'id'?: (number);

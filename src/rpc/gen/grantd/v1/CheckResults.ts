@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './Reply.ts';
+import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from '../../grantd/v1/Reply.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface CheckResults {

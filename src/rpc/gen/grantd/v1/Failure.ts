@@ -1,7 +1,7 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { FailureKind as _grantd_v1_FailureKind, FailureKind__Output as _grantd_v1_FailureKind__Output } from './FailureKind.ts';
-import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from './WrongOwner.ts';
+import type { FailureKind as _grantd_v1_FailureKind, FailureKind__Output as _grantd_v1_FailureKind__Output } from '../../grantd/v1/FailureKind.ts';
+import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from '../../grantd/v1/WrongOwner.ts';
 
 export interface Failure {
   'kind'?: (_grantd_v1_FailureKind);

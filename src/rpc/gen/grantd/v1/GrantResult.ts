@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { GrantOutcome as _grantd_v1_GrantOutcome, GrantOutcome__Output as _grantd_v1_GrantOutcome__Output } from './GrantOutcome.ts';
+import type { GrantOutcome as _grantd_v1_GrantOutcome, GrantOutcome__Output as _grantd_v1_GrantOutcome__Output } from '../../grantd/v1/GrantOutcome.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface GrantResult {

@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Peer as _grantd_v1_Peer, Peer__Output as _grantd_v1_Peer__Output } from './Peer.ts';
+import type { Peer as _grantd_v1_Peer, Peer__Output as _grantd_v1_Peer__Output } from '../../grantd/v1/Peer.ts';
 
 export interface Hello {
   'version'?: (string);

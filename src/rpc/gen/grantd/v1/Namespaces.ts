@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './Namespace.ts';
+import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from '../../grantd/v1/Namespace.ts';
 
 export interface Namespaces {
   'namespaces'?: (_grantd_v1_Namespace)[];

@@ -1,22 +1,22 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './Failure.ts';
-import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from './Handle.ts';
-import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output } from './Done.ts';
-import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './BulkResults.ts';
-import type { GrantResults as _grantd_v1_GrantResults, GrantResults__Output as _grantd_v1_GrantResults__Output } from './GrantResults.ts';
-import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from './Objects.ts';
-import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd_v1_Namespaces__Output } from './Namespaces.ts';
-import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './NamespaceResult.ts';
-import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './Key.ts';
-import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './Keys.ts';
-import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './Tenant.ts';
-import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './Tenants.ts';
-import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './Subjects.ts';
-import type { AuditLog as _grantd_v1_AuditLog, AuditLog__Output as _grantd_v1_AuditLog__Output } from './AuditLog.ts';
-import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from './Grants.ts';
-import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './Slots.ts';
-import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './Members.ts';
+import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from '../../grantd/v1/Failure.ts';
+import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from '../../grantd/v1/Handle.ts';
+import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output } from '../../grantd/v1/Done.ts';
+import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from '../../grantd/v1/BulkResults.ts';
+import type { GrantResults as _grantd_v1_GrantResults, GrantResults__Output as _grantd_v1_GrantResults__Output } from '../../grantd/v1/GrantResults.ts';
+import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from '../../grantd/v1/Objects.ts';
+import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd_v1_Namespaces__Output } from '../../grantd/v1/Namespaces.ts';
+import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from '../../grantd/v1/NamespaceResult.ts';
+import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from '../../grantd/v1/Key.ts';
+import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from '../../grantd/v1/Keys.ts';
+import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from '../../grantd/v1/Tenant.ts';
+import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from '../../grantd/v1/Tenants.ts';
+import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from '../../grantd/v1/Subjects.ts';
+import type { AuditLog as _grantd_v1_AuditLog, AuditLog__Output as _grantd_v1_AuditLog__Output } from '../../grantd/v1/AuditLog.ts';
+import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from '../../grantd/v1/Grants.ts';
+import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from '../../grantd/v1/Slots.ts';
+import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from '../../grantd/v1/Members.ts';
 
 export interface Reply {
   'id'?: (number);

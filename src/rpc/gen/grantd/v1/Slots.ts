@@ -1,8 +1,8 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from './Slot.ts';
-import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1_SlotOwner__Output } from './SlotOwner.ts';
-import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from './ShardLoad.ts';
+import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from '../../grantd/v1/Slot.ts';
+import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1_SlotOwner__Output } from '../../grantd/v1/SlotOwner.ts';
+import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
 
 export interface Slots {
   'slots'?: (_grantd_v1_Slot)[];

@@ -1,6 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { GrantWrite as _grantd_v1_GrantWrite, GrantWrite__Output as _grantd_v1_GrantWrite__Output } from './GrantWrite.ts';
+import type { GrantWrite as _grantd_v1_GrantWrite, GrantWrite__Output as _grantd_v1_GrantWrite__Output } from '../../grantd/v1/GrantWrite.ts';
 
 export interface WriteGrants {
   'writes'?: (_grantd_v1_GrantWrite)[];
