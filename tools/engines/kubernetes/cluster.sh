@@ -129,7 +129,7 @@ kc() { "$BIN/kubectl" --kubeconfig "$DIR/kubeconfig" --request-timeout=10s "$@";
 # Files that programs write at fixed places, and kernel settings that a kubelet changes: they see and change copies.
 separate_files() {
   local each
-  for each in /run /var/log /var/lib/cni; do
+  for each in /run /var/log /var/lib/cni /var/lib/kubelet; do
     mkdir -p "$each"
     mount -t tmpfs tmpfs "$each"
   done

@@ -92,6 +92,8 @@ nodeLeaseDurationSeconds: $NODE_GRACE_SECONDS
 YAML
 }
 
+PLUGINS_SOCKET=/var/lib/kubelet/device-plugins/kubelet.sock
+
 start_node() { # node
   local i=$1 home=$DIR/n$1 root
   mkdir -p "$home/cni"
@@ -102,8 +104,11 @@ start_node() { # node
   launch "containerd-n$i" "n$i" containerd -c "$home/containerd.toml"
   await "containerd of node $i" ctr_of "$i" version
   load_image "$i" "$(program_image pause "$PAUSE")" > /dev/null
+  # The one socket that is at a fixed place: a kubelet puts its own there, and must not meet another that does the same.
+  rm -f "$PLUGINS_SOCKET"
   launch "kubelet-n$i" "n$i" "$BIN/kubelet" --config "$home/kubelet.yaml" --kubeconfig "$DIR/kubeconfig" \
     --root-dir "$home/kubelet" --cert-dir "$home/kubelet-pki" --hostname-override "node$i" --node-ip "10.$N.$i.2"
+  await "kubelet of node $i" test -S "$PLUGINS_SOCKET"
   launch_proxy "n$i" "n$i" "node$i"
 }
 

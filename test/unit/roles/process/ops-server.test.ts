@@ -49,6 +49,7 @@ describe('the ops port', () => {
     const response = await fetch(`${server.url}/metrics`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    assert.ok(Number.isFinite(Date.parse(response.headers.get('date') ?? '')), 'a server with a clock sends a Date');
     const text = await response.text();
     assert.match(text, /^# TYPE grantd_checks_total counter$/m);
     assert.match(text, /^process_cpu_seconds_total /m);
