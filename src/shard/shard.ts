@@ -281,14 +281,14 @@ export interface ShardWelcome {
  */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
 
-/** The objects on which a subject holds a relation; those of one namespace, unless it is undefined. */
+/** The objects on which a subject holds a relation, of one namespace or (undefined) of all. */
 export interface ObjectsQuery extends PageQuery {
   readonly subject: string;
   readonly relation: Relation;
   readonly namespace: string | undefined;
 }
 
-/** The subjects that hold a relation on an object; those of one namespace, unless it is undefined. */
+/** The subjects that hold a relation on an object, of one namespace or (undefined) of all. */
 export interface HoldersQuery extends PageQuery {
   readonly object: string;
   readonly relation: Relation;
@@ -297,11 +297,11 @@ export interface HoldersQuery extends PageQuery {
 
 export interface GrantsQuery extends PageQuery {
   readonly of: { readonly subject: string } | { readonly object: string };
-  /** Undefined: all. */
+  /** Undefined: every relation. */
   readonly relation: Relation | undefined;
 }
 
-/** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
+/** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
   /** `key`: the full key. The stored hash does not authenticate. */
   authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle>;
@@ -321,9 +321,9 @@ export interface TenantConnection {
   /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   listObjects(handle: number, query: ObjectsQuery): Promise<ResultPage<string>>;
-  /** Rejects as `unavailable` while the tenant's grants are being stored by object. */
+  /** Rejects as `unavailable` until every grant of the tenant has its row by object. */
   listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;
-  /** The live grants of a subject or on an object, ascending by relation and the other in bytes. */
+  /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants(handle: number, query: GrantsQuery): Promise<ResultPage<Grant>>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
@@ -375,7 +375,7 @@ export interface OperatorConnection {
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
-  /** By (seq, index). Of a tenant that was deleted, too, for as long as its audit log is kept. */
+  /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<ResultPage<Grant>>;

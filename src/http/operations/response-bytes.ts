@@ -6,7 +6,7 @@ import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
 
-/** In a list, with its quotes and its comma. */
+/** One entity in a list, with its quotes and its comma. */
 const ENTITY_BYTES_MAX = IDENTIFIER_LENGTH_MAX * CODE_POINT_BYTES_MAX + 3;
 
 /** One key: its name, plus what has the same length in every record. */
@@ -23,7 +23,7 @@ function limitOf({ limit }: Readonly<Record<string, string>>): number {
 export const entityListBytesMax = (query: Readonly<Record<string, string>>): number =>
   limitOf(query) * ENTITY_BYTES_MAX;
 
-/** Both of its identifiers, and what is of about the same length in every record. */
+/** One grant in a list: its two identifiers, and the rest, which has about the same length in every record. */
 const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + 300;
 
 export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;

@@ -53,7 +53,7 @@ const EMPTY_SUBJECTS_MAX = 1000;
 /** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
 const TENANT_BYTES = 420;
 const USED_BYTES = 2600;
-/** What its pages of objects take more. */
+/** Extra bytes of a tenant that has pages of objects. */
 const OBJECT_PAGES_BYTES = 1600;
 
 /** Created at the first use. */
@@ -103,7 +103,7 @@ export class TenantMemory {
     return (this.#used ?? this.#use()).pages;
   }
 
-  /** Of grants by their objects. */
+  /** The grants by their objects. */
   get objectPages(): GrantPages {
     const used = this.#used ?? this.#use();
     if (used.objectPages === undefined) {

@@ -1,5 +1,5 @@
 // Strings kept in ascending order of their UTF-8 bytes, one change at a time. A change is a binary search and a move of
-// pointers, so that a listing never sorts. Objects of one subject often share a long prefix, which would make
+// pointers, so that a listing never sorts. Objects of one subject (and subjects of one object) often share a long prefix, which would make
 // comparisons cost microseconds. The search therefore tracks the prefix that the string shares with both bounds, and
 // compares from there on.
 

@@ -35,9 +35,9 @@ export type Value = string | number | null;
 /** The rows of a `writeState` by table: for each row the values of all columns, one row after another. */
 export interface StateBatch {
   readonly subjects: Value[];
-  /** Each goes into two tables: by subject and by object. */
+  /** Each row goes into two tables: by subject and by object. */
   readonly grants: Value[];
-  /** By object alone. */
+  /** Only into the table by object. */
   readonly objectGrants: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
@@ -50,16 +50,14 @@ export type StateBatchTable = keyof StateBatch;
 
 interface StateTable {
   readonly name: string;
-  /** The same rows in another order of their key. */
+  /** The same rows with their key in another order. */
   readonly twin?: string;
-  /** Of its primary key, then the others; the last is the stamp. */
+  /** The columns of the primary key, then the others; the last is the stamp. */
   readonly key: readonly string[];
   readonly values: readonly string[];
 }
 
-/**
- * The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them.
- */
+/** The order of the columns in a `StateBatch`; `toStateBatch` and the statements of the writer follow it. */
 const GRANT_COLUMNS = {
   key: ['tenant', 'subject', 'relation', 'object'],
   values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
@@ -104,7 +102,7 @@ export type StateCalls = Calls<
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
-/** A page of grants: relation, object (or subject) and the attributes of each, one after another. */
+/** A page of grants: relation, object (or subject) and attributes of each, one grant after another. */
 export interface FlatGrants {
   readonly values: Row;
   readonly next: { readonly relation: Relation; readonly entity: string } | undefined;

@@ -51,7 +51,7 @@ function requireRelation(value: string | undefined): Relation {
   throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
 }
 
-/** Exactly one of them: an absent field never means all. */
+/** Exactly one of the two: an absent field never means all. */
 function requireAnchor(query: { readonly [Field in EntityField]?: string | undefined }) {
   const { subject, object } = query;
   if ((subject === undefined) === (object === undefined)) {

@@ -45,7 +45,7 @@ type Calls = Pick<
   | 'listKeyUses'
 >;
 
-/** Which grants of one partition. */
+/** A range of grants within one partition. */
 interface GrantRange {
   readonly partition: readonly [tenantId: TenantId, entity: string];
   readonly relation: Relation | undefined;
@@ -54,8 +54,8 @@ interface GrantRange {
 }
 
 /**
- * `select`: up to the partition; `other`: the column behind the relation. Undefined: nothing can come after `after` in
- * the relation that is asked for.
+ * `select`: the statement up to the partition; `other`: the clustering column after the relation. Undefined if nothing
+ * can come after `after` in the requested relation.
  */
 function selectRange(select: string, other: string, range: GrantRange): Statement | undefined {
   const { partition, relation, after, limit } = range;
@@ -101,7 +101,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
     readWhole(executor, query, params, deadline);
 
-  /** The live rows of a range, and the last one where as many rows as allowed were looked at. */
+  /** The live rows of a range; `last` is the last row if the limit of examined rows was reached. */
   async function readRange(statement: Statement | undefined, limit: number, deadline: DeadlineMs) {
     const rows = statement === undefined ? [] : await readAll(statement.query, statement.params, deadline);
     const last = rows.length < limit ? undefined : rows.at(-1);
