@@ -326,8 +326,9 @@ export interface StateStore {
 
   /**
    * Deletes rows for good, if they are no newer than their stamps: revoked grants (by subject and by object), revoked
-   * keys with their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state holds
-   * every entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
+   * keys with their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state
+   * holds every entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone
+   * row.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**

@@ -1,7 +1,7 @@
 // Strings kept in ascending order of their UTF-8 bytes, one change at a time. A change is a binary search and a move of
-// pointers, so that a listing never sorts. Objects of one subject (and subjects of one object) often share a long prefix, which would make
-// comparisons cost microseconds. The search therefore tracks the prefix that the string shares with both bounds, and
-// compares from there on.
+// pointers, so that a listing never sorts. Objects of one subject often share a long prefix, and so do subjects of one
+// object, which would make comparisons cost microseconds. The search therefore tracks the prefix that the string shares
+// with both bounds, and compares from there on.
 
 /** The length of the common prefix in UTF-16 units, given that the first `from` units are equal. */
 function commonUnits(left: string, right: string, from: number): number {

@@ -1,4 +1,4 @@
-// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, so these
+// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, which
 // lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
 // little of it would be in the processor's cache. Beyond a handful the table uses maps.
 

@@ -1,5 +1,5 @@
-// A store as a program of a version uses it that keeps no counts of grants, and no grants by object: it writes none, and
-// checkpoints that know nothing of them. Only for a memory store.
+// A memory store as an older version uses it, which keeps neither counts of grants nor rows by object: it writes
+// neither, and its checkpoints have no seq for them.
 
 import type { Store } from '../../../src/store/store.ts';
 import { createGatedStore } from './store-gate.ts';
