@@ -17,6 +17,7 @@ import { clusterScenario } from './scenarios/cluster.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
 import { limitsScenario } from './scenarios/limits.ts';
+import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
@@ -27,6 +28,7 @@ const SCENARIOS: readonly Scenario[] = [
   checkScenario,
   bulkScenario,
   grantsScenario,
+  listingsScenario,
   limitsScenario,
   memoryScenario,
   restartScenario,

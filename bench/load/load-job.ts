@@ -1,7 +1,10 @@
 // The jobs for a load process and its results, as messages between processes.
 
 export interface PreparedRequest {
+  /** Empty for a GET. */
   readonly body: string;
+  /** The path, if it differs from that of the job. */
+  readonly path?: string;
   /** How the body of a right response begins. */
   readonly expectedStart: string;
   /** The API key, if it differs from that of the job. */
@@ -14,6 +17,8 @@ export interface LoadJob {
   readonly furtherUrls?: readonly string[];
   /** The API key, unless a request has its own. */
   readonly key: string;
+  /** POST, unless said otherwise. */
+  readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly expectedStatus: number;
   readonly connections: number;

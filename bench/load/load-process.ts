@@ -8,16 +8,16 @@ import type { FromLoadProcess, LoadJob, LoadResult, PreparedRequest } from './lo
 /** How long to wait for responses still in flight at the end. */
 const REST_MS_MAX = 15_000;
 
-function requestText(job: LoadJob, host: string, { body, key = job.key }: PreparedRequest): string {
-  return [
-    `POST ${job.path} HTTP/1.1`,
-    `Host: ${host}`,
-    `Authorization: Bearer ${key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n');
+function requestText(
+  { method = 'POST', ...job }: LoadJob,
+  host: string,
+  { body, key = job.key, path = job.path }: PreparedRequest,
+): string {
+  const ofBody =
+    method === 'GET' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  return [`${method} ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, ...ofBody, '', body].join(
+    '\r\n',
+  );
 }
 
 class Load {
@@ -148,7 +148,7 @@ class Load {
     const request = this.#job.requests[connection.request];
     if (status !== this.#job.expectedStatus || !body.startsWith(request?.expectedStart ?? '')) {
       this.#wrong += 1;
-      this.#firstWrong ??= `${status} ${body.slice(0, 300)} to ${request?.body.slice(0, 300)}`;
+      this.#firstWrong ??= `${status} ${body.slice(0, 300)} to ${(request?.path ?? '') + (request?.body.slice(0, 300) ?? '')}`;
     }
     this.#sendNext(connection);
   }

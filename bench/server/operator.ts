@@ -38,8 +38,11 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
   return { tenantId: tenant.tenant_id, key };
 }
 
+/** Numbered grants, from 0. */
+export type GrantSource = Pick<DataSet, 'grants' | 'grant'>;
+
 /** The lines of all grants, in batches. */
-function* batchesOf(data: DataSet): Generator<readonly string[]> {
+function* batchesOf(data: GrantSource): Generator<readonly string[]> {
   for (let start = 0; start < data.grants; start += LINES_PER_CALL) {
     const count = Math.min(LINES_PER_CALL, data.grants - start);
     yield Array.from({ length: count }, (_, index) => JSON.stringify(data.grant(start + index)));
@@ -55,7 +58,11 @@ async function importBatch(addresses: Addresses, tenantId: string, lines: readon
 }
 
 /** Through the log like any other write, a few calls at a time. Resolves to the seconds it took. */
-export async function importGrants(addresses: Addresses, { tenantId }: TenantAccess, data: DataSet): Promise<number> {
+export async function importGrants(
+  addresses: Addresses,
+  { tenantId }: TenantAccess,
+  data: GrantSource,
+): Promise<number> {
   const startMs = performance.now();
   await forEachAtATime(batchesOf(data), CALLS_UNDER_WAY, (lines) => importBatch(addresses, tenantId, lines));
   return (performance.now() - startMs) / 1000;
