@@ -3,7 +3,7 @@
 
 export type Protocol = 'http' | 'grpc';
 export type Product = 'grantd' | 'echo' | 'openfga' | 'spicedb';
-export type Operation = 'load' | 'check' | 'batch' | 'list' | 'write';
+export type Operation = 'load' | 'check' | 'batch' | 'list' | 'subjects' | 'write';
 /**
  * `wide`: subjects with ten objects, and a hundred subjects on each object. `deep`: a thousand objects, and two
  * subjects.

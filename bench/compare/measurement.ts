@@ -22,6 +22,7 @@ export const TASKS = {
   batch: { operation: 'batch', shape: 'wide', workers: 8 },
   filter: { operation: 'batch', shape: 'deep', workers: 8 },
   list: { operation: 'list', workers: 16 },
+  subjects: { operation: 'subjects', workers: 16 },
   write: { operation: 'write', workers: 64 },
 } satisfies Readonly<Record<string, Task>>;
 export type TaskName = keyof typeof TASKS;
@@ -85,6 +86,7 @@ function canDo(system: System, { operation }: Task): boolean {
     case 'batch':
       return system.batches.length > 0;
     case 'list':
+    case 'subjects':
       return system.lists;
     case 'write':
       return system.durable;

@@ -28,6 +28,7 @@ const TITLES: Readonly<Record<TaskName, string>> = {
   batch: 'Checks in batches, of many subjects; every figure is per check, except the latencies, which are per batch',
   filter: 'Checks in batches, each about one subject; figures as before',
   list: 'Listing the 1,000 objects of a subject',
+  subjects: 'Listing the 1,000 subjects of an object',
   write: 'Durable writes of one new grant each',
 };
 const MIB = 1024 ** 2;

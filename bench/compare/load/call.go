@@ -48,9 +48,9 @@ func expectAllowed(found, expected bool, about tuple) error {
 	return nil
 }
 
-func expectObjects(subject string, found, expected objectSum) error {
+func expectNames(of string, found, expected nameSum) error {
 	if found != expected {
-		return wrongAnswer{fmt.Sprintf("%s: other objects than it holds, %d of %d", subject, found.count, expected.count)}
+		return wrongAnswer{fmt.Sprintf("%s: a list with other names, %d of %d", of, found.count, expected.count)}
 	}
 	return nil
 }

@@ -48,6 +48,8 @@ func grantdCalls(asked *job, data dataSet) (callList, error) {
 		return prepared(len(batch), func(number int) *call { return grantdBulk(batch[number]) }), nil
 	case "list":
 		return prepared(data.deepSubjectCount(), func(number int) *call { return grantdList(data, number) }), nil
+	case "subjects":
+		return prepared(data.crowdObjectCount(), func(number int) *call { return grantdSubjects(data, number) }), nil
 	case "write":
 		return callList{0, func(number int) *call { return grantdWrite(data.newGrant(asked.Start + number)) }}, nil
 	default:
@@ -122,14 +124,25 @@ func grantdList(data dataSet, number int) *call {
 		if err := expectStatus(a, http.StatusOK); err != nil {
 			return err
 		}
-		return expectObjects(subject, objectsIn(a.body()), expected)
+		return expectNames(subject, namesIn(a.body(), objectType), expected)
 	}}
 }
 
-// The objects that a JSON text names as "document:…"; no identifier here needs escaping.
-func objectsIn(text []byte) objectSum {
-	prefix := []byte(`"` + objectType + `:`)
-	var found objectSum
+func grantdSubjects(data dataSet, number int) *call {
+	object, expected := data.subjectsOf(number)
+	query := url.Values{"object": {objectType + ":" + object}, "relation": {relation}, "limit": {fmt.Sprint(crowdSubjects)}}
+	return &call{method: http.MethodGet, path: "/v1/subjects?" + query.Encode(), judge: func(a answer) error {
+		if err := expectStatus(a, http.StatusOK); err != nil {
+			return err
+		}
+		return expectNames(object, namesIn(a.body(), subjectType), expected)
+	}}
+}
+
+// What a JSON text names as "document:…" or "user:…"; no identifier here needs escaping.
+func namesIn(text []byte, namespace string) nameSum {
+	prefix := []byte(`"` + namespace + `:`)
+	var found nameSum
 	for {
 		start := bytes.Index(text, prefix)
 		if start < 0 {

@@ -19,7 +19,7 @@ type job struct {
 	// For SpiceDB: answers are at least as fresh as this revision.
 	Revision string `json:"revision"`
 
-	// load, check, batch, list or write.
+	// load, check, batch, list (the objects of a subject), subjects (of an object) or write.
 	Operation string `json:"operation"`
 	Grants    int    `json:"grants"`
 	// wide or deep, for check and batch; a deep batch is about one subject.

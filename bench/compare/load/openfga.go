@@ -25,6 +25,8 @@ func openfgaCalls(asked *job, data dataSet) (callList, error) {
 		return prepared(len(batch), func(number int) *call { return openfgaBatch(asked, batch[number]) }), nil
 	case "list":
 		return prepared(data.deepSubjectCount(), func(number int) *call { return openfgaList(asked, data, number) }), nil
+	case "subjects":
+		return prepared(data.crowdObjectCount(), func(number int) *call { return openfgaSubjects(asked, data, number) }), nil
 	case "write":
 		return callList{0, func(number int) *call {
 			return openfgaWrite(asked, []tuple{data.newGrant(asked.Start + number)})
@@ -152,17 +154,37 @@ func openfgaList(asked *job, data dataSet, number int) *call {
 			if err := expectStatus(a, http.StatusOK); err != nil {
 				return err
 			}
-			return expectObjects(subject, objectsIn(a.body()), expected)
+			return expectNames(subject, namesIn(a.body(), objectType), expected)
 		}
 		var found openfga.ListObjectsResponse
 		if err := proto.Unmarshal(a.body(), &found); err != nil {
 			return err
 		}
-		var objects objectSum
+		var objects nameSum
 		for _, object := range found.GetObjects() {
 			objects.add([]byte(object)[len(objectType)+1:])
 		}
-		return expectObjects(subject, objects, expected)
+		return expectNames(subject, objects, expected)
+	})
+}
+
+func openfgaSubjects(asked *job, data dataSet, number int) *call {
+	object, expected := data.subjectsOf(number)
+	request := &openfga.ListUsersRequest{
+		StoreId: asked.Store, AuthorizationModelId: asked.Model,
+		Object: &openfga.Object{Type: objectType, Id: object}, Relation: relation,
+		UserFilters: []*openfga.UserTypeFilter{{Type: subjectType}},
+	}
+	return openfgaCall(asked, "ListUsers", "list-users", request, func(a answer) error {
+		var found openfga.ListUsersResponse
+		if err := decode(a, asked.Protocol, &found); err != nil {
+			return err
+		}
+		var subjects nameSum
+		for _, user := range found.GetUsers() {
+			subjects.add([]byte(user.GetObject().GetId()))
+		}
+		return expectNames(object, subjects, expected)
 	})
 }
 

@@ -28,6 +28,8 @@ func spicedbCalls(asked *job, data dataSet) (callList, error) {
 		return prepared(len(batch), func(number int) *call { return spicedbBulk(asked, batch[number]) }), nil
 	case "list":
 		return prepared(data.deepSubjectCount(), func(number int) *call { return spicedbList(asked, data, number) }), nil
+	case "subjects":
+		return prepared(data.crowdObjectCount(), func(number int) *call { return spicedbSubjects(asked, data, number) }), nil
 	case "write":
 		return callList{0, func(number int) *call { return spicedbWrite(asked, data.newGrant(asked.Start+number)) }}, nil
 	default:
@@ -163,12 +165,12 @@ func spicedbList(asked *job, data dataSet, number int) *call {
 		OptionalLimit:      deepObjects,
 	}
 	made := spicedbCall(asked, "LookupResources", "/v1/permissions/resources", request, func(a answer) error {
-		var found objectSum
+		var found nameSum
 		if asked.Protocol == "http" {
 			if err := expectStatus(a, http.StatusOK); err != nil {
 				return err
 			}
-			found = lookedUpIn(a.body())
+			found = lookedUpIn(a.body(), `"resourceObjectId":`)
 		}
 		for _, message := range a.messages {
 			if asked.Protocol == "http" {
@@ -180,22 +182,56 @@ func spicedbList(asked *job, data dataSet, number int) *call {
 			}
 			found.add([]byte(resource.GetResourceObjectId()))
 		}
-		return expectObjects(subject, found, expected)
+		return expectNames(subject, found, expected)
 	})
 	made.streamsAnswer = asked.Protocol == "grpc"
 	return made
 }
 
-// The gateway sends one line of JSON per object.
-func lookedUpIn(text []byte) objectSum {
-	const field = `"resourceObjectId":`
-	var found objectSum
-	for {
-		start := bytes.Index(text, []byte(field))
-		if start < 0 {
-			return found
+func spicedbSubjects(asked *job, data dataSet, number int) *call {
+	object, expected := data.subjectsOf(number)
+	request := &spicedb.LookupSubjectsRequest{
+		Consistency:       spicedbConsistency(asked),
+		Resource:          spicedbObject(object),
+		Permission:        relation,
+		SubjectObjectType: subjectType,
+	}
+	made := spicedbCall(asked, "LookupSubjects", "/v1/permissions/subjects", request, func(a answer) error {
+		var found nameSum
+		if asked.Protocol == "http" {
+			if err := expectStatus(a, http.StatusOK); err != nil {
+				return err
+			}
+			// Each line names its subject twice, once in a deprecated field outside of this object.
+			found = lookedUpIn(a.body(), `"subject":`, `"subjectObjectId":`)
 		}
-		text = text[start+len(field):]
+		for _, message := range a.messages {
+			if asked.Protocol == "http" {
+				break
+			}
+			var response spicedb.LookupSubjectsResponse
+			if err := proto.Unmarshal(message, &response); err != nil {
+				return err
+			}
+			found.add([]byte(response.GetSubject().GetSubjectObjectId()))
+		}
+		return expectNames(object, found, expected)
+	})
+	made.streamsAnswer = asked.Protocol == "grpc"
+	return made
+}
+
+// The gateway sends one line of JSON per object or subject. `path`: the fields that lead to its name.
+func lookedUpIn(text []byte, path ...string) nameSum {
+	var found nameSum
+	for {
+		for _, field := range path {
+			start := bytes.Index(text, []byte(field))
+			if start < 0 {
+				return found
+			}
+			text = text[start+len(field):]
+		}
 		text = text[bytes.IndexByte(text, '"')+1:]
 		end := bytes.IndexByte(text, '"')
 		if end < 0 {

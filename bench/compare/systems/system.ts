@@ -19,7 +19,7 @@ export interface System {
   readonly channels: readonly Channel[];
   /** The batch sizes to try, including the largest that it allows. Empty: it has no batches. */
   readonly batches: readonly number[];
-  /** Whether it can list the objects of a subject. */
+  /** Whether it can list the objects of a subject and the subjects of an object. */
   readonly lists: boolean;
   /** Whether an acknowledged write survives a loss of power. */
   readonly durable: boolean;
