@@ -3,11 +3,21 @@
 // should do next.
 
 import type { AuditFilter } from '../core/audit-filter.ts';
-import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tuples.ts';
+import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type {
+  GrantRequest,
+  GrantResult,
+  GrantsQuery,
+  HoldersQuery,
+  ObjectsQuery,
+  PageQuery,
+  ResultPage,
+} from './grant-calls.ts';
+
+export type * from './grant-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -58,31 +68,6 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
-}
-
-export interface GrantRequest extends Tuple {
-  readonly revoke: boolean;
-}
-
-export type GrantResult =
-  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
-  | { readonly kind: 'revoked' }
-  | { readonly kind: 'not-found' }
-  /** The owner refused this one; the other writes of the call take effect. */
-  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
-
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
-
-/** A page may have fewer than `limit` items, even none, although more follow. */
-export interface ResultPage<Item> {
-  readonly items: readonly Item[];
-  /** Where the next page starts; undefined: this is the last page. */
-  readonly nextCursor: string | undefined;
-}
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly cursor: string | undefined;
 }
 
 export interface AuditLogQuery extends PageQuery, AuditFilter {
@@ -140,6 +125,8 @@ export interface SlotStatus {
   /** Last seq that the state tables contain. */
   readonly checkpoint: number;
   readonly tenants: number;
+  /** Those of them whose grants are still being counted and stored by object. */
+  readonly tenantsUncounted: number;
 }
 
 /** The owner of a slot when this shard last read its row. */
@@ -281,27 +268,7 @@ export interface ShardWelcome {
  */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
 
-/** The objects on which a subject holds a relation; those of one namespace, unless it is undefined. */
-export interface ObjectsQuery extends PageQuery {
-  readonly subject: string;
-  readonly relation: Relation;
-  readonly namespace: string | undefined;
-}
-
-/** The subjects that hold a relation on an object; those of one namespace, unless it is undefined. */
-export interface HoldersQuery extends PageQuery {
-  readonly object: string;
-  readonly relation: Relation;
-  readonly namespace: string | undefined;
-}
-
-export interface GrantsQuery extends PageQuery {
-  readonly of: { readonly subject: string } | { readonly object: string };
-  /** Undefined: all. */
-  readonly relation: Relation | undefined;
-}
-
-/** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
+/** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
   /** `key`: the full key. The stored hash does not authenticate. */
   authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle>;
@@ -375,7 +342,7 @@ export interface OperatorConnection {
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
-  /** By (seq, index). Of a tenant that was deleted, too, for as long as its audit log is kept. */
+  /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<ResultPage<Grant>>;

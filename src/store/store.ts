@@ -208,8 +208,8 @@ export interface Checkpoint {
   readonly seq: number;
   readonly stamp: Stamp;
   /**
-   * A count of grants is right, and each counted grant has its row by object, if its seq is no smaller. Undefined: the
-   * checkpoint was last written by a program that does not keep both, so that none is.
+   * A count of grants is right, and every counted grant has its row by object, if the seq of the count is at least
+   * this. Undefined: the last writer of the checkpoint does not keep both, so no count is right.
    */
   readonly countedFrom?: number;
   /**
@@ -252,7 +252,7 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly GrantRow[]; readonly next: GrantPlace | undefined }>;
-  /** The same of an object: ascending by (relation, subject) in bytes. */
+  /** The same for an object: ascending by (relation, subject) in bytes. */
   listObjectGrants(
     query: {
       readonly tenantId: TenantId;
@@ -263,7 +263,7 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly ObjectGrantRow[]; readonly next: ObjectGrantPlace | undefined }>;
-  /** As `listGrants`, of all relations, with stamps, and with the tombstones: each row as it was written. */
+  /** Like `listGrants` for all relations, with stamps and tombstone rows: every row as it was written. */
   listGrantWrites(
     query: {
       readonly tenantId: TenantId;
@@ -273,7 +273,10 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly writes: readonly GrantWrite[]; readonly next: GrantPlace | undefined }>;
-  /** Subjects of one bucket: every one that has a grant, and some that had one; ascending by bytes, after `after`. */
+  /**
+   * Subjects of one bucket: every subject that has a grant, and some that once had one; ascending by bytes, after
+   * `after`.
+   */
   listSubjects(
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
     deadline: DeadlineMs,
@@ -322,10 +325,9 @@ export interface StateStore {
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
 
   /**
-   * Really removes rows, where they are no newer than their stamps: the tombstones of grants, by subject and by object,
-   * revoked keys with their uses, deleted tenants, and subjects. What is none of these stays. Idempotent. Called once
-   * state holds every entry of the log up to the stamps; for a subject, only where it has no grant by then, not even a
-   * tombstone.
+   * Deletes rows for good, if they are no newer than their stamps: revoked grants in both tables, revoked keys with
+   * their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state holds every
+   * entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**

@@ -6,7 +6,7 @@ import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
 
-/** In a list, with its quotes and its comma. */
+/** One entity in a list, with its quotes and its comma. */
 const ENTITY_BYTES_MAX = IDENTIFIER_LENGTH_MAX * CODE_POINT_BYTES_MAX + 3;
 
 /** One key: its name, plus what has the same length in every record. */

@@ -183,7 +183,7 @@ export const grantQuerySchema = z.object({
   cursor,
 });
 
-/** Neither of Unicode category Cc nor a lone surrogate, which UTF-8 cannot carry. */
+/** Neither characters of Unicode category Cc nor lone surrogates, which UTF-8 cannot carry. */
 const KEY_NAME_PATTERN = `[^\\u0000-\\u001f\\u007f-\\u009f${SURROGATES}]{0,${NAME_LENGTH_MAX}}`;
 const keyNameError = refused(
   `must be a string of at most ${NAME_LENGTH_MAX} code points without control characters`,

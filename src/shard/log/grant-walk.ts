@@ -1,13 +1,12 @@
-// The walk that counts the grants of a tenant whose count is not known, and writes their rows by object: of a store that
-// was filled by a version that kept neither. It goes through the state tables in the background, one tenant of a shard at a time and resting four times
-// as long as it works, so that checks do not feel it; what it has counted is kept, and the next owner goes on from
-// there.
+// The walk that counts the grants of a tenant and writes their rows by object, if a version that kept neither filled
+// the store. It goes through the state tables in the background, one tenant of a shard at a time. It rests four times
+// as long as it works, so that checks are not affected. It saves its progress, and the next owner continues from there.
 //
-// It is exact while writes go on. A page of grants is evaluated under the delta opened at the start of its read, and
-// the position moves behind it in the same synchronous step: from then on commits up to there count themselves. A
-// subject is never passed by unseen: a stretch of subjects is what the table lists, and those with unconfirmed
-// changes when that read began, and those that were given grants since. A row by object has the stamp of the row that it
-// is made from, tombstones included, so that nothing that is committed meanwhile can be undone by it.
+// The count is exact although writes continue. A page of grants is evaluated under the delta opened before its read,
+// and the position moves past the page in the same synchronous step. From then on commits up to there count themselves.
+// The walk misses no subject: a stretch of subjects includes those that the table lists, those with unconfirmed changes
+// when the read began, and those that were given grants since. A row by object, tombstone rows included, gets the stamp
+// of the row by subject, so that it undoes no commit made in the meantime.
 
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -218,10 +217,10 @@ class GrantWalk {
         return store.listGrantWrites(query, storeDeadline(clock));
       }),
     );
-    // With the stamps that the rows have: what was committed since is newer on both sides.
+    // With the stamps of the rows that were read: whatever was committed since then is newer.
     const writes = pages.flatMap((page) => page.writes).map((write) => ({ ...write, kind: 'object-grant' as const }));
     if (writes.length > 0) await store.writeState(writes, storeDeadline(clock));
-    // From here on nothing awaits: what the deltas do not hold comes behind the position, or counts itself.
+    // No await from here on: a change that the deltas lack is either behind the position or counts itself.
     if (!this.#admit(position)) return;
     let whole = true;
     for (const [index, { place, after, delta }] of reads.entries()) {

@@ -1,10 +1,12 @@
-// Overlay and deltas of one tenant's grants, by subject or by object: what was committed and is not yet confirmed in the state tables, and what
-// was committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
-// can never cover a newer commit with an older row.
+// Overlay and deltas of one tenant's grants, by subject or by object. The overlay has the commits that the state tables
+// may still lack; a delta also has those made while a read of the store was in flight. Invariant: a read that is
+// evaluated under the delta opened at its start never covers a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 
-/** Changes to an entity under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
+/**
+ * Changes of an entity during a read that one step takes in. Beyond, its page becomes sparse and a listing starts over.
+ */
 export const CHANGES_MAX = 500;
 
 export interface TupleChange {
@@ -14,14 +16,14 @@ export interface TupleChange {
   readonly facts: GrantAttributes | null;
 }
 
-/** An entity holds no white space, so the key is unambiguous. */
+/** An entity contains no white space, so the key is unambiguous. */
 const tupleKey = (relation: number, counterpart: string): string => `${relation} ${counterpart}`;
 
 /** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
 interface Generation {
-  /** By entity and tuple: the last commit to a tuple counts. */
+  /** By entity and tuple; only the last commit to a tuple is kept. */
   readonly changes: Map<string, Map<string, TupleChange>>;
   count: number;
   lastSeq: number;
@@ -51,7 +53,7 @@ export class GrantDelta {
     return size;
   }
 
-  /** What holds for tuples whatever the store said, as of now. */
+  /** The current state of changed tuples, which overrides what the store returned. */
   changes(): EntityChanges {
     const merged = new Map<string, TupleChange>();
     for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
@@ -66,7 +68,7 @@ export class GrantDelta {
   }
 }
 
-/** The last change to each tuple of an entity. */
+/** The last change of each tuple of an entity. */
 export class EntityChanges implements Iterable<TupleChange> {
   readonly #byTuple: ReadonlyMap<string, TupleChange>;
 
@@ -74,7 +76,7 @@ export class EntityChanges implements Iterable<TupleChange> {
     this.#byTuple = byTuple;
   }
 
-  /** Undefined: what the store said holds. */
+  /** Undefined: what the store returned holds. */
   find(relation: number, counterpart: string): TupleChange | undefined {
     return this.#byTuple.get(tupleKey(relation, counterpart));
   }
@@ -90,10 +92,10 @@ export class EntityChanges implements Iterable<TupleChange> {
  * garbage collection. A confirmed change that stays a little longer does no harm: newer changes stay longer still.
  */
 export class GrantDeltas {
-  /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */
+  /** Oldest first. Never empty once it had one, since open reads find their commits from there on. */
   #generations: Generation[] = [];
 
-  /** A commit: from now on every read that is in flight or starts sees it. */
+  /** A commit: every read that is in flight or starts later sees it. */
   commit(entity: string, change: TupleChange, seq: number): void {
     let newest = this.#generations.at(-1);
     if (newest === undefined || newest.count >= GENERATION_CHANGES) newest = this.#begin(newest);
@@ -126,7 +128,7 @@ export class GrantDeltas {
     return generation !== undefined && generation.count > 0 && generation.lastSeq <= seq;
   }
 
-  /** What was committed for the tuple and is not confirmed. */
+  /** The unconfirmed commit to the tuple, if there is one. */
   find(entity: string, relation: number, counterpart: string): TupleChange | undefined {
     for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
       const change = this.#generations[index]?.changes.get(entity)?.get(tupleKey(relation, counterpart));
@@ -135,12 +137,12 @@ export class GrantDeltas {
     return undefined;
   }
 
-  /** Those with changes that may not be confirmed: at least every one that has some. */
+  /** Entities that may have unconfirmed changes: at least every one that has. */
   entities(): ReadonlySet<string> {
     return new Set(this.#generations.flatMap(({ changes }) => [...changes.keys()]));
   }
 
-  /** To be called before the read is sent. */
+  /** Call this before the read is sent. */
   open(entity: string): GrantDelta {
     const [oldest = this.#begin(undefined)] = this.#generations;
     return new GrantDelta(entity, oldest);

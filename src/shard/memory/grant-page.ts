@@ -1,7 +1,7 @@
-// Pages: the grants of one entity in memory, a subject's or an object's; those of subjects are the form in which checks
-// are answered. A *whole* page holds every live grant, so what it does not hold does not exist; it keeps them in the
-// order of a listing. A *sparse* page, of an entity that is large or not read to its end, holds tuples that were asked
-// for, present or absent; about any other it knows nothing. The *counterpart* in a grant is what it connects the entity with.
+// Pages: the grants of one entity, a subject or an object, in memory; checks are answered from the pages of subjects. A
+// *whole* page contains every live grant, so a grant that it lacks does not exist; it keeps grants in listing order. A
+// *sparse* page belongs to an entity that is large or was not read to its end. It contains only the tuples that calls
+// have requested, present or absent, and knows nothing about others. The *counterpart* is the other entity of a grant.
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
@@ -11,8 +11,8 @@ import { firstAfter, TextOrder } from './text-order.ts';
 import { TupleTable } from './tuple-table.ts';
 
 /**
- * Estimated bytes: of a page with its maps, of a grant besides the characters of its counterpart (map entry, id), and of its
- * place in the order of a listing. Held against resident memory by the benchmark `memory`.
+ * Estimated bytes: of a page with its maps; of a grant, without the characters of its counterpart (map entry, id); of
+ * its place in listing order. The benchmark `memory` compares them with resident memory.
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
@@ -26,7 +26,7 @@ const WIDE = /[\u0100-\uffff]/;
 /** What V8 needs for a string: two bytes per unit as soon as one unit needs two. */
 export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
 
-/** Where a grant lies among those of its entity. */
+/** The place of a grant among those of its entity. */
 export interface PagePlace {
   readonly relation: Relation;
   readonly counterpart: string;
@@ -48,12 +48,12 @@ export class GrantPage extends Evictable {
   #table = new TupleTable();
   /** Sparse pages only: the previous generation of known tuples. */
   #former: TupleTable | undefined;
-  /** By relation, of a whole page with more than a few grants. */
+  /** By relation; only for a whole page with more than a few grants. */
   #orders: TextOrder[] | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
-  /** Of a sparse page: a grant that there was when it was last heard of one. */
+  /** Sparse pages only: the grant that was last seen to exist. */
   #witness: { readonly relation: number; readonly counterpart: string } | undefined;
 
   constructor(entity: string, whole: boolean, onEvict: (page: GrantPage) => void) {
@@ -85,7 +85,7 @@ export class GrantPage extends Evictable {
     return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.counterpart) === true;
   }
 
-  /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
+  /** The grant; `null` if there is none; `undefined` if this (sparse) page does not know. */
   find(relation: number, counterpart: string): GrantAttributes | null | undefined {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
@@ -96,7 +96,7 @@ export class GrantPage extends Evictable {
     return packed === null ? null : unpackAttributes(packed);
   }
 
-  /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
+  /** Whether the grant exists; `undefined` if this (sparse) page does not know. */
   holds(relation: number, counterpart: string): boolean | undefined {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
@@ -107,7 +107,7 @@ export class GrantPage extends Evictable {
     return packed !== null;
   }
 
-  /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
+  /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
     if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
@@ -147,14 +147,14 @@ export class GrantPage extends Evictable {
     this.#tableBytes = 0;
   }
 
-  /** The counterparts in a whole page under a relation, ascending by bytes. To be read before the next change. */
+  /** The counterparts of a whole page under a relation, ascending by bytes. Read them before the next change. */
   counterparts(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
     if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;
     return this.#table.counterparts(relation).sort(compareUtf8);
   }
 
-  /** Up to `limit` grants of a whole page, ascending by the bytes of (relation, object), after a tuple. */
+  /** Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). */
   grantsAfter(after: PagePlace | undefined, limit: number, only?: Relation): readonly PageRow[] {
     const found: PageRow[] = [];
     for (const relation of RELATIONS_ASCENDING) {

@@ -1,11 +1,11 @@
-// The pages of one tenant's entities on one side, its subjects or its objects: how they come into memory, are kept
-// current and go. It keeps: a page in memory holds every commit until now, and what a call was told holds when it is
-// answered. Nobody relies on a page over an await; what a call needs it watches (watched-tuples.ts), so any page may go
-// at any time.
+// The pages of one tenant's entities on one side, its subjects or its objects: how they are loaded, kept current and
+// evicted. Invariant: a page in memory reflects every commit so far, and what a call has learned still holds when it
+// gets its reply. No caller relies on a page across an await; a call watches the tuples that it needs
+// (watched-tuples.ts), so any page may be evicted at any time.
 //
-// A missing entity is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page
-// is sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind
-// the calls, up to the bounds of a whole page.
+// The first read of an entity returns up to `rowsPerRead` rows. If that is all, the page is whole. Otherwise the page
+// is sparse, and tuples are read one by one. After enough such reads the remaining rows are read too, in slices and in
+// the background, up to the bounds of a whole page.
 //
 //   absent ──first read, complete──▶ whole ──grown beyond its bounds──▶ absent
 //      └──── first read, partial ──▶ sparse ──many reads, then read to the end──▶ whole
@@ -61,7 +61,7 @@ export interface GrantPagesDependencies {
   readonly pageLimits: PageLimits;
 }
 
-/** Tuples of a call, each known and current until they are disposed of. */
+/** The tuples of a call, each known and current until they are disposed of. */
 export interface HeldTuples extends Disposable {
   readonly tuples: readonly WatchedTuple[];
 }
@@ -74,10 +74,10 @@ export class GrantPages {
   readonly #deltas = new GrantDeltas();
   readonly #watched = new WatchedTuples();
   readonly #loads = new Map<string, Promise<GrantPage>>();
-  /** Of a read: most subjects have few, and who has many mostly has more of them. */
+  /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
   #rowsExpected = 0;
   #dropped = false;
-  /** One for all pages: there may be millions. */
+  /** One function for all pages: there may be millions. */
   readonly #forget = (page: GrantPage): void => {
     this.#pages.delete(page.entity);
   };
@@ -90,7 +90,7 @@ export class GrantPages {
 
   // ---- content in memory ----
 
-  /** As of now: good until the next await. */
+  /** Current as of now: valid until the next await. */
   get(entity: string): GrantPage | undefined {
     return this.#pages.get(entity);
   }
@@ -103,14 +103,14 @@ export class GrantPages {
     return this.#pages.size;
   }
 
-  /** Whether the subject is known to have a grant, of all that is committed until now. */
+  /** Whether the entity is known to have a grant, given everything committed so far. */
   holdsSome(entity: string): boolean {
     return this.#pages.get(entity)?.holdsSome === true;
   }
 
   // ---- calls ----
 
-  /** Makes one tuple known; it stays so until it is disposed of. */
+  /** Loads one tuple and keeps it current until it is disposed of. */
   async hold(entity: string, relation: number, counterpart: string): Promise<HeldTuples> {
     using held = new DisposableStack();
     const tuple = held.adopt(this.#watch(entity, relation, counterpart), (watched) => this.#watched.unwatch(watched));
@@ -142,7 +142,7 @@ export class GrantPages {
     return Object.assign(held.move(), { tuples });
   }
 
-  /** From here on every commit is told to the tuple. */
+  /** From here on the tuple receives every commit. */
   #watch(entity: string, relation: number, counterpart: string): WatchedTuple {
     const tuple = this.#watched.watch(entity, relation, counterpart);
     const page = this.#pages.get(entity);
@@ -156,7 +156,7 @@ export class GrantPages {
     return tuple;
   }
 
-  /** What is known of a tuple is known to a sparse page from here on. */
+  /** Stores what is known of a tuple in its sparse page. */
   #remember(page: GrantPage, { relation, counterpart, facts }: WatchedTuple): void {
     if (facts === undefined || page.holds(relation, counterpart) !== undefined) return;
     page.set(relation, copyOf(counterpart), facts);
@@ -178,7 +178,10 @@ export class GrantPages {
     return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
   }
 
-  /** The page of a subject that is not in memory; read once however many wait for it. It may be gone again by then. */
+  /**
+   * Loads the page of an entity that is not in memory. Concurrent callers share one read. The page may already be
+   * evicted again when the promise resolves.
+   */
   load(entity: string): Promise<GrantPage> {
     let load = this.#loads.get(entity);
     if (load === undefined) {
@@ -192,17 +195,17 @@ export class GrantPages {
     return load;
   }
 
-  /** To be opened before a read that is to be evaluated under it. */
+  /** Open this before a read that is to be evaluated under it. */
   openDelta(entity: string): GrantDelta {
     return this.#deltas.open(entity);
   }
 
-  /** Those with changes that the state tables may not hold yet. */
+  /** Entities with changes that the state tables may lack. */
   unconfirmedEntities(): ReadonlySet<string> {
     return this.#deltas.entities();
   }
 
-  /** Rows of a subject, for a listing: its page is not whole. */
+  /** Reads rows of an entity for a listing; its page is not whole. */
   async readRows(query: PageRowsQuery): Promise<PageRows> {
     const { budget, clock, pageLimits } = this.#dependencies;
     const page = this.#pages.get(query.entity);
@@ -210,7 +213,7 @@ export class GrantPages {
     const limit = Math.min(query.limit, pageLimits.rowsPerListing);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
       const read = await this.#listRows({ ...query, limit });
-      // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
+      // Results of many reads may arrive together; they are taken in by turns, so that other work gets its share.
       if (read.rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       return read;
     });
@@ -224,7 +227,7 @@ export class GrantPages {
     return read;
   }
 
-  /** Puts rows into a page that nobody sees yet. */
+  /** Fills a page that is not visible yet. */
   async #fill(page: GrantPage, rows: readonly PageRow[]): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
       if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
@@ -247,7 +250,7 @@ export class GrantPages {
         if (fits) putOver(page, delta);
         else page = new GrantPage(entity, false, this.#forget);
       }
-      // Whoever asks from here on finds the page, or asks again.
+      // From here on, callers find the page or start a new load.
       this.#loads.delete(entity);
       this.#install(page);
       return page;
@@ -298,7 +301,7 @@ export class GrantPages {
       .finally(leave);
   }
 
-  /** Reads a subject to its end, in slices, and puts its whole page in the place of the sparse one. */
+  /** Reads an entity to its end, in slices, and replaces the sparse page by the whole one. */
   async #readWhole(sparse: GrantPage): Promise<void> {
     const { budget, pageLimits } = this.#dependencies;
     const { entity } = sparse;
@@ -323,7 +326,7 @@ export class GrantPages {
 
   // ---- commits ----
 
-  /** A commit: from here on every response shows it. */
+  /** A commit: every later response reflects it. */
   commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null, seq: number): void {
     this.#deltas.commit(entity, { relation, counterpart, facts }, seq);
     this.#watched.commit(entity, relation, counterpart, facts);
@@ -366,7 +369,7 @@ export class GrantPages {
   }
 }
 
-/** What was committed since the reads of a page began. */
+/** Applies what was committed since the reads of a page began. */
 function putOver(page: GrantPage, delta: GrantDelta): void {
   for (const { relation, counterpart, facts } of delta.changes()) page.set(relation, counterpart, facts);
 }

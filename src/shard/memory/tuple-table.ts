@@ -1,23 +1,23 @@
-// The tuples of one entity: relation and counterpart, each with a text or with nothing. Most entities have a handful, so
-// these lie in one array, which is looked through. A map for each relation takes twice the memory, and more time:
-// little of so much is in the processor's cache. Beyond a handful there are maps.
+// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, so
+// these lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
+// little of it would be in the processor's cache. Beyond a handful the table uses maps.
 
 import { assert } from '../../core/assert.ts';
 import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
 /** Tuples that are searched linearly. */
 const FEW_MAX = 16;
-/** Characters at the end of a counterpart that its code is made of: where those of one entity mostly differ. */
+/** Trailing characters of a counterpart that form its code: there those of one entity mostly differ. */
 const CODE_CHARACTERS = 8;
 /** Relations have numbers from 1 to 9. */
 const RELATION_BITS = 4;
-/** Code, counterpart and value of each tuple, one after the other. */
+/** Code, counterpart and value of each tuple, one after another. */
 const CELLS_PER_TUPLE = 3;
 
 type Cells = readonly (number | string | null)[];
 const NO_CELLS: Cells = Object.freeze([]);
 
-/** Another one means another tuple. The same one says little: the counterpart has to be compared. */
+/** Different codes mean different tuples. Equal codes say little: the counterparts must be compared. */
 function codeOf(relation: number, counterpart: string): number {
   const { length } = counterpart;
   let code = length;
@@ -37,7 +37,7 @@ export class TupleTable {
     return this.#size;
   }
 
-  /** Undefined: the tuple is not there. */
+  /** Undefined: the table lacks the tuple. */
   get(relation: number, counterpart: string): string | null | undefined {
     if (this.#maps !== undefined) {
       return this.#maps[relation]?.get(counterpart);
@@ -46,9 +46,9 @@ export class TupleTable {
     return place < 0 ? undefined : (this.#cells[place + 2] as string | null);
   }
 
-  /** Whether the tuple is new. */
+  /** Returns whether the tuple is new. */
   set(relation: number, counterpart: string, value: string | null): boolean {
-    assert(relation > 0 && relation < 1 << RELATION_BITS, 'a relation has its number');
+    assert(relation > 0 && relation < 1 << RELATION_BITS, 'a relation number fits into its bits');
     if (this.#maps !== undefined) return this.#setInMap(this.#maps, relation, counterpart, value);
     const place = this.#placeOf(relation, counterpart);
     if (place >= 0) {
@@ -56,7 +56,7 @@ export class TupleTable {
       return false;
     }
     if (this.#size < FEW_MAX) {
-      // As long as its content: an array that grows by itself takes space for more.
+      // Exactly as long as its content: an array that grows by itself reserves extra space.
       this.#cells = [...this.#cells, codeOf(relation, counterpart), counterpart, value];
       this.#size += 1;
       return true;
@@ -70,7 +70,7 @@ export class TupleTable {
     return this.#setInMap(maps, relation, counterpart, value);
   }
 
-  /** Whether the tuple was there. */
+  /** Returns whether the tuple was there. */
   delete(relation: number, counterpart: string): boolean {
     if (this.#maps !== undefined) {
       if (this.#maps[relation]?.delete(counterpart) !== true) return false;
@@ -83,13 +83,13 @@ export class TupleTable {
     return true;
   }
 
-  /** Of one relation, in no order. */
+  /** The counterparts of one relation, unordered. */
   counterparts(relation: number): string[] {
     if (this.#maps !== undefined) return [...(this.#maps[relation]?.keys() ?? [])];
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ counterpart }) => counterpart);
   }
 
-  /** In no order; to be taken whole before anything is deleted, for which others might be left out. */
+  /** Unordered. Consume it completely before deleting anything; otherwise it may skip tuples. */
   *tuples(): Generator<{ readonly relation: number; readonly counterpart: string; readonly value: string | null }> {
     const cells = this.#cells;
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
@@ -119,7 +119,7 @@ export class TupleTable {
     return true;
   }
 
-  /** Of the code of the tuple; −1 where it is not there. */
+  /** The index of the tuple's code; −1: the tuple is missing. */
   #placeOf(relation: number, counterpart: string): number {
     const cells = this.#cells;
     const code = codeOf(relation, counterpart);

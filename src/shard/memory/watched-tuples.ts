@@ -19,19 +19,19 @@ export interface WatchedTuple {
   readonly entity: string;
   readonly relation: number;
   readonly counterpart: string;
-  /** What holds now: the grant, `null` where there is none. `undefined`: not known yet. */
+  /** The current facts: the grant, or `null` if there is none. `undefined`: not known yet. */
   facts: GrantAttributes | null | undefined;
   /** The point read in flight for it. */
   read: Promise<void> | undefined;
   watchers: number;
 }
 
-/** Takes what a page knows of it. */
+/** Copies what a page knows of the tuple. */
 export function takeFrom(page: GrantPage, tuple: WatchedTuple): void {
   if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.counterpart);
 }
 
-/** The parts hold no white space, so the key is unambiguous. */
+/** The parts contain no white space, so the key is unambiguous. */
 const keyOf = (entity: string, relation: number, counterpart: string): string => `${entity} ${relation} ${counterpart}`;
 
 export class WatchedTuples {
@@ -41,7 +41,7 @@ export class WatchedTuples {
     return this.#tuples.size;
   }
 
-  /** Until the matching `unwatch`. One for all who watch the same. */
+  /** Watches a tuple until the matching `unwatch`. All watchers of a tuple share it. */
   watch(entity: string, relation: number, counterpart: string): WatchedTuple {
     const key = keyOf(entity, relation, counterpart);
     let tuple = this.#tuples.get(key);
@@ -58,7 +58,7 @@ export class WatchedTuples {
     if (tuple.watchers === 0) this.#tuples.delete(keyOf(tuple.entity, tuple.relation, tuple.counterpart));
   }
 
-  /** What was committed holds from now on. */
+  /** A commit: these facts hold from now on. */
   commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null): void {
     if (this.#tuples.size === 0) return;
     const tuple = this.#tuples.get(keyOf(entity, relation, counterpart));

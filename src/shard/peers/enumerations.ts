@@ -114,7 +114,7 @@ export async function listSubjects(
 
 interface SubjectGrants {
   readonly grants: readonly Grant[];
-  /** Where to go on in the subject; undefined: at its end. */
+  /** Where to continue within the subject; undefined: this is its end. */
   readonly rest: PagePlace | undefined;
   readonly reads: number;
 }

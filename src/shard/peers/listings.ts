@@ -1,7 +1,7 @@
-// Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject or object whose
-// page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state
-// tables under a delta opened at the start of the read, and the page is put together in one synchronous step, in which
-// no more than a bounded number of changes is looked at. Nothing here sorts.
+// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An entity
+// with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the state tables
+// under a delta opened at the start of the read. The result page is then assembled in one synchronous step that
+// examines a bounded number of changes. Nothing here sorts.
 //
 // A result page is bounded both in what it reads and in what it returns, since a subject may have millions of tombstone
 // rows. If the read bound is reached first, the page has what was found so far, possibly nothing, and its cursor
@@ -113,18 +113,18 @@ export async function listGrants(
   return { items: items.map(({ counterpart, ...row }) => ({ subject: counterpart, object, ...row })), nextCursor };
 }
 
-/** Grants that were stored before they were kept by object are being written there, as they are counted. */
+/** Grants that an earlier version stored get their rows by object as they are counted. */
 function demandIndexed({ memory }: Listing): void {
   if (memory.grantCount.total !== undefined) return;
   throw new GrantdError(
     'unavailable',
-    'The grants of this tenant were stored by an earlier version and are being indexed by object. Try again later.',
+    'An earlier version stored grants of this tenant without indexing them by object. The index is being built.',
   );
 }
 
-/** Whose grants are listed. */
+/** The entity whose grants are listed. */
 interface Anchor {
-  /** Of the listing, in its cursors. */
+  /** The name of the listing in its cursors. */
   readonly name: string;
   readonly pages: GrantPages;
   readonly entity: string;
@@ -137,7 +137,7 @@ async function listCounterparts(
   { relation, namespace, limit, cursor }: Omit<ObjectsQuery, 'subject'>,
 ): Promise<ResultPage<string>> {
   const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
-  // No entity equals its namespace and colon, so the first one follows it.
+  // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const page = await pageInMemory(pages, entity);
@@ -156,7 +156,7 @@ async function listCounterparts(
   return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
 }
 
-/** The whole page of an entity where it is in memory or small; good until the next await. */
+/** The whole page of an entity, if it is in memory or small; valid until the next await. */
 async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPage | undefined> {
   if (pages.get(entity) === undefined) await pages.load(entity);
   const page = pages.get(entity);
@@ -202,16 +202,16 @@ interface RowsQuery {
 
 interface FoundRows {
   readonly rows: readonly PageRow[];
-  /** Where reading goes on, had it to stop; undefined: at the end, or at the limit. */
+  /** Where reading continues, if it stopped early; undefined: at the end, or at the limit. */
   readonly rest: PagePlace | undefined;
 }
 
-/** Up to `limit` live grants of an entity that has no whole page in memory. */
+/** Up to `limit` live grants of an entity without a whole page in memory. */
 async function sparseRows(context: ListingContext, listing: Listing, query: RowsQuery): Promise<FoundRows> {
   const { tenure } = listing;
   for (let tries = 0; tries < LISTING_TRIES; tries += 1) {
     const delta = query.pages.openDelta(query.entity);
-    // What waits for write-behind is in the state tables a moment later.
+    // Changes that wait for write-behind are in the state tables a moment later.
     if (delta.size > CHANGES_MAX) await tenure.applied();
     else {
       const rows = await rowsUnder(context, listing, delta, query);
@@ -282,7 +282,7 @@ function underDelta(
   return rows;
 }
 
-/** Puts a row that is not there in its place. */
+/** Inserts a row that is not in the list yet. */
 function insertRow(rows: PageRow[], row: PageRow): void {
   const low = lowest(rows.length, (index) => (rows[index]?.relation ?? '') >= row.relation);
   const high = lowest(rows.length, (index) => (rows[index]?.relation ?? '') > row.relation);

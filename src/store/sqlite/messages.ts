@@ -37,7 +37,7 @@ export interface StateBatch {
   readonly subjects: Value[];
   /** Each goes into two tables: by subject and by object. */
   readonly grants: Value[];
-  /** By object alone. */
+  /** These go into the table by object alone. */
   readonly objectGrants: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
@@ -50,21 +50,19 @@ export type StateBatchTable = keyof StateBatch;
 
 interface StateTable {
   readonly name: string;
-  /** The same rows in another order of their key. */
+  /** The table that gets the same rows under another key. */
   readonly twin?: string;
-  /** Of its primary key, then the others; the last is the stamp. */
+  /** The columns of the primary key, then the others; the last is the stamp. */
   readonly key: readonly string[];
   readonly values: readonly string[];
 }
 
-/**
- * The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them.
- */
 const GRANT_COLUMNS = {
   key: ['tenant', 'subject', 'relation', 'object'],
   values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
 } as const;
 
+/** The order of the columns in a `StateBatch`; `toStateBatch` and the statements of the writer follow it. */
 export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
   grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },
@@ -104,7 +102,7 @@ export type StateCalls = Calls<
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
-/** A page of grants: relation, object (or subject) and the attributes of each, one after another. */
+/** A page of grants: relation, object (or subject) and attributes of each, one grant after another. */
 export interface FlatGrants {
   readonly values: Row;
   readonly next: { readonly relation: Relation; readonly entity: string } | undefined;

@@ -1,5 +1,5 @@
-// A store as a program of a version uses it that keeps no counts of grants, and no grants by object: it writes none, and
-// checkpoints that know nothing of them. Only for a memory store.
+// A memory store as a version uses it that keeps neither counts of grants nor grants by object: it writes none, and
+// checkpoints that know nothing of them.
 
 import type { Store } from '../../../src/store/store.ts';
 import { createGatedStore } from './store-gate.ts';

@@ -1,8 +1,8 @@
-// Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any
-// number of grants and nothing newer. Its subjects are listed; its objects are found by the grants of its subjects, so
-// the rows on an object go before the grants that lead to it. A bounded part per call. Where the last call stopped is remembered, so that the
-// next does not come across what was removed; where it was forgotten (a restart), the work begins again, over rows that
-// are gone.
+// Deletes everything that a deleted tenant had: whole partitions, as of the stamp, so that one deletion covers any
+// number of grants and nothing newer. The store lists subjects but not objects. The objects are found through the
+// grants of the subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded
+// part. The position where the last call stopped is remembered, so that the next call does not read what was just
+// deleted. If the position is lost (a restart), the work starts again, over tombstones.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
@@ -12,13 +12,13 @@ import type { Executor } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { grantPlaceOf, integerAt, textAt } from './rows.ts';
 
-/** Subjects whose grants one call removes; those on whose objects it has looked at all of their rows. */
+/** Subjects whose grants one call deletes. */
 const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
-/** Rows of a subject that one read finds, and reads of it in one call. */
+/** Rows of a subject per read, and reads of one subject per call. */
 const ROWS_PER_READ = 500;
 const READS_PER_SUBJECT = 4;
-/** Of a table with one partition per tenant. */
+/** For tables with one partition per tenant. */
 const ROWS_PER_PAGE = 100;
 /** Purges in flight that are remembered. */
 const POSITIONS_MAX = 1024;
@@ -38,7 +38,7 @@ interface Position {
   readonly bucket: number;
   /** The last subject of the bucket that was deleted; empty before the first. */
   readonly after: string;
-  /** In the subject behind it: the last row whose object's rows were removed. */
+  /** In the subject after it: the last grant whose object has no rows left. */
   readonly row?: GrantPlace;
 }
 
@@ -70,8 +70,8 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
   }
 
   /**
-   * Removes the rows on the objects of a subject's grants, and then the grants. Returns where to go on in a subject
-   * that has too many for one call. `removed`: objects of this call that have no rows any more.
+   * Deletes the rows by object of a subject's grants, and then the grants. Returns where to continue if the subject has
+   * too many grants for one call. `removed`: objects whose rows this call has deleted.
    */
   async function purgeSubject(
     tenantId: TenantId,
@@ -98,7 +98,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return after;
   }
 
-  /** Whether there was something to remove. */
+  /** Whether there was something to delete. */
   async function purgeSubjects(tenantId: TenantId, from: Position, deadline: DeadlineMs): Promise<boolean> {
     const stamp = BigInt(from.stamp);
     for (let { bucket, after, row } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '', row = undefined) {
@@ -115,7 +115,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
       const unfinished = subjects.findIndex((subject) => rests.has(subject));
       const last = unfinished < 0 ? subjects.at(-1) : subjects[unfinished - 1];
       const rest = rests.get(subjects[unfinished] ?? '');
-      // Only now: a subject that is listed no more has no grants left.
+      // Only now: a subject that is no longer listed has no grants left.
       if (last !== undefined) await executor.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
       remember(tenantId, { stamp: from.stamp, bucket, after: last ?? after, ...(rest && { row: rest }) });
       return true;

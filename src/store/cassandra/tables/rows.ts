@@ -29,11 +29,13 @@ export const META_COLUMNS =
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-/** Of both tables of grants. */
-export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+const columnsWith = (entity: string): string =>
+  ['relation', entity, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+export const GRANT_COLUMNS = columnsWith('object');
+export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-/** `indexed_from` as the last writer of the checkpoint left it, who may not know that column. */
+/** `indexed_from` has its own timestamp: the last writer of the checkpoint may not know that column. */
 export const CHECKPOINT_COLUMNS =
   'seq, writetime(seq) AS stamp, indexed_from, writetime(indexed_from) AS indexed_from_stamp, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
@@ -200,8 +202,8 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
 }
 
 /**
- * A program that writes no rows by object leaves `indexed_from` at an older timestamp than `seq`, and `window_from` as
- * well: counts are wrong then, while what is outside of the window stays so.
+ * A program that writes no rows by object leaves `indexed_from`, and `window_from` too, at an older timestamp than
+ * `seq`. Then counts are wrong, but what is outside of the window stays outside.
  */
 export function checkpointOf(row: Row): Checkpoint {
   const stamp = integerAt(row, 'stamp');

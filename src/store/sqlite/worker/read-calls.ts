@@ -85,12 +85,12 @@ function createTruthReads(
   };
 }
 
-/** The grants of an entity, ascending by (relation, `other`). `of`: its column. */
+/** Lists the grants of an entity, ascending by (relation, `other`). `of`: the column of the entity. */
 function createListing(database: DatabaseSync, table: string, of: string, other: string, columns: string) {
   const select = `SELECT ${columns}, gone FROM ${table} WHERE tenant = ? AND ${of} = ?`;
   const all = prepare(database, `${select} AND (relation, ${other}) > (?, ?) ORDER BY relation, ${other} LIMIT ?`);
   const ofRelation = prepare(database, `${select} AND relation = ? AND ${other} > ? ORDER BY ${other} LIMIT ?`);
-  // No relation and no entity is the empty text, so the empty text stands for the beginning.
+  // No relation and no entity is the empty string, so the empty string is the position before the first one.
   return (
     partition: readonly [string, string],
     relation: Relation | undefined,

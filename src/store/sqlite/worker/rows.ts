@@ -24,13 +24,13 @@ export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_for
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-/** The attributes of a grant stand behind its relation and its object (or subject). */
+/** The attributes of a grant follow its relation and object (or subject). */
 const ATTRIBUTES_AT = 2;
 const columnsWith = (entity: string): string =>
   ['relation', entity, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const GRANT_COLUMNS = columnsWith('object');
 export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
-/** In a page of grants, which travels flat. */
+/** The number of values per grant in a page of grants, which travels flat. */
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
@@ -106,7 +106,7 @@ function attributesAt(values: Row, at: number): GrantAttributes {
   return attributes;
 }
 
-/** `at`: where it begins, in a page of grants. */
+/** `at`: where the grant begins in a page of grants. */
 export const grantRowOf = (values: Row, at = 0): GrantRow => ({
   relation: parseRelation(textAt(values, at)),
   object: textAt(values, at + 1),

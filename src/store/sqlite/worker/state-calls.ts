@@ -30,7 +30,7 @@ const UPSERTED: readonly StateBatchTable[] = [
   'grantCounts',
 ];
 
-/** The row with the greater stamp stands; of two counts with the same stamp the one with more steps. */
+/** The row with the greater stamp wins; of two counts with the same stamp, the one with more steps. */
 function upsertOf(table: StateBatchTable, name: string): string {
   const { key, values } = STATE_TABLES[table];
   const columns = [...key, ...values];
