@@ -52,6 +52,7 @@ function showCluster(look: number): void {
       logEnd,
       checkpoint: logEnd - (lags[slot] ?? 0),
       tenants: 4,
+      tenantsUncounted: 0,
     };
   });
   operator.members = SHARDS.map((shardName, index): MemberView => {

@@ -26,11 +26,11 @@ export function createOperations(dependencies: {
   return [
     createCheck(dependencies.outcomes),
     createCheckBulk(dependencies.outcomes),
+    listGrants,
     createGrant,
     revokeGrant,
     listObjects,
     listSubjects,
-    listGrants,
     listNamespaces,
     createNamespace,
     listKeys,

@@ -3,11 +3,21 @@
 // should do next.
 
 import type { AuditFilter } from '../core/audit-filter.ts';
-import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tuples.ts';
+import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type {
+  GrantRequest,
+  GrantResult,
+  GrantsQuery,
+  HoldersQuery,
+  ObjectsQuery,
+  PageQuery,
+  ResultPage,
+} from './grant-calls.ts';
+
+export type * from './grant-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -58,31 +68,6 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
-}
-
-export interface GrantRequest extends Tuple {
-  readonly revoke: boolean;
-}
-
-export type GrantResult =
-  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
-  | { readonly kind: 'revoked' }
-  | { readonly kind: 'not-found' }
-  /** The owner refused this one; the other writes of the call take effect. */
-  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
-
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
-
-/** A page may have fewer than `limit` items, even none, although more follow. */
-export interface ResultPage<Item> {
-  readonly items: readonly Item[];
-  /** Where the next page starts; undefined: this is the last page. */
-  readonly nextCursor: string | undefined;
-}
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly cursor: string | undefined;
 }
 
 export interface AuditLogQuery extends PageQuery, AuditFilter {
@@ -140,6 +125,8 @@ export interface SlotStatus {
   /** Last seq that the state tables contain. */
   readonly checkpoint: number;
   readonly tenants: number;
+  /** Those of them whose grants are still being counted and stored by object. */
+  readonly tenantsUncounted: number;
 }
 
 /** The owner of a slot when this shard last read its row. */
@@ -280,26 +267,6 @@ export interface ShardWelcome {
  * The right that a call requires of its handle: a scope; `operator-handle`: what no key allows; `handle`: nothing more.
  */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
-
-/** The objects on which a subject holds a relation, of one namespace or (undefined) of all. */
-export interface ObjectsQuery extends PageQuery {
-  readonly subject: string;
-  readonly relation: Relation;
-  readonly namespace: string | undefined;
-}
-
-/** The subjects that hold a relation on an object, of one namespace or (undefined) of all. */
-export interface HoldersQuery extends PageQuery {
-  readonly object: string;
-  readonly relation: Relation;
-  readonly namespace: string | undefined;
-}
-
-export interface GrantsQuery extends PageQuery {
-  readonly of: { readonly subject: string } | { readonly object: string };
-  /** Undefined: every relation. */
-  readonly relation: Relation | undefined;
-}
 
 /** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {

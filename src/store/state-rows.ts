@@ -10,8 +10,8 @@ import type { Grant, Relation } from '../core/tuples.ts';
 export type Stamp = number;
 
 /**
- * A grant, by its subject and by its object. A revocation writes tombstone rows: both rows stay, so that a late or
- * lost write cannot bring the grant back.
+ * The rows of a grant, by subject and by object. They are live if `gone` is false. A revocation writes `gone: true`:
+ * the rows stay as tombstone rows, so that a late or lost write cannot bring the grant back.
  */
 export interface GrantWrite extends Grant {
   readonly kind: 'grant';
@@ -20,7 +20,7 @@ export interface GrantWrite extends Grant {
   readonly stamp: Stamp;
 }
 
-/** Only the row by object, for a grant that a version without such rows stored. */
+/** Only the row by object, of a grant that a version without such rows stored. */
 export interface ObjectGrantWrite extends Omit<GrantWrite, 'kind'> {
   readonly kind: 'object-grant';
 }
@@ -117,10 +117,10 @@ export type StateWrite =
 /** A grant of a known subject. */
 export type GrantRow = Omit<Grant, 'subject'>;
 
-/** A grant on a given object. */
+/** A grant on a known object. */
 export type ObjectGrantRow = Omit<Grant, 'object'>;
 
-/** The position of a grant among those of its subject, and among those on its object. */
+/** The place of a grant among those of its subject, and among those on its object. */
 export type GrantPlace = Pick<Grant, 'relation' | 'object'>;
 export type ObjectGrantPlace = Pick<Grant, 'relation' | 'subject'>;
 

@@ -208,8 +208,8 @@ export interface Checkpoint {
   readonly seq: number;
   readonly stamp: Stamp;
   /**
-   * A count of grants is right, and every grant has its row by object, if the seq of the count is at least this.
-   * Undefined: the last writer of the checkpoint keeps neither, so no count is right.
+   * A count of grants is right, and every counted grant has its row by object, if the seq of the count is at least
+   * this. Undefined: the last writer of the checkpoint does not keep both, so no count is right.
    */
   readonly countedFrom?: number;
   /**
@@ -252,7 +252,7 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly GrantRow[]; readonly next: GrantPlace | undefined }>;
-  /** The same for an object: ascending by the bytes of (relation, subject). */
+  /** The same for an object: ascending by (relation, subject) in bytes. */
   listObjectGrants(
     query: {
       readonly tenantId: TenantId;
@@ -263,7 +263,7 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly ObjectGrantRow[]; readonly next: ObjectGrantPlace | undefined }>;
-  /** Like `listGrants`, for all relations, with stamps and tombstone rows: each row as it was written. */
+  /** Like `listGrants` for all relations, with stamps and tombstone rows: every row as it was written. */
   listGrantWrites(
     query: {
       readonly tenantId: TenantId;
@@ -325,10 +325,9 @@ export interface StateStore {
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
 
   /**
-   * Deletes rows for good, if they are no newer than their stamps: revoked grants (by subject and by object), revoked
-   * keys with their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state
-   * holds every entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone
-   * row.
+   * Deletes rows for good, if they are no newer than their stamps: revoked grants in both tables, revoked keys with
+   * their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state holds every
+   * entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**

@@ -362,7 +362,7 @@ function createSummedGauges(registers: Registry[]) {
     }),
     tenantsUncounted: new Gauge({
       name: 'grantd_tenants_uncounted',
-      help: 'Tenants whose grants are still being counted; until then, their grant limit is not enforced.',
+      help: 'Tenants whose grants are still being counted and stored by object; until then, their grant limit is not enforced, and listings by object are unavailable.',
       registers,
     }),
     shardUnhealthy: new Gauge({

@@ -249,7 +249,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
-        find: 'this.#watched.commit(subject, relation, object, facts);',
+        find: 'this.#watched.commit(entity, relation, counterpart, facts);',
         replace: '',
       },
     ],
@@ -261,8 +261,71 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
-        find: 'tuple.facts = this.#deltas.find(subject, relation, object)?.facts;',
+        find: 'tuple.facts = this.#deltas.find(entity, relation, counterpart)?.facts;',
         replace: '',
+      },
+    ],
+  },
+  {
+    name: 'object-page-commits',
+    what: 'Pages of objects are not told what is committed.',
+    caughtBy: 'memory',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'this.objectPages.commit(object, number, subject, facts, seq);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'object-row-stamps',
+    what: 'Rows by object are written in the order in which they arrive, without a stamp.',
+    caughtBy: 'store',
+    edits: [
+      {
+        file: 'test/kit/store/store-tables.ts',
+        find: `if (bySubjectAlone.has(write)) return;
+        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);`,
+        replace: `if (bySubjectAlone.has(write)) return;
+        const stamp = (this.objectGrants.written = (this.objectGrants.written ?? 0) + 1);
+        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], { ...write, stamp });`,
+      },
+    ],
+  },
+  {
+    name: 'object-tombstones',
+    what: 'A revocation writes its tombstone by subject alone.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'test/kit/store/store-tables.ts',
+        find: 'if (bySubjectAlone.has(write)) return;',
+        replace: 'if (bySubjectAlone.has(write) || write.tombstone) return;',
+      },
+    ],
+  },
+  {
+    name: 'completion-stamps',
+    what: 'The rows by object of older grants are written with a stamp of their own, over what was committed meanwhile.',
+    caughtBy: 'memory',
+    edits: [
+      {
+        file: 'src/shard/log/grant-walk.ts',
+        find: "({ ...write, kind: 'object-grant' as const })",
+        replace: "({ ...write, kind: 'object-grant' as const, stamp: this.#tenure.nextBase + 1_000_000_000 })",
+      },
+    ],
+  },
+  {
+    name: 'completion-awaited',
+    what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'src/shard/peers/listings.ts',
+        find: 'if (memory.grantCount.total !== undefined) return;',
+        replace: 'if (memory.tenantId !== undefined) return;',
       },
     ],
   },

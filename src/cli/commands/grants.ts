@@ -31,10 +31,7 @@ interface GrantFilter {
   readonly relation?: string;
 }
 
-/** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
-function registerGrants(program: Command, context: CliContext): void {
-  const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
-
+function registerGrantList(grants: Command, context: CliContext): void {
   const list = grants
     .command('list')
     .description('list the grants of one subject, or on one object')
@@ -69,7 +66,10 @@ function registerGrants(program: Command, context: CliContext): void {
       );
     }),
   );
+}
 
+/** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
+function registerGrantWrites(grants: Command, context: CliContext): void {
   const add = grants
     .command('add')
     .description('create a grant: the subject then holds the relation on the object; an existing grant stays unchanged')
@@ -140,7 +140,7 @@ function registerListings(program: Command, context: CliContext): void {
   const subjects = program
     .command('subjects')
     .description(
-      'list the subjects that hold a relation on an object; without both, every subject of the tenant that has or ever had a grant',
+      'list the subjects that hold a relation on an object; without a relation and an object, list every subject of the tenant that has or ever had a grant',
     )
     .argument('[relation]', RELATION_ARGUMENT[1])
     .argument('[object]', OBJECT_ARGUMENT[1])
@@ -212,7 +212,9 @@ function registerNamespaces(program: Command, context: CliContext): void {
 }
 
 export function registerGrantsCommands(program: Command, context: CliContext): void {
-  registerGrants(program, context);
+  const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
+  registerGrantList(grants, context);
+  registerGrantWrites(grants, context);
   registerListings(program, context);
   registerNamespaces(program, context);
 }

@@ -14,7 +14,12 @@ export interface ShardReport extends NamedSlotsReport {
 
 type Owner = Pick<SlotView, 'incarnation' | 'shardName' | 'address' | 'leaseLeftMs'>;
 
-const NOT_KNOWN = { logEnd: undefined, checkpoint: undefined, tenants: undefined } as const;
+const NOT_KNOWN = {
+  logEnd: undefined,
+  checkpoint: undefined,
+  tenants: undefined,
+  tenantsUncounted: undefined,
+} as const;
 const NO_OWNER: Owner = {
   incarnation: undefined,
   shardName: undefined,
@@ -62,8 +67,7 @@ export function mergeSlots(
     const live = statuses.get(slot);
     // An owner that has not yet heard of a later claim does not count.
     if (live !== undefined && live.status.epoch >= (row?.epoch ?? 0)) {
-      const { epoch, state, logEnd, checkpoint, tenants } = live.status;
-      return { slot, state, epoch, ...ownerOf(live.report.incarnation), logEnd, checkpoint, tenants };
+      return { ...live.status, ...ownerOf(live.report.incarnation) };
     }
     if (row === undefined) return { slot, state: 'unclaimed', epoch: undefined, ...NO_OWNER, ...NOT_KNOWN };
     const { epoch, incarnation } = row;

@@ -21,9 +21,7 @@ export interface SlotOwnership {
 
 const stateFrom = stateReader<SlotStatus['state']>(['opening', 'serving', 'releasing'], 'slot');
 
-function slotFrom({ slot, epoch, state, logEnd, checkpoint, tenants }: Slot__Output): SlotStatus {
-  return { slot, epoch, state: stateFrom(state), logEnd, checkpoint, tenants };
-}
+const slotFrom = ({ state, ...rest }: Slot__Output): SlotStatus => ({ ...rest, state: stateFrom(state) });
 
 export const listSlots = defineCall({
   request: 'listSlots',

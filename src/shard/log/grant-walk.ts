@@ -1,13 +1,12 @@
-// The walk that counts the grants of a tenant whose count is unknown, and writes their rows by object: a version that
-// kept neither filled the store. It goes through the state tables in the background, one tenant of a shard at a time.
-// It rests four times as long as it works, so that checks are not affected. It saves its progress, and the next owner
-// continues from there.
+// The walk that counts the grants of a tenant and writes their rows by object, if a version that kept neither filled
+// the store. It goes through the state tables in the background, one tenant of a shard at a time. It rests four times
+// as long as it works, so that checks are not affected. It saves its progress, and the next owner continues from there.
 //
 // The count is exact although writes continue. A page of grants is evaluated under the delta opened before its read,
 // and the position moves past the page in the same synchronous step. From then on commits up to there count themselves.
 // The walk misses no subject: a stretch of subjects includes those that the table lists, those with unconfirmed changes
-// when the read began, and those that were given grants since. A row by object gets the stamp of the row by subject,
-// tombstone rows included, so it never replaces a commit that was made in the meantime.
+// when the read began, and those that were given grants since. A row by object, tombstone rows included, gets the stamp
+// of the row by subject, so that it undoes no commit made in the meantime.
 
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -218,7 +217,7 @@ class GrantWalk {
         return store.listGrantWrites(query, storeDeadline(clock));
       }),
     );
-    // The rows keep their stamps, so a commit since then is newer in both tables.
+    // With the stamps of the rows that were read: whatever was committed since then is newer.
     const writes = pages.flatMap((page) => page.writes).map((write) => ({ ...write, kind: 'object-grant' as const }));
     if (writes.length > 0) await store.writeState(writes, storeDeadline(clock));
     // No await from here on: a change that the deltas lack is either behind the position or counts itself.

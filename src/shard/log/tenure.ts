@@ -129,7 +129,10 @@ export class Tenure {
   status(): SlotStatus | undefined {
     if (this.#state === 'ended') return undefined;
     const { slot, epoch, lastSeq: logEnd, checkpointSeq: checkpoint } = this;
-    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants: this.tenants.size };
+    const { size: tenants } = this.tenants;
+    let tenantsUncounted = 0;
+    for (const { grantCount } of this.tenants.values()) if (grantCount.position !== undefined) tenantsUncounted += 1;
+    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants, tenantsUncounted };
   }
 
   /** Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. */

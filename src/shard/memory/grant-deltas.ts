@@ -1,6 +1,6 @@
-// Overlay and deltas of one tenant's grants, by subject or by object (the *entity*). The overlay has the commits that
-// the state tables may still lack; a delta also has those made while a read of the store was in flight. Invariant: a
-// read that is evaluated under the delta opened at its start never covers a newer commit with an older row.
+// Overlay and deltas of one tenant's grants, by subject or by object. The overlay has the commits that the state tables
+// may still lack; a delta also has those made while a read of the store was in flight. Invariant: a read that is
+// evaluated under the delta opened at its start never covers a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 

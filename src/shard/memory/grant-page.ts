@@ -1,8 +1,7 @@
-// Grant pages: the grants of one *entity* in memory, which is a subject or an object; its *counterpart* in a grant is
-// the other of the two. Pages of subjects answer checks. A *whole* page contains every live grant, so a grant that it
-// lacks does not exist; it keeps grants in listing order. A *sparse* page belongs to an entity that is large or was not
-// read to its end. It contains only the tuples that calls have requested, present or absent, and knows nothing about
-// others.
+// Pages: the grants of one entity, a subject or an object, in memory; checks are answered from the pages of subjects. A
+// *whole* page contains every live grant, so a grant that it lacks does not exist; it keeps grants in listing order. A
+// *sparse* page belongs to an entity that is large or was not read to its end. It contains only the tuples that calls
+// have requested, present or absent, and knows nothing about others. The *counterpart* is the other entity of a grant.
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
@@ -27,7 +26,7 @@ const WIDE = /[\u0100-\uffff]/;
 /** What V8 needs for a string: two bytes per unit as soon as one unit needs two. */
 export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
 
-/** The position of a grant among those of its entity. */
+/** The place of a grant among those of its entity. */
 export interface PagePlace {
   readonly relation: Relation;
   readonly counterpart: string;
@@ -148,7 +147,7 @@ export class GrantPage extends Evictable {
     this.#tableBytes = 0;
   }
 
-  /** The counterparts in a whole page under a relation, ascending by bytes. Read them before the next change. */
+  /** The counterparts of a whole page under a relation, ascending by bytes. Read them before the next change. */
   counterparts(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
     if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;

@@ -1,5 +1,5 @@
-// The two sides from which grants are read: those of a subject, and those on an object. Pages of either side get rows
-// of one shape, whichever table of the store has them.
+// The two sides from which grants are read: by subject and by object. Pages of both sides get rows of the same form,
+// whichever table of the store they come from.
 
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -12,14 +12,14 @@ export interface PageRowsQuery {
   /** Only this relation. */
   readonly relation?: Relation;
   readonly after?: PagePlace;
-  /** The most rows to examine, tombstone rows included. */
+  /** Rows to examine, tombstone rows included. */
   readonly limit: number;
 }
 
 export interface PageRows {
-  /** Live rows, ascending by the bytes of (relation, counterpart). */
+  /** The live ones, ascending by the bytes of (relation, counterpart). */
   readonly rows: readonly PageRow[];
-  /** Where reading continues; undefined: at the end. */
+  /** Where to continue; undefined: at the end. */
   readonly next: PagePlace | undefined;
 }
 

@@ -53,13 +53,13 @@ const EMPTY_SUBJECTS_MAX = 1000;
 /** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
 const TENANT_BYTES = 420;
 const USED_BYTES = 2600;
-/** Extra bytes of a tenant that has pages of objects. */
+/** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
 
 /** Created at the first use. */
 interface UsedMemory {
   readonly pages: GrantPages;
-  /** Made at the first commit, or the first listing: most tenants are only checked. */
+  /** Created at the first commit or listing by object: most tenants are only checked. */
   objectPages: GrantPages | undefined;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
@@ -103,7 +103,7 @@ export class TenantMemory {
     return (this.#used ?? this.#use()).pages;
   }
 
-  /** The grants by their objects. */
+  /** The pages of its objects. */
   get objectPages(): GrantPages {
     const used = this.#used ?? this.#use();
     if (used.objectPages === undefined) {

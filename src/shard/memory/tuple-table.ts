@@ -1,5 +1,5 @@
-// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, which
-// lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
+// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, so
+// these lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
 // little of it would be in the processor's cache. Beyond a handful the table uses maps.
 
 import { assert } from '../../core/assert.ts';
@@ -7,7 +7,7 @@ import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
 /** Tuples that are searched linearly. */
 const FEW_MAX = 16;
-/** Trailing characters of a counterpart that form its code: there the counterparts of one entity mostly differ. */
+/** Trailing characters of a counterpart that form its code: there those of one entity mostly differ. */
 const CODE_CHARACTERS = 8;
 /** Relations have numbers from 1 to 9. */
 const RELATION_BITS = 4;
@@ -83,7 +83,7 @@ export class TupleTable {
     return true;
   }
 
-  /** The counterparts under one relation, unordered. */
+  /** The counterparts of one relation, unordered. */
   counterparts(relation: number): string[] {
     if (this.#maps !== undefined) return [...(this.#maps[relation]?.keys() ?? [])];
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ counterpart }) => counterpart);

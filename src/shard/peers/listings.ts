@@ -1,7 +1,7 @@
-// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. A
-// subject or object with a whole page is listed from memory, in the order that the page keeps. A larger one is read
-// from the state tables under a delta opened at the start of the read. The result page is then assembled in one
-// synchronous step that examines a bounded number of changes. Nothing here sorts.
+// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An entity
+// with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the state tables
+// under a delta opened at the start of the read. The result page is then assembled in one synchronous step that
+// examines a bounded number of changes. Nothing here sorts.
 //
 // A result page is bounded both in what it reads and in what it returns, since a subject may have millions of tombstone
 // rows. If the read bound is reached first, the page has what was found so far, possibly nothing, and its cursor
@@ -113,18 +113,18 @@ export async function listGrants(
   return { items: items.map(({ counterpart, ...row }) => ({ subject: counterpart, object, ...row })), nextCursor };
 }
 
-/** An older version stored the grants without rows by object; the walk that counts them writes those rows. */
+/** Grants that an earlier version stored get their rows by object as they are counted. */
 function demandIndexed({ memory }: Listing): void {
   if (memory.grantCount.total !== undefined) return;
   throw new GrantdError(
     'unavailable',
-    'The grants of this tenant were stored by an earlier version and are being indexed by object. Try again later.',
+    'An earlier version stored grants of this tenant without indexing them by object. The index is being built.',
   );
 }
 
-/** The subject or object whose grants are listed. */
+/** The entity whose grants are listed. */
 interface Anchor {
-  /** The listing's name in its cursors. */
+  /** The name of the listing in its cursors. */
   readonly name: string;
   readonly pages: GrantPages;
   readonly entity: string;
@@ -137,7 +137,7 @@ async function listCounterparts(
   { relation, namespace, limit, cursor }: Omit<ObjectsQuery, 'subject'>,
 ): Promise<ResultPage<string>> {
   const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
-  // No entity equals the namespace and its colon, so the first entity follows that prefix.
+  // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const page = await pageInMemory(pages, entity);

@@ -37,7 +37,7 @@ export interface StateBatch {
   readonly subjects: Value[];
   /** Each row goes into two tables: by subject and by object. */
   readonly grants: Value[];
-  /** Only into the table by object. */
+  /** These go into the table by object alone. */
   readonly objectGrants: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
@@ -50,19 +50,19 @@ export type StateBatchTable = keyof StateBatch;
 
 interface StateTable {
   readonly name: string;
-  /** The same rows with their key in another order. */
+  /** The table that gets the same rows under another key. */
   readonly twin?: string;
   /** The columns of the primary key, then the others; the last is the stamp. */
   readonly key: readonly string[];
   readonly values: readonly string[];
 }
 
-/** The order of the columns in a `StateBatch`; `toStateBatch` and the statements of the writer follow it. */
 const GRANT_COLUMNS = {
   key: ['tenant', 'subject', 'relation', 'object'],
   values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
 } as const;
 
+/** The order of the columns in a `StateBatch`; `toStateBatch` and the statements of the writer follow it. */
 export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
   grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },

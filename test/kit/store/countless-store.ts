@@ -1,5 +1,5 @@
-// A memory store as an older version uses it, which keeps neither counts of grants nor rows by object: it writes
-// neither, and its checkpoints have no seq for them.
+// A memory store as a version uses it that keeps neither counts of grants nor grants by object: it writes none, and
+// checkpoints that know nothing of them.
 
 import type { Store } from '../../../src/store/store.ts';
 import { createGatedStore } from './store-gate.ts';

@@ -45,7 +45,7 @@ type StoredGrant = GrantWrite | ObjectGrantWrite;
 const grantRow = (row: StoredGrant) => ({ relation: row.relation, object: row.object, ...attributesOf(row) });
 const objectGrantRow = (row: StoredGrant) => ({ subject: row.subject, relation: row.relation, ...attributesOf(row) });
 
-/** Up to `limit` rows after a place, and the last of them if there are so many. `other`: the key after the relation. */
+/** Up to `limit` rows after a place, and the last if there may be more. `other`: the column after the relation. */
 function rangeOf<Row extends StoredGrant>(
   rows: readonly Row[],
   other: (row: Row) => string,

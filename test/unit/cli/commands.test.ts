@@ -140,11 +140,11 @@ test('plans, slots and members are tables', async () => {
   assert.match(members, /shard-0 +draining +2 +2499 ms +17 +1970-01-01T00:00:00\.000Z +h:1 +inc_a\n/);
   assert.match(members, /\n1 member: 1 draining\n$/);
   const nobody = { incarnation: undefined, shardName: undefined, address: undefined, leaseLeftMs: undefined };
-  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined };
+  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined, tenantsUncounted: undefined };
   service.operator.slots = [
     { slot: 0, state: 'unowned', epoch: 3, ...nobody, ...nothing },
-    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4 },
-    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0 },
+    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4, tenantsUncounted: 3 },
+    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0, tenantsUncounted: 0 },
   ];
   const slots = (await grantd(['slots'])).stdout;
   assert.match(

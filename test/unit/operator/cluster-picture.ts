@@ -3,7 +3,13 @@
 import type { MemberView, ShardLoad, SlotView } from '../../../src/front/front.ts';
 
 export function slotView(slot: number, shardName: string | undefined, more: Partial<SlotView> = {}): SlotView {
-  const unknown = { leaseLeftMs: undefined, logEnd: undefined, checkpoint: undefined, tenants: undefined };
+  const unknown = {
+    leaseLeftMs: undefined,
+    logEnd: undefined,
+    checkpoint: undefined,
+    tenants: undefined,
+    tenantsUncounted: undefined,
+  };
   const state = shardName === undefined ? 'unowned' : 'serving';
   return { slot, state, epoch: 1, incarnation: undefined, shardName, address: undefined, ...unknown, ...more };
 }

@@ -1,5 +1,5 @@
-// The grants of a tenant: a page of subjects, then the grants of one of them, or those on one object (who may). A grant
-// is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
+// The grants of a tenant: a page of subjects, then the grants of one of them, or those on an object ("who may"). A
+// grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';

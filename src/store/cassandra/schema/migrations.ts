@@ -182,7 +182,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 6,
-    // Programs of earlier versions write no rows here; the checkpoints show that they did not.
+    // Programs of earlier versions write no rows there; the checkpoints show what they left out.
     servesFrom: 1,
     name: 'grants by their objects',
     statements: (keyspace) => [

@@ -1,8 +1,8 @@
 // Deletes everything that a deleted tenant had: whole partitions, as of the stamp, so that one deletion covers any
-// number of grants and nothing newer. Subjects are listed; objects are found through the grants of the subjects, so the
-// rows of an object are deleted before the grants that lead to it. Each call does a bounded part. The position where
-// the last call stopped is remembered, so that the next call does not read what was just deleted. If the position is
-// lost (a restart), the work starts again, over tombstones.
+// number of grants and nothing newer. The store lists subjects but not objects. The objects are found through the
+// grants of the subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded
+// part. The position where the last call stopped is remembered, so that the next call does not read what was just
+// deleted. If the position is lost (a restart), the work starts again, over tombstones.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
@@ -12,10 +12,10 @@ import type { Executor } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { grantPlaceOf, integerAt, textAt } from './rows.ts';
 
-/** Subjects whose grants one call deletes, once it has deleted the rows of all their objects. */
+/** Subjects whose grants one call deletes. */
 const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
-/** Rows of a subject per read, and reads per call. */
+/** Rows of a subject per read, and reads of one subject per call. */
 const ROWS_PER_READ = 500;
 const READS_PER_SUBJECT = 4;
 /** For tables with one partition per tenant. */
@@ -38,7 +38,7 @@ interface Position {
   readonly bucket: number;
   /** The last subject of the bucket that was deleted; empty before the first. */
   readonly after: string;
-  /** Within the next subject: the last row whose object's rows were deleted. */
+  /** In the subject after it: the last grant whose object has no rows left. */
   readonly row?: GrantPlace;
 }
 
@@ -70,8 +70,8 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
   }
 
   /**
-   * Deletes the rows of the objects of a subject's grants, then the grants. Returns where to continue within a subject
-   * that has too many for one call. `removed`: objects whose rows this call has deleted.
+   * Deletes the rows by object of a subject's grants, and then the grants. Returns where to continue if the subject has
+   * too many grants for one call. `removed`: objects whose rows this call has deleted.
    */
   async function purgeSubject(
     tenantId: TenantId,

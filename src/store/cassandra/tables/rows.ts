@@ -29,8 +29,10 @@ export const META_COLUMNS =
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-/** Columns that both tables of grants have. */
-export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+const columnsWith = (entity: string): string =>
+  ['relation', entity, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+export const GRANT_COLUMNS = columnsWith('object');
+export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `indexed_from` has its own timestamp: the last writer of the checkpoint may not know that column. */

@@ -20,6 +20,7 @@ import {
   KEY_COLUMNS,
   keyIdAt,
   keyRecordOf,
+  OBJECT_GRANT_COLUMNS,
   objectGrantPlaceOf,
   objectGrantRowOf,
   TENANT_COLUMNS,
@@ -45,7 +46,7 @@ type Calls = Pick<
   | 'listKeyUses'
 >;
 
-/** A range of grants within one partition. */
+/** A range of the grants of one partition. */
 interface GrantRange {
   readonly partition: readonly [tenantId: TenantId, entity: string];
   readonly relation: Relation | undefined;
@@ -54,8 +55,8 @@ interface GrantRange {
 }
 
 /**
- * `select`: the statement up to the partition; `other`: the clustering column after the relation. Undefined if nothing
- * can come after `after` in the requested relation.
+ * `select`: the statement up to the partition; `other`: the column after the relation. Undefined if nothing can come
+ * after `after` in the requested relation.
  */
 function selectRange(select: string, other: string, range: GrantRange): Statement | undefined {
   const { partition, relation, after, limit } = range;
@@ -83,7 +84,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
-  const byObject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
+  const byObject = `SELECT ${OBJECT_GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
   const grantWrites = `SELECT ${GRANT_COLUMNS}, gone, writetime(gone) AS stamp FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) LIMIT ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
@@ -101,7 +102,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
     readWhole(executor, query, params, deadline);
 
-  /** The live rows of a range; `last` is the last row if the limit of examined rows was reached. */
+  /** The live rows of a range, and its last row if there may be more. */
   async function readRange(statement: Statement | undefined, limit: number, deadline: DeadlineMs) {
     const rows = statement === undefined ? [] : await readAll(statement.query, statement.params, deadline);
     const last = rows.length < limit ? undefined : rows.at(-1);

@@ -43,7 +43,7 @@ interface StateRow {
   readonly bytes: number;
 }
 
-/** Rows that are sent together. The two rows of a grant mostly go in different batches. */
+/** Rows that are sent together. The two rows of a grant are mostly in different batches. */
 export interface StateBatch {
   readonly writes: readonly StateWrite[];
   readonly statements: readonly Statement[];

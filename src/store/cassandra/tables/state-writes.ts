@@ -43,7 +43,7 @@ export function createStateWrites(
      * differs.
      */
     async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
-      // Programs of schema 5 and earlier keep only counts.
+      // Programs of schema 5 and earlier read `counted_from`.
       const counted = BigInt(countedFrom);
       const values = [slot, BigInt(seq), counted, counted, BigInt(windowFrom), BigInt(stamp)];
       await executor.write(checkpoint, values, deadline);

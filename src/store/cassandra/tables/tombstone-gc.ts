@@ -42,7 +42,7 @@ interface Table {
 
 const isTombstone = (row: Row, stamp: Stamp): boolean => booleanAt(row, 'gone') && integerAt(row, 'stamp') <= stamp;
 
-/** A grant has a row in each of two tables. */
+/** A grant has a row in two tables. */
 type Kind = RemovableRow['kind'] | 'object-grant';
 
 const TABLES: Readonly<Record<Kind, Table>> = {

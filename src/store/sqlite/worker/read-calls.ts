@@ -85,7 +85,7 @@ function createTruthReads(
   };
 }
 
-/** The grants of an entity, ascending by (relation, `other`). `of`: the column of the entity. */
+/** Lists the grants of an entity, ascending by (relation, `other`). `of`: the column of the entity. */
 function createListing(database: DatabaseSync, table: string, of: string, other: string, columns: string) {
   const select = `SELECT ${columns}, gone FROM ${table} WHERE tenant = ? AND ${of} = ?`;
   const all = prepare(database, `${select} AND (relation, ${other}) > (?, ?) ORDER BY relation, ${other} LIMIT ?`);

@@ -313,6 +313,7 @@ describe('the cluster', () => {
         logEnd: 9,
         checkpoint: 7,
         tenants: 1,
+        tenantsUncounted: 1,
         incarnation: 'inc_a',
         shardName: 'shard-0',
         address: 'h:1',
@@ -325,6 +326,7 @@ describe('the cluster', () => {
         logEnd: undefined,
         checkpoint: undefined,
         tenants: undefined,
+        tenantsUncounted: undefined,
         incarnation: undefined,
         shardName: undefined,
         address: undefined,
@@ -344,6 +346,7 @@ describe('the cluster', () => {
         checkpoint: 7,
         checkpoint_lag: 2,
         tenants: 1,
+        tenants_uncounted: 1,
       },
       {
         slot: 4,
@@ -357,6 +360,7 @@ describe('the cluster', () => {
         checkpoint: null,
         checkpoint_lag: null,
         tenants: null,
+        tenants_uncounted: null,
       },
     ]);
   });

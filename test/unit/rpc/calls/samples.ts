@@ -244,7 +244,15 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         incarnation: text,
         leaseLeftMs: orUndefined(rate),
         owned: many(
-          record({ slot: uint32, epoch: uint32, state, logEnd: timeMs, checkpoint: timeMs, tenants: uint32 }),
+          record({
+            slot: uint32,
+            epoch: uint32,
+            state,
+            logEnd: timeMs,
+            checkpoint: timeMs,
+            tenants: uint32,
+            tenantsUncounted: uint32,
+          }),
         ),
         owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
       }),

@@ -9,6 +9,7 @@ export interface Slot {
   'logEnd'?: (number | string | Long);
   'checkpoint'?: (number | string | Long);
   'tenants'?: (number);
+  'tenantsUncounted'?: (number);
 }
 
 export interface Slot__Output {
@@ -18,4 +19,5 @@ export interface Slot__Output {
   'logEnd': (number);
   'checkpoint': (number);
   'tenants': (number);
+  'tenantsUncounted': (number);
 }

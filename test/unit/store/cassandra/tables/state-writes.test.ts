@@ -15,14 +15,23 @@ const grants = (count: number, change: (index: number) => object) => {
   );
 };
 
+const byObject = (count: number, change: (index: number) => object) =>
+  grants(count, change).map((write) => ({ ...write, kind: 'object-grant' as const }));
+
+const tableOf = (statement: { readonly query: string } | undefined) =>
+  statement?.query.match(/^INSERT INTO "grantd"\.(\w+)/)?.[1];
+
 describe('batches of state', () => {
   const statements = new StateStatements('"grantd"');
 
-  it('hold every row once, with its own stamp', () => {
+  it('hold every grant once by subject and once by object, with its own stamp', () => {
     const writes = grants(500, (index) => ({ subject: `user:${index % 90}`, object: `doc:${index}` }));
     const batches = statements.batches(writes);
-    assert.deepEqual(new Set(batches.flatMap((batch) => batch.writes)), new Set(writes));
-    assert.equal(batches.flatMap((batch) => batch.writes).length, writes.length);
+    for (const table of ['grants', 'grants_by_object']) {
+      const rows = batches.flatMap((batch) => batch.writes.filter((_, at) => tableOf(batch.statements[at]) === table));
+      assert.deepEqual(new Set(rows), new Set(writes));
+      assert.equal(rows.length, writes.length);
+    }
     for (const batch of batches) {
       assert.deepEqual(
         batch.statements.map(({ params }) => params.at(-1)),
@@ -33,18 +42,18 @@ describe('batches of state', () => {
   });
 
   it('hold at most 64 rows of one partition, and at most 10 partitions', () => {
-    const one = statements.batches(grants(200, (index) => ({ object: `doc:${index}` })));
+    const one = statements.batches(byObject(200, (index) => ({ subject: `user:${index}` })));
     assert.deepEqual(
       one.map(({ writes }) => writes.length),
       [64, 64, 64, 8],
     );
-    const many = statements.batches(grants(100, (index) => ({ subject: `user:${index}` })));
+    const many = statements.batches(byObject(100, (index) => ({ object: `doc:${index}` })));
     assert.deepEqual(new Set(many.map(({ writes }) => writes.length)), new Set([10]));
   });
 
   it('hold few bytes where several partitions share one', () => {
     const large = statements.batches(
-      grants(20, (index) => ({ subject: `user:${index}`, object: `doc:${'x'.repeat(1000)}` })),
+      byObject(20, (index) => ({ subject: `user:${'x'.repeat(1000)}`, object: `doc:${index}` })),
     );
     assert.ok(large.every(({ writes }) => writes.length <= 3));
   });
@@ -54,7 +63,7 @@ describe('writing state', () => {
   it('sends again only what was not confirmed when the same call is made again', async () => {
     const { executor, calls, clock } = createSession();
     const { writeState } = createStateWrites(executor, '"grantd"');
-    const writes = grants(30, (index) => ({ subject: `user:${index}` }));
+    const writes = byObject(30, (index) => ({ object: `doc:${index}` }));
     const first = writeState(writes, clock.monotonicMs() + 5000);
     first.catch(() => {});
     await clock.advance(0);
@@ -69,5 +78,24 @@ describe('writing state', () => {
     assert.deepEqual(calls[3]?.params, calls[1]?.params);
     calls[3]?.answer();
     await second;
+  });
+
+  it('sends a grant again if one of its two rows was not confirmed', async () => {
+    const { executor, calls, clock } = createSession();
+    const { writeState } = createStateWrites(executor, '"grantd"');
+    // Ten partitions by subject fill the first batch; those by object have the second.
+    const writes = grants(5, (index) => ({ subject: `user:${index}`, object: `doc:${'x'.repeat(3000)}${index}` }));
+    const first = writeState(writes, clock.monotonicMs() + 5000);
+    first.catch(() => {});
+    await clock.advance(0);
+    assert.ok(calls.length > 1);
+    for (const call of calls.slice(1)) call.answer();
+    await clock.advance(5000);
+    await assert.rejects(first);
+    const sent = calls.length;
+    void writeState(writes, clock.monotonicMs() + 5000).catch(() => {});
+    await clock.advance(0);
+    assert.deepEqual(calls[sent]?.params, calls[0]?.params);
+    await clock.advance(5000);
   });
 });

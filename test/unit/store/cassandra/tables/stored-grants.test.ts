@@ -13,11 +13,17 @@ test('a grant is written into the columns in which it always was', () => {
   const tenantId = newTenantId();
   const write = createGrantWrite(tenantId, { grantId: 'grt_1', tombstone: true });
   const [batch] = new StateStatements('"grantd"').batches([write]);
+  const params = [tenantId, 'user:ann', 'viewer', 'doc:1', 'grt_1', 1_700_000_000_123n, true, 1_700_000_000_000_000n];
   assert.deepEqual(batch?.statements, [
     {
       query:
         'INSERT INTO "grantd".grants (tenant, subject, relation, object, grant_id, created_at_ms, gone) VALUES (?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
-      params: [tenantId, 'user:ann', 'viewer', 'doc:1', 'grt_1', 1_700_000_000_123n, true, 1_700_000_000_000_000n],
+      params,
+    },
+    {
+      query:
+        'INSERT INTO "grantd".grants_by_object (tenant, subject, relation, object, grant_id, created_at_ms, gone) VALUES (?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+      params,
     },
   ]);
 });

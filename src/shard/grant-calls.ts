@@ -1,0 +1,49 @@
+// What the calls about grants take and return, as part of the port of a shard (shard.ts).
+
+import type { GrantAttributes } from '../core/grant-attributes.ts';
+import type { Relation, Tuple } from '../core/tuples.ts';
+
+export interface GrantRequest extends Tuple {
+  readonly revoke: boolean;
+}
+
+export type GrantResult =
+  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
+  | { readonly kind: 'revoked' }
+  | { readonly kind: 'not-found' }
+  /** The owner refused this one; the other writes of the call take effect. */
+  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
+
+export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
+
+/** A page may have fewer than `limit` items, even none, although more follow. */
+export interface ResultPage<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page starts; undefined: this is the last page. */
+  readonly nextCursor: string | undefined;
+}
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** The objects on which a subject holds a relation; all of them, or those of one namespace. */
+export interface ObjectsQuery extends PageQuery {
+  readonly subject: string;
+  readonly relation: Relation;
+  readonly namespace: string | undefined;
+}
+
+/** The subjects that hold a relation on an object; all of them, or those of one namespace. */
+export interface HoldersQuery extends PageQuery {
+  readonly object: string;
+  readonly relation: Relation;
+  readonly namespace: string | undefined;
+}
+
+export interface GrantsQuery extends PageQuery {
+  readonly of: { readonly subject: string } | { readonly object: string };
+  /** Undefined: all. */
+  readonly relation: Relation | undefined;
+}
