@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
 import { Cluster } from '../support/cluster.ts';
+import { compareDirections } from '../support/directions.ts';
 import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/trials/other-faults.ts';
 import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
 import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
@@ -57,6 +58,7 @@ try {
       say(`\n${new Date().toISOString()} ${count}. ${trial.name}`);
       await cluster.restore();
       await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
+      say(`  ${await compareDirections(cassandra)} rows by subject, and the same by object`);
     }
   }
   say(`\n${count} faults survived.`);

@@ -4,6 +4,7 @@
 import { after, before, describe, it } from 'node:test';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../../../tools/engines/cassandra.ts';
 import { Cluster } from '../cluster.ts';
+import { compareDirections } from '../directions.ts';
 import type { Trial } from './trial.ts';
 
 const NODES = 3;
@@ -40,6 +41,7 @@ export async function describeTrials(name: string, trials: readonly Trial[]): Pr
         try {
           await cluster.restore();
           await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
+          say(`  ${await compareDirections(cassandra)} rows by subject, and the same by object`);
         } catch (error) {
           failed = true;
           cluster.showLogs();
