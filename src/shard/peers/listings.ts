@@ -1,11 +1,10 @@
-// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An entity
-// with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the state tables
-// under a delta opened at the start of the read. The result page is then assembled in one synchronous step that
-// examines a bounded number of changes. Nothing here sorts.
-//
-// A result page is bounded both in what it reads and in what it returns, since a subject may have millions of tombstone
-// rows. If the read bound is reached first, the page has what was found so far, possibly nothing, and its cursor
-// continues from there. Reading stops when no front waits for the result.
+// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An
+// entity with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the
+// state tables under a delta opened at the start of the read. The result page is then assembled in one synchronous
+// step that examines a bounded number of changes. Nothing here sorts.  A result page is bounded both in what it
+// reads and in what it returns, since a subject may have millions of tombstone rows. If the read bound is reached
+// first, the page has what was found so far, possibly nothing, and its cursor continues from there. Reading stops
+// when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
