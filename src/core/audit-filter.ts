@@ -3,7 +3,9 @@
 
 export const AUDIT_ACTIONS = [
   'grant.created',
+  'grant.expired',
   'grant.revoked',
+  'grant.updated',
   'key.created',
   'key.revoked',
   'namespace.created',

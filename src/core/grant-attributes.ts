@@ -4,13 +4,15 @@
 // list, and one that older versions did not write must have a meaning if it is absent.
 
 import { timeOfId } from './ids.ts';
-import { formatTimestamp } from './text/timestamps.ts';
+import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
 
 export interface GrantAttributes {
   /** `grt_…` */
   readonly grantId: string;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
+  /** From this moment on, by the slot's time, the grant does not hold. Absent: it never expires. */
+  readonly expiresAtMs?: number;
 }
 
 export interface GrantAttribute {
@@ -24,9 +26,13 @@ export interface GrantAttribute {
 
 const GRANT_ID = { field: 'grantId', column: 'grant_id', index: 0 } as const;
 const CREATED_AT = { field: 'createdAtMs', column: 'created_at_ms', index: 1 } as const;
+/** Versions that knew no expiry left it out: such a grant never expires. */
+const EXPIRES_AT = { field: 'expiresAtMs', column: 'expires_at_ms', index: 2 } as const;
+/** A column holds this for a grant that never expires: the row may hold the expiry of an earlier grant. */
+const NEVER = 0;
 
 /** In the order of the columns. */
-export const GRANT_ATTRIBUTES: readonly GrantAttribute[] = [GRANT_ID, CREATED_AT];
+export const GRANT_ATTRIBUTES: readonly GrantAttribute[] = [GRANT_ID, CREATED_AT, EXPIRES_AT];
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
@@ -39,17 +45,32 @@ const integerIn = (value: unknown): number | undefined => {
 export function readGrantAttributes(read: (attribute: GrantAttribute) => unknown): GrantAttributes | undefined {
   const grantId = textIn(read(GRANT_ID));
   const createdAtMs = integerIn(read(CREATED_AT));
-  return grantId === undefined || createdAtMs === undefined ? undefined : { grantId, createdAtMs };
+  if (grantId === undefined || createdAtMs === undefined) return undefined;
+  const stored = read(EXPIRES_AT);
+  if (stored === undefined || stored === null) return { grantId, createdAtMs };
+  const expiresAtMs = integerIn(stored);
+  if (expiresAtMs === undefined) return undefined;
+  return expiresAtMs === NEVER ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
 }
 
 /** The values of the columns, in their order. */
-export const grantColumnValues = ({ grantId, createdAtMs }: GrantAttributes): readonly (string | number)[] => [
-  grantId,
-  createdAtMs,
+export const grantColumnValues = (attributes: GrantAttributes): readonly (string | number)[] => [
+  attributes.grantId,
+  attributes.createdAtMs,
+  attributes.expiresAtMs ?? NEVER,
 ];
 
 /** Only the attributes of a larger object, in the order of the log. */
-export const attributesOf = ({ grantId, createdAtMs }: GrantAttributes): GrantAttributes => ({ grantId, createdAtMs });
+export const attributesOf = ({ grantId, createdAtMs, expiresAtMs }: GrantAttributes): GrantAttributes =>
+  expiresAtMs === undefined ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+
+/** The same grant with another end; undefined: it never ends. */
+export const withExpiry = ({ grantId, createdAtMs }: GrantAttributes, expiresAtMs: number | undefined) =>
+  attributesOf(expiresAtMs === undefined ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs });
+
+/** Whether the grant has ended at this moment of its slot's time. */
+export const hasExpired = ({ expiresAtMs }: GrantAttributes, nowMs: number): boolean =>
+  expiresAtMs !== undefined && expiresAtMs <= nowMs;
 
 /** A grant as JSON, in both APIs. */
 export const grantRecord = (
@@ -60,16 +81,19 @@ export const grantRecord = (
   relation: grant.relation,
   object: grant.object,
   created_at: formatTimestamp(grant.createdAtMs),
+  expires_at: optionalTimestamp(grant.expiresAtMs),
 });
 
 /** What the audit log stores of a grant in addition to its tuple. */
-export const auditedAttributes = ({ grantId }: GrantAttributes): object => ({ grant_id: grantId });
+export const auditedAttributes = ({ grantId, expiresAtMs }: GrantAttributes): object =>
+  expiresAtMs === undefined ? { grant_id: grantId } : { grant_id: grantId, expires_at: formatTimestamp(expiresAtMs) };
 
 /**
  * Whether a grant's id determines all its attributes, so that `attributesOfId` restores them. True for every grant
- * created here.
+ * created here that never expires.
  */
-export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
+export const isToldById = ({ grantId, createdAtMs, expiresAtMs }: GrantAttributes): boolean =>
+  expiresAtMs === undefined && timeOfId(grantId) === createdAtMs;
 
 export const attributesOfId = (grantId: string): GrantAttributes => ({
   grantId,
@@ -77,10 +101,15 @@ export const attributesOfId = (grantId: string): GrantAttributes => ({
 });
 
 /** As one string, for memory: separate objects would take half of a grant's memory. */
-export const packAttributes = (attributes: GrantAttributes): string =>
-  isToldById(attributes) ? attributes.grantId : grantColumnValues(attributes).join(' ');
+export function packAttributes(attributes: GrantAttributes): string {
+  if (isToldById(attributes)) return attributes.grantId;
+  const { grantId, createdAtMs, expiresAtMs } = attributes;
+  return expiresAtMs === undefined ? `${grantId} ${createdAtMs}` : `${grantId} ${createdAtMs} ${expiresAtMs}`;
+}
 
 export function unpackAttributes(packed: string): GrantAttributes {
-  const [grantId = '', createdAtMs] = packed.split(' ');
-  return createdAtMs === undefined ? attributesOfId(grantId) : { grantId, createdAtMs: Number(createdAtMs) };
+  const [grantId = '', createdAtMs, expiresAtMs] = packed.split(' ');
+  if (createdAtMs === undefined) return attributesOfId(grantId);
+  const known = { grantId, createdAtMs: Number(createdAtMs) };
+  return expiresAtMs === undefined ? known : { ...known, expiresAtMs: Number(expiresAtMs) };
 }

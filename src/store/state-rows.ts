@@ -4,7 +4,7 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Relation } from '../core/tuples.ts';
+import type { Grant, Relation, Tuple } from '../core/tuples.ts';
 
 /** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
 export type Stamp = number;
@@ -23,6 +23,29 @@ export interface GrantWrite extends Grant {
 /** Only the row by object, of a grant that a version without such rows stored. */
 export interface ObjectGrantWrite extends Omit<GrantWrite, 'kind'> {
   readonly kind: 'object-grant';
+}
+
+/**
+ * Tells when a grant expires. Never revised: a row may be of a grant that was revoked or got another expiry since. The
+ * bucket is that of the subject.
+ */
+export interface ExpiryWrite extends ExpiryPlace {
+  readonly kind: 'expiry';
+  readonly tenantId: TenantId;
+  readonly stamp: Stamp;
+}
+
+/** The place of a grant among those of its tenant that expire. */
+export interface ExpiryPlace extends Tuple {
+  readonly expiresAtMs: number;
+}
+
+/** A place, or one before all places of its time: texts may be empty. */
+export interface ExpiryBound {
+  readonly expiresAtMs: number;
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
 }
 
 export interface SubjectWrite {
@@ -92,6 +115,8 @@ export interface GrantCountRow {
    * store.
    */
   readonly position: string | undefined;
+  /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
+  readonly collectedToMs?: number;
   /** How many steps the count of earlier stored grants has taken. */
   readonly steps: number;
 }
@@ -107,6 +132,7 @@ export interface GrantCountWrite {
 export type StateWrite =
   | GrantWrite
   | ObjectGrantWrite
+  | ExpiryWrite
   | SubjectWrite
   | NamespaceWrite
   | KeyWrite

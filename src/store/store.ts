@@ -13,6 +13,8 @@ import type { Tenant } from '../core/tenants.ts';
 import type { Relation } from '../core/tuples.ts';
 import type {
   AuditLogRow,
+  ExpiryBound,
+  ExpiryPlace,
   GrantCountRow,
   GrantPlace,
   GrantRow,
@@ -281,6 +283,16 @@ export interface StateStore {
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly string[]>;
+  /** Rows of a bucket that tell when grants expire, ascending by (expiry, subject, relation, object), after `after`. */
+  listExpiries(
+    query: {
+      readonly tenantId: TenantId;
+      readonly bucket: number;
+      readonly after: ExpiryBound;
+      readonly limit: number;
+    },
+    deadline: DeadlineMs,
+  ): Promise<readonly ExpiryPlace[]>;
   /** All namespaces of a tenant, ascending by name. The plan bounded their number when they were created. */
   listNamespaces(
     tenantId: TenantId,
@@ -330,10 +342,16 @@ export interface StateStore {
    * entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
+  /** Deletes the rows of a bucket that tell an expiry up to `toMs`, if they are no newer than the stamp. Idempotent. */
+  removeExpiries(
+    range: { readonly tenantId: TenantId; readonly bucket: number; readonly toMs: number },
+    stamp: Stamp,
+    deadline: DeadlineMs,
+  ): Promise<void>;
   /**
-   * Deletes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of
-   * its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns true when nothing
-   * is left. Idempotent.
+   * Deletes state of a tenant that is no newer than `stamp`: grants, their expiries, subjects, namespaces, keys, key
+   * uses, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns
+   * true when nothing is left. Idempotent.
    */
   purgeTenant(
     tenant: { readonly slot: number; readonly tenantId: TenantId },

@@ -49,6 +49,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     listObjectGrants: trace('SELECT', 'grants_by_object', store.listObjectGrants),
     listGrantWrites: trace('SELECT', 'grants', store.listGrantWrites),
     listSubjects: trace('SELECT', 'subjects', store.listSubjects),
+    listExpiries: trace('SELECT', 'grants_by_expiry', store.listExpiries),
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),
     readKey: trace('SELECT', 'keys', store.readKey),
     listKeys: trace('SELECT', 'keys', store.listKeys),
@@ -58,6 +59,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),
     writeKeyUse: trace('INSERT', 'key_uses', store.writeKeyUse),
     removeTombstones: trace('DELETE', 'grants', store.removeTombstones),
+    removeExpiries: trace('DELETE', 'grants_by_expiry', store.removeExpiries),
     purgeTenant: trace('DELETE', 'state', store.purgeTenant),
     close: () => store.close(),
   };

@@ -17,3 +17,21 @@ export function formatTimestamp(wallMs: number): string {
 /** `null` if there is no time, as in JSON. */
 export const optionalTimestamp = (wallMs: number | undefined): string | null =>
   wallMs === undefined ? null : formatTimestamp(wallMs);
+
+const TIMESTAMP =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+
+/** ISO 8601 with a time zone, in whole milliseconds; undefined: not of that form, or no day of the calendar. */
+export function parseTimestamp(text: string): number | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const ms = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const offsetMs = (60 * Number(match[9] ?? 0) + Number(match[10] ?? 0)) * MS_PER_MINUTE;
+  const localMs = Date.UTC(year, month - 1, day, hour, minute, second, ms);
+  const date = new Date(localMs);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  return match[8] === '-' ? localMs + offsetMs : localMs - offsetMs;
+}

@@ -15,6 +15,8 @@ const CHECK_RESULTS = fieldWithLength(3);
 const RESULTS_AUTHORIZED = fieldWithLength(1);
 const RESULTS_DENIED = fieldWithLength(2);
 const RESULTS_CHECKED_AT = fieldWithNumber(4);
+const RESULTS_TIMED = fieldWithLength(5);
+const RESULTS_TIMED_AT = fieldWithLength(6);
 
 const REPLIES = fieldWithLength(4);
 const REPLY_ID = fieldWithNumber(1);
@@ -29,14 +31,17 @@ const writer = new WireWriter();
 
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 /** Whether no check has failed. */
-const isPlain = ({ failed = [], checkedAtMs }: CheckResults): boolean => failed.length === 0 && isTime(checkedAtMs);
+const isPlain = ({ failed = [], checkedAtMs, timedAtMs = [] }: CheckResults): boolean =>
+  failed.length === 0 && isTime(checkedAtMs) && timedAtMs.every(isTime);
 const isByHand = ({ bulkResults, objects }: Reply): boolean => !!objects || isTime(bulkResults?.checkedAtMs);
 
-function writeResults({ authorized = [], denied = [], checkedAtMs }: CheckResults): void {
+function writeResults({ authorized = [], denied = [], checkedAtMs, timed = [], timedAtMs = [] }: CheckResults): void {
   const mark = writer.open(CHECK_RESULTS);
   writer.packed(RESULTS_AUTHORIZED, authorized);
   writer.packed(RESULTS_DENIED, denied);
   writer.number(RESULTS_CHECKED_AT, Number(checkedAtMs));
+  writer.packed(RESULTS_TIMED, timed);
+  writer.packed(RESULTS_TIMED_AT, timedAtMs.map(Number));
   writer.close(mark);
 }
 
@@ -73,11 +78,20 @@ export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: Sha
 }
 
 function readResults(reader: WireReader, end: number): CheckResults__Output | undefined {
-  const results: CheckResults__Output = { authorized: [], denied: [], failed: [], checkedAtMs: 0 };
+  const results: CheckResults__Output = {
+    authorized: [],
+    denied: [],
+    failed: [],
+    checkedAtMs: 0,
+    timed: [],
+    timedAtMs: [],
+  };
   const read = reader.fields(end, (tag) => {
     if (tag === RESULTS_AUTHORIZED) results.authorized = reader.packed(end);
     else if (tag === RESULTS_DENIED) results.denied = reader.packed(end);
     else if (tag === RESULTS_CHECKED_AT) results.checkedAtMs = reader.number(end);
+    else if (tag === RESULTS_TIMED) results.timed = reader.packed(end);
+    else if (tag === RESULTS_TIMED_AT) results.timedAtMs = reader.packed(end, Number.MAX_SAFE_INTEGER);
     else return false;
     return true;
   });

@@ -40,11 +40,11 @@ export class WireWriter {
     this.#varint(value);
   }
 
-  /** Whole numbers from 0 to 2³² − 1, or booleans, packed. */
+  /** Whole numbers from 0 to 2⁵³ − 1, or booleans, packed. */
   packed(tag: number, values: readonly number[] | readonly boolean[]): void {
     if (values.length === 0) return;
     const mark = this.open(tag);
-    this.#reserve(LENGTH_BYTES * values.length);
+    this.#reserve(VARINT_BYTES_MAX * values.length);
     for (const value of values) this.#varint(Number(value));
     this.close(mark);
   }

@@ -29,6 +29,8 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
   const { executor } = connection;
   const meta = createMetaCalls(executor, keyspace);
   const scans = { executor, clock: ports.clock, trust: new RangeTrust(), isNodeSilent: connection.isNodeSilent };
+  const removeExpiries = `DELETE FROM ${keyspace}.grants_by_expiry USING TIMESTAMP ?
+    WHERE tenant = ? AND bucket = ? AND expires_at_ms <= ?`;
   void warnOfSettings(connection.client, connection.hosts(), ports.log);
   return {
     readCluster: meta.readCluster,
@@ -43,6 +45,9 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
     ...createStateReads(executor, keyspace),
     ...createStateWrites(executor, keyspace),
     removeTombstones: createRowRemoval(executor, keyspace),
+    removeExpiries: async ({ tenantId, bucket, toMs }, stamp, deadline) => {
+      await executor.write(removeExpiries, [BigInt(stamp), tenantId, bucket, BigInt(toMs)], deadline);
+    },
     purgeTenant: createPurge(executor, keyspace),
     close: connection.close,
   };

@@ -39,6 +39,7 @@ export interface StateBatch {
   readonly grants: Value[];
   /** These go into the table by object alone. */
   readonly objectGrants: Value[];
+  readonly expiries: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
   readonly tenants: Value[];
@@ -67,6 +68,11 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
   grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },
   objectGrants: { name: 'grants_by_object', ...GRANT_COLUMNS },
+  expiries: {
+    name: 'grants_by_expiry',
+    key: ['tenant', 'bucket', 'expires_at_ms', 'subject', 'relation', 'object'],
+    values: ['stamp'],
+  },
   namespaces: { name: 'namespaces', key: ['tenant', 'name'], values: ['created_at_ms', 'stamp'] },
   keys: {
     name: 'keys',
@@ -86,13 +92,13 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   grantCounts: {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'position', 'steps', 'stamp'],
+    values: ['seq', 'grants', 'bytes', 'position', 'steps', 'collected_to_ms', 'stamp'],
   },
 };
 
 /** Executed in slices, in transactions that become durable with a later durable transaction at the latest. */
 export type StateCalls = Calls<
-  'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeTombstones' | 'purgeTenant'
+  'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeTombstones' | 'removeExpiries' | 'purgeTenant'
 > & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
@@ -118,6 +124,7 @@ export type ReadCalls = Calls<
   | 'readGrant'
   | 'listGrantWrites'
   | 'listSubjects'
+  | 'listExpiries'
   | 'listNamespaces'
   | 'readKey'
   | 'listKeys'

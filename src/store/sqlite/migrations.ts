@@ -206,4 +206,25 @@ CREATE TABLE grants_by_object (
 UPDATE checkpoints SET counted_from = NULL;
 `,
   },
+  {
+    version: 9,
+    name: 'grants that expire, by the time at which they do',
+    sql: `
+ALTER TABLE grants ADD COLUMN expires_at_ms INTEGER;
+ALTER TABLE grants_by_object ADD COLUMN expires_at_ms INTEGER;
+
+CREATE TABLE grants_by_expiry (
+  tenant TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  relation TEXT NOT NULL,
+  object TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, bucket, expires_at_ms, subject, relation, object)
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE grant_counts ADD COLUMN collected_to_ms INTEGER;
+`,
+  },
 ];

@@ -173,6 +173,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     },
     listGrantWrites: reader.forward('listGrantWrites'),
     listSubjects: reader.forward('listSubjects'),
+    listExpiries: reader.forward('listExpiries'),
     listNamespaces: reader.forward('listNamespaces'),
     readKey: reader.forward('readKey'),
     listKeys: reader.forward('listKeys'),
@@ -184,6 +185,10 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     removeTombstones(rows, deadline) {
       notePages(rows.length);
       return writer.call('removeTombstones', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
+    },
+    removeExpiries(range, stamp, deadline) {
+      notePages(PURGE_PAGES);
+      return writer.call('removeExpiries', [range, stamp], deadline);
     },
     purgeTenant(tenant, stamp, deadline) {
       notePages(PURGE_PAGES);

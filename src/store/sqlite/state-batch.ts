@@ -20,6 +20,10 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
     case 'object-grant':
       addGrant(batch.objectGrants, write);
       return;
+    case 'expiry':
+      batch.expiries.push(write.tenantId, bucketOfSubject(write.subject), write.expiresAtMs);
+      batch.expiries.push(write.subject, write.relation, write.object, write.stamp);
+      return;
     case 'subject':
       batch.subjects.push(write.tenantId, bucketOfSubject(write.subject), write.subject, write.stamp);
       return;
@@ -40,7 +44,7 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       return;
     case 'grant-count':
       batch.grantCounts.push(write.slot, write.row.tenantId, write.row.seq, write.row.grants, write.row.bytes);
-      batch.grantCounts.push(write.row.position ?? null, write.row.steps, write.stamp);
+      batch.grantCounts.push(write.row.position ?? null, write.row.steps, write.row.collectedToMs ?? null, write.stamp);
       return;
     default:
       assertNever(write);
@@ -52,6 +56,7 @@ export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
     subjects: [],
     grants: [],
     objectGrants: [],
+    expiries: [],
     namespaces: [],
     keys: [],
     tenants: [],

@@ -5,6 +5,7 @@ import { after, before, describe } from 'node:test';
 import type { Meta, Store } from '../../../src/store/store.ts';
 import { META, soon } from '../../kit/store/store-fixtures.ts';
 import { defineAuditLogContract } from './audit-log-contract.ts';
+import { defineExpiryContract } from './expiry-contract.ts';
 import { defineGrantContract } from './grant-contract.ts';
 import { defineLifeContract } from './life-contract.ts';
 import { defineLogContract } from './log-contract.ts';
@@ -61,6 +62,7 @@ export function defineStoreContract(name: string, options: { open(): Promise<Sto
     defineSlotContract(context);
     defineMemberContract(context);
     defineGrantContract(context);
+    defineExpiryContract(context);
     defineStampContract(context);
     defineTenantContract(context);
     defineAuditLogContract(context);

@@ -23,7 +23,7 @@ import type {
 } from '../../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';
 import type { StoreOperation } from './store-gate.ts';
-import { StateTables } from './store-tables.ts';
+import { compareExpiries, StateTables } from './store-tables.ts';
 
 const PURGE_ROWS_MAX_DEFAULT = 100;
 
@@ -276,6 +276,19 @@ export class MemoryStore implements Store {
     });
   }
 
+  listExpiries(...[{ tenantId, bucket, after, limit }, deadline]: Arguments<'listExpiries'>): Answer<'listExpiries'> {
+    return this.#run('listExpiries', deadline, () => {
+      const rows = this.#tables.expiries.list([tenantId, bucket]).filter((row) => compareExpiries(row, after) > 0);
+      return rows.slice(0, limit).map(({ expiresAtMs, subject, relation, object }) => {
+        return { expiresAtMs, subject, relation, object };
+      });
+    });
+  }
+
+  removeExpiries(...[range, stamp, deadline]: Arguments<'removeExpiries'>): Answer<'removeExpiries'> {
+    return this.#run('removeExpiries', deadline, () => this.#tables.removeExpiries(range, stamp));
+  }
+
   listNamespaces(...[tenantId, deadline]: Arguments<'listNamespaces'>): Answer<'listNamespaces'> {
     return this.#run('listNamespaces', deadline, () =>
       this.#tables.namespaces.list([tenantId]).map(({ name, createdAtMs }) => ({ name, createdAtMs })),
@@ -354,9 +367,9 @@ export class MemoryStore implements Store {
 
   purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
     return this.#run('purgeTenant', deadline, () => {
-      const { grants, objectGrants, subjects, namespaces, keys, grantCounts } = this.#tables;
+      const { grants, objectGrants, expiries, subjects, namespaces, keys, grantCounts } = this.#tables;
       let left = this.#purgeRowsMax;
-      for (const table of [objectGrants, grants, subjects, namespaces, keys])
+      for (const table of [objectGrants, grants, expiries, subjects, namespaces, keys])
         left -= table.purge(tenantId, stamp, left);
       this.#keyUses.delete(tenantId);
       if (this.#shadows) this.#keyUsesRemoved.add(tenantId);

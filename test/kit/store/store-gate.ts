@@ -48,6 +48,9 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listGrantWrites: (query, deadline) =>
       gate('listGrantWrites', deadline, () => store.listGrantWrites(query, deadline)),
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
+    listExpiries: (query, deadline) => gate('listExpiries', deadline, () => store.listExpiries(query, deadline)),
+    removeExpiries: (range, stamp, deadline) =>
+      gate('removeExpiries', deadline, () => store.removeExpiries(range, stamp, deadline)),
     listNamespaces: (tenantId, deadline) =>
       gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),
     readKey: (tenantId, keyId, deadline) => gate('readKey', deadline, () => store.readKey(tenantId, keyId, deadline)),

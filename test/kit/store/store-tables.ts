@@ -5,6 +5,8 @@ import { bucketOfSubject } from '../../../src/core/slots.ts';
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type {
   AuditLogWrite,
+  ExpiryBound,
+  ExpiryWrite,
   GrantCountWrite,
   GrantWrite,
   KeyWrite,
@@ -122,9 +124,16 @@ export interface SubjectRow extends Stamped {
   readonly subject: string;
 }
 
+export const compareExpiries = (left: ExpiryBound, right: ExpiryBound): number =>
+  left.expiresAtMs - right.expiresAtMs ||
+  compareUtf8(left.subject, right.subject) ||
+  compareUtf8(left.relation, right.relation) ||
+  compareUtf8(left.object, right.object);
+
 export class StateTables {
   readonly grants: StampedTable<GrantWrite>;
   readonly objectGrants: StampedTable<GrantWrite | ObjectGrantWrite>;
+  readonly expiries: StampedTable<ExpiryWrite>;
   readonly subjects: StampedTable<SubjectRow>;
   readonly namespaces: StampedTable<NamespaceWrite>;
   readonly keys: StampedTable<KeyWrite>;
@@ -141,6 +150,7 @@ export class StateTables {
       (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.subject, right.subject),
       shadows,
     );
+    this.expiries = new StampedTable<ExpiryWrite>(compareExpiries, shadows);
     this.subjects = new StampedTable((left, right) => compareUtf8(left.subject, right.subject), shadows);
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
@@ -182,6 +192,14 @@ export class StateTables {
     }
   }
 
+  removeExpiries(range: { readonly tenantId: string; readonly bucket: number; readonly toMs: number }, stamp: number) {
+    const partition = [range.tenantId, range.bucket];
+    for (const { expiresAtMs, subject, relation, object } of this.expiries.list(partition)) {
+      if (expiresAtMs > range.toMs) continue;
+      this.expiries.remove(partition, [expiresAtMs, subject, relation, object], stamp, () => true);
+    }
+  }
+
   apply(write: StateWrite): void {
     switch (write.kind) {
       case 'grant':
@@ -192,6 +210,11 @@ export class StateTables {
       case 'object-grant':
         this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);
         return;
+      case 'expiry': {
+        const { tenantId, expiresAtMs, subject, relation, object } = write;
+        this.expiries.put([tenantId, bucketOfSubject(subject)], [expiresAtMs, subject, relation, object], write);
+        return;
+      }
       case 'subject':
         this.subjects.put([write.tenantId, bucketOfSubject(write.subject)], [write.subject], write);
         return;

@@ -10,10 +10,12 @@ import {
   type GrantAttributes,
   grantColumnValues,
   grantRecord,
+  hasExpired,
   isToldById,
   packAttributes,
   readGrantAttributes,
   unpackAttributes,
+  withExpiry,
 } from '../../../src/core/grant-attributes.ts';
 import { grantOf } from '../../../src/core/tuples.ts';
 
@@ -22,8 +24,9 @@ const attributes = fc.record<GrantAttributes>(
   {
     grantId: fc.constantFrom(ID, 'grt_1', 'grt_'),
     createdAtMs: fc.oneof(fc.maxSafeNat(), fc.constant(attributesOfId(ID).createdAtMs)),
+    expiresAtMs: fc.maxSafeNat().map((ms) => ms + (ms === 0 ? 1 : 0)),
   },
-  { noNullPrototype: true },
+  { noNullPrototype: true, requiredKeys: ['grantId', 'createdAtMs'] },
 );
 
 test('fields and columns tell all of a grant, in any order in which they stand', () => {
@@ -68,9 +71,10 @@ test('a packed grant is unpacked as it was, and one that its id tells takes no m
 });
 
 test('what is missing or of another form makes no grant', () => {
-  const right: Readonly<Record<string, unknown>> = { grantId: ID, createdAtMs: 5 };
+  const right: Readonly<Record<string, unknown>> = { grantId: ID, createdAtMs: 5, expiresAtMs: 7 };
   for (const { field } of GRANT_ATTRIBUTES) {
     for (const value of [undefined, null, {}, Number.NaN, 2 ** 60]) {
+      if (field === 'expiresAtMs' && (value === undefined || value === null)) continue;
       const wrong = { ...right, [field]: value };
       assert.equal(
         readGrantAttributes((attribute) => wrong[attribute.field]),
@@ -78,6 +82,24 @@ test('what is missing or of another form makes no grant', () => {
       );
     }
   }
+});
+
+test('a grant without an expiry, as earlier versions wrote it or as a column says it, never expires', () => {
+  for (const never of [undefined, null, 0, 0n]) {
+    const read = readGrantAttributes(({ field }) => ({ grantId: ID, createdAtMs: 5, expiresAtMs: never })[field]);
+    assert.deepEqual(read, { grantId: ID, createdAtMs: 5 });
+  }
+  assert.equal(hasExpired({ grantId: ID, createdAtMs: 5 }, Number.MAX_SAFE_INTEGER), false);
+});
+
+test('a grant has expired from the very moment of its expiry on', () => {
+  const grant = { grantId: ID, createdAtMs: 5, expiresAtMs: 1000 };
+  assert.deepEqual(
+    [999, 1000, 1001].map((nowMs) => hasExpired(grant, nowMs)),
+    [false, true, true],
+  );
+  assert.deepEqual(withExpiry(grant, undefined), { grantId: ID, createdAtMs: 5 });
+  assert.deepEqual(withExpiry({ grantId: ID, createdAtMs: 5 }, 7), { grantId: ID, createdAtMs: 5, expiresAtMs: 7 });
 });
 
 test('nothing but its attributes is taken of what has more', () => {
@@ -91,6 +113,8 @@ test('both APIs show a grant in the same JSON', () => {
   const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
   assert.equal(
     JSON.stringify(grantRecord({ ...tuple, grantId: ID, createdAtMs: 1_768_469_400_123 })),
-    `{"grant_id":"${ID}","subject":"user:ann","relation":"viewer","object":"doc:1","created_at":"2026-01-15T09:30:00.123Z"}`,
+    `{"grant_id":"${ID}","subject":"user:ann","relation":"viewer","object":"doc:1","created_at":"2026-01-15T09:30:00.123Z","expires_at":null}`,
   );
+  const { expires_at } = grantRecord({ ...tuple, grantId: ID, createdAtMs: 5, expiresAtMs: 1_768_469_400_123 });
+  assert.equal(expires_at, '2026-01-15T09:30:00.123Z');
 });

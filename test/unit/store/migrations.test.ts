@@ -16,6 +16,7 @@ const DIGESTS = {
     '6acecb806cd420f0',
     '429e5c17cf505b3a',
     '11243258fb5cddd1',
+    'f0e4ff5bc502b710',
   ],
   sqlite: [
     '856a45396569d5dd',
@@ -26,6 +27,7 @@ const DIGESTS = {
     '22706fe54b3c1775',
     '88a1bba6935462a7',
     'df4c02a12c42cfc2',
+    '749ec3d0bc2d5e46',
   ],
 };
 

@@ -199,6 +199,25 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS indexed_from bigint`,
     ],
   },
+  {
+    version: 7,
+    // Programs of earlier versions refuse log entries with an expiry.
+    servesFrom: 1,
+    name: 'grants that expire, by the time at which they do',
+    statements: (keyspace) => [
+      `ALTER TABLE ${keyspace}.grants ADD IF NOT EXISTS expires_at_ms bigint`,
+      `ALTER TABLE ${keyspace}.grants_by_object ADD IF NOT EXISTS expires_at_ms bigint`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_expiry (
+        tenant text,
+        bucket int,
+        expires_at_ms bigint,
+        subject text,
+        relation text,
+        object text,
+        PRIMARY KEY ((tenant, bucket), expires_at_ms, subject, relation, object)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+    ],
+  },
 ];
 
 /** The schema version that this program needs. */

@@ -9,12 +9,17 @@ import type { GrantCountRow } from '../../store.ts';
 /** Digits of the greatest safe integer. */
 const STEPS_WIDTH = 16;
 
-/** steps, seq, grants, bytes, and the position if there is one. */
-const FORM = /^(\d{16}) (\d+) (\d+) (\d+)(?: (.*))?$/s;
+/**
+ * steps, seq, grants, bytes; then up to when expired grants are collected, and the position, if there are. A program of
+ * a version that does not know expiry takes the former for an ill-formed position, and refuses the slot: it would take
+ * the tenant's grants for ones that never expire.
+ */
+const FORM = /^(\d{16}) (\d+) (\d+) (\d+)(?: to:(\d+))?(?: (.*))?$/s;
 
-export function encodeGrantCount({ steps, seq, grants, bytes, position }: GrantCountRow): string {
+export function encodeGrantCount({ steps, seq, grants, bytes, collectedToMs, position }: GrantCountRow): string {
   const counted = `${String(steps).padStart(STEPS_WIDTH, '0')} ${seq} ${grants} ${bytes}`;
-  return position === undefined ? counted : `${counted} ${position}`;
+  const collected = collectedToMs === undefined ? counted : `${counted} to:${collectedToMs}`;
+  return position === undefined ? collected : `${collected} ${position}`;
 }
 
 /** Throws if no version of this program could have written this text. */
@@ -22,5 +27,6 @@ export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRo
   const match = FORM.exec(text);
   assert(match !== null, 'the column count holds a count');
   const [steps = 0, seq = 0, grants = 0, bytes = 0] = match.slice(1, 5).map(Number);
-  return { tenantId, seq, grants, bytes, position: match[5], steps };
+  const row = { tenantId, seq, grants, bytes, position: match[6], steps };
+  return match[5] === undefined ? row : { ...row, collectedToMs: Number(match[5]) };
 }

@@ -50,6 +50,8 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
   const removeGrants = `DELETE FROM ${keyspace}.grants USING TIMESTAMP ? WHERE tenant = ? AND subject = ?`;
   const removeSubjects = `DELETE FROM ${keyspace}.subjects USING TIMESTAMP ?
     WHERE tenant = ? AND bucket = ? AND subject > ? AND subject <= ?`;
+  const listExpiries = `SELECT subject FROM ${keyspace}.grants_by_expiry WHERE tenant = ? AND bucket = ? LIMIT 1`;
+  const removeExpiries = `DELETE FROM ${keyspace}.grants_by_expiry USING TIMESTAMP ? WHERE tenant = ? AND bucket = ?`;
   const smallTables = SMALL_TABLES.map(([name, column]) => ({
     list: `SELECT writetime(${column}) AS stamp FROM ${keyspace}.${name} WHERE tenant = ?`,
     remove: `DELETE FROM ${keyspace}.${name} USING TIMESTAMP ? WHERE tenant = ?`,
@@ -124,6 +126,13 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return false;
   }
 
+  async function purgeExpiries(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<void> {
+    await inParallel([...Array(SUBJECT_BUCKETS).keys()], REMOVALS_AT_ONCE, async (bucket) => {
+      const rows = await readWhole(executor, listExpiries, [tenantId, bucket], deadline);
+      if (rows.length > 0) await executor.write(removeExpiries, [BigInt(stamp), tenantId, bucket], deadline);
+    });
+  }
+
   /** Reads no further than the first row that is no newer. */
   async function holdsOlder(list: string, tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
     let from: string | undefined;
@@ -164,6 +173,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     if (await purgeSubjects(tenantId, from, deadline)) return false;
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
+    await purgeExpiries(tenantId, stamp, deadline);
     // A key use that was sent long ago and never confirmed may still arrive: it meets a tombstone, even if there was no
     // row.
     await executor.write(removeKeyUses, [USES_STAMP, tenantId], deadline);

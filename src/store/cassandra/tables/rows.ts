@@ -11,6 +11,7 @@ import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
   AuditLogRow,
   Checkpoint,
+  ExpiryPlace,
   GrantPlace,
   GrantRow,
   LogRecord,
@@ -33,6 +34,7 @@ const columnsWith = (entity: string): string =>
   ['relation', entity, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const GRANT_COLUMNS = columnsWith('object');
 export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
+export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `indexed_from` has its own timestamp: the last writer of the checkpoint may not know that column. */
@@ -176,6 +178,13 @@ function attributesOf(row: Row): GrantAttributes {
 }
 
 export const grantRowOf = (row: Row): GrantRow => ({ ...grantPlaceOf(row), ...attributesOf(row) });
+
+export const expiryOf = (row: Row): ExpiryPlace => ({
+  expiresAtMs: integerAt(row, 'expires_at_ms'),
+  subject: textAt(row, 'subject'),
+  relation: relationAt(row),
+  object: textAt(row, 'object'),
+});
 
 export const grantPlaceOf = (row: Row): GrantPlace => ({ relation: relationAt(row), object: textAt(row, 'object') });
 

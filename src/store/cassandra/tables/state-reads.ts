@@ -13,6 +13,8 @@ import {
   booleanAt,
   CHECKPOINT_COLUMNS,
   checkpointOf,
+  EXPIRY_COLUMNS,
+  expiryOf,
   GRANT_COLUMNS,
   grantPlaceOf,
   grantRowOf,
@@ -37,6 +39,7 @@ type Calls = Pick<
   | 'listObjectGrants'
   | 'listGrantWrites'
   | 'listSubjects'
+  | 'listExpiries'
   | 'listNamespaces'
   | 'readKey'
   | 'listKeys'
@@ -88,6 +91,8 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const grantWrites = `SELECT ${GRANT_COLUMNS}, gone, writetime(gone) AS stamp FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) LIMIT ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
+  const expiries = `SELECT ${EXPIRY_COLUMNS} FROM ${table('grants_by_expiry')} WHERE tenant = ? AND bucket = ?
+    AND (expires_at_ms, subject, relation, object) > (?, ?, ?, ?) LIMIT ?`;
   const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
   const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
@@ -154,6 +159,11 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     async listSubjects({ tenantId, bucket, after, limit }, deadline) {
       const rows = await readAll(subjects, [tenantId, bucket, after ?? '', limit], deadline);
       return rows.map((row) => textAt(row, 'subject'));
+    },
+
+    async listExpiries({ tenantId, bucket, after, limit }, deadline) {
+      const from = [BigInt(after.expiresAtMs), after.subject, after.relation, after.object];
+      return (await readAll(expiries, [tenantId, bucket, ...from, limit], deadline)).map(expiryOf);
     },
 
     async listNamespaces(tenantId, deadline) {

@@ -9,7 +9,7 @@ import { bucketOfSubject } from '../../../core/slots.ts';
 import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../../store.ts';
 import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
-import { GRANT_COLUMNS } from './rows.ts';
+import { EXPIRY_COLUMNS, GRANT_COLUMNS } from './rows.ts';
 
 /**
  * Bounds of one partition in one batch, in rows and approximate bytes: a mutation is small compared with what a node
@@ -59,6 +59,7 @@ const partitionOf = (...parts: readonly (string | number)[]): string =>
 export class StateStatements {
   readonly #grants: string;
   readonly #objectGrants: string;
+  readonly #expiries: string;
   readonly #subjects: string;
   readonly #namespaces: string;
   readonly #keys: string;
@@ -74,6 +75,7 @@ export class StateStatements {
     const grantColumns = `tenant, subject, ${GRANT_COLUMNS}, gone`;
     this.#grants = insert('grants', grantColumns);
     this.#objectGrants = insert('grants_by_object', grantColumns);
+    this.#expiries = insert('grants_by_expiry', `tenant, bucket, ${EXPIRY_COLUMNS}`);
     this.#subjects = insert('subjects', 'tenant, bucket, subject');
     this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
     this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
@@ -129,6 +131,12 @@ export class StateStatements {
         const bucket = bucketOfSubject(subject);
         const params = [tenantId, bucket, subject, stamp];
         return { partition: partitionOf('s', tenantId, bucket), statement: { query: this.#subjects, params } };
+      }
+      case 'expiry': {
+        const { tenantId, expiresAtMs, subject, relation, object } = write;
+        const bucket = bucketOfSubject(subject);
+        const params = [tenantId, bucket, BigInt(expiresAtMs), subject, relation, object, stamp];
+        return { partition: partitionOf('e', tenantId, bucket), statement: { query: this.#expiries, params } };
       }
       case 'namespace': {
         const { tenantId, name, createdAtMs } = write;

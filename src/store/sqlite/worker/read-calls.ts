@@ -11,6 +11,8 @@ import {
   auditLogRowOf,
   CHECKPOINT_COLUMNS,
   checkpointOf,
+  EXPIRY_COLUMNS,
+  expiryOf,
   GRANT_COLUMNS,
   GRANT_COUNT_COLUMNS,
   GRANT_WIDTH,
@@ -108,7 +110,10 @@ function createListing(database: DatabaseSync, table: string, of: string, other:
 
 function createGrantReads(
   database: DatabaseSync,
-): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listObjectGrants' | 'listGrantWrites' | 'listSubjects'> {
+): Pick<
+  Handlers<ReadCalls>,
+  'readGrant' | 'listGrants' | 'listObjectGrants' | 'listGrantWrites' | 'listSubjects' | 'listExpiries'
+> {
   const grant = prepare(
     database,
     `SELECT ${GRANT_COLUMNS} FROM grants
@@ -125,7 +130,17 @@ function createGrantReads(
     database,
     'SELECT subject FROM subjects WHERE tenant = ? AND bucket = ? AND subject > ? ORDER BY subject LIMIT ?',
   );
+  const expiries = prepare(
+    database,
+    `SELECT ${EXPIRY_COLUMNS} FROM grants_by_expiry
+     WHERE tenant = ? AND bucket = ? AND (expires_at_ms, subject, relation, object) > (?, ?, ?, ?)
+     ORDER BY expires_at_ms, subject, relation, object LIMIT ?`,
+  );
   return {
+    listExpiries: ({ tenantId, bucket, after, limit }) =>
+      expiries
+        .all(tenantId, bucket, after.expiresAtMs, after.subject, after.relation, after.object, limit)
+        .map(expiryOf),
     readGrant: (tenantId, subject, relation, object) =>
       grant.all(tenantId, subject, relation, object).map((row) => grantRowOf(row))[0],
     listGrants: ({ tenantId, subject, relation, after, limit }) =>

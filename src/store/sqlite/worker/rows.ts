@@ -10,6 +10,7 @@ import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
   AuditLogRow,
   Checkpoint,
+  ExpiryPlace,
   GrantCountRow,
   GrantRow,
   LogRecord,
@@ -34,7 +35,8 @@ export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps, collected_to_ms';
+export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
 export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
@@ -119,6 +121,13 @@ export const objectGrantRowOf = (values: Row, at: number): ObjectGrantRow => ({
   ...attributesAt(values, at),
 });
 
+export const expiryOf = (row: Row): ExpiryPlace => ({
+  expiresAtMs: integerAt(row, 0),
+  subject: textAt(row, 1),
+  relation: parseRelation(textAt(row, 2)),
+  object: textAt(row, 3),
+});
+
 export function keyIdAt(row: Row, column: number): KeyId {
   return textAt(row, column) as KeyId;
 }
@@ -156,6 +165,7 @@ export function auditLogRowOf(row: Row): AuditLogRow {
 }
 
 export function grantCountRowOf(row: Row): GrantCountRow {
+  const collectedToMs = optionalIntegerAt(row, 6);
   return {
     tenantId: textAt(row, 0) as TenantId,
     seq: integerAt(row, 1),
@@ -163,6 +173,7 @@ export function grantCountRowOf(row: Row): GrantCountRow {
     bytes: integerAt(row, 3),
     position: optionalTextAt(row, 4),
     steps: integerAt(row, 5),
+    ...(collectedToMs === undefined ? {} : { collectedToMs }),
   };
 }
 

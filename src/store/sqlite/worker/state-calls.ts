@@ -23,6 +23,7 @@ const UPSERTED: readonly StateBatchTable[] = [
   'subjects',
   'grants',
   'objectGrants',
+  'expiries',
   'namespaces',
   'keys',
   'tenants',
@@ -50,6 +51,9 @@ const PURGES: readonly string[] = [
      (SELECT tenant, object, relation, subject FROM grants_by_object WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
      (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM grants_by_expiry WHERE (tenant, bucket, expires_at_ms, subject, relation, object) IN
+     (SELECT tenant, bucket, expires_at_ms, subject, relation, object FROM grants_by_expiry
+      WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM subjects WHERE (tenant, bucket, subject) IN
      (SELECT tenant, bucket, subject FROM subjects WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM namespaces WHERE (tenant, name) IN
@@ -120,6 +124,12 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
        (SELECT tenant, month, seq, position FROM changes WHERE tenant = ? AND month < ?
         ORDER BY month, seq, position LIMIT ?)`,
   );
+  const removeExpired = prepare(
+    database,
+    `DELETE FROM grants_by_expiry WHERE (tenant, bucket, expires_at_ms, subject, relation, object) IN
+       (SELECT tenant, bucket, expires_at_ms, subject, relation, object FROM grants_by_expiry
+        WHERE tenant = ? AND bucket = ? AND expires_at_ms <= ? AND stamp <= ? LIMIT ?)`,
+  );
   const removeRow = (row: RemovableRow): void => {
     switch (row.kind) {
       case 'grant':
@@ -166,6 +176,9 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     },
     *removeSegment(slot, segment) {
       while (removeRecords.run(slot, segment, RECORDS_PER_STEP) === RECORDS_PER_STEP) yield;
+    },
+    *removeExpiries({ tenantId, bucket, toMs }, stamp) {
+      while (removeExpired.run(tenantId, bucket, toMs, stamp, ROWS_PER_STEP) === ROWS_PER_STEP) yield;
     },
     *purgeTenant({ slot, tenantId }, stamp) {
       let left = PURGE_ROWS_MAX;

@@ -54,6 +54,33 @@ test('of a database that was filled before its checkpoints told the idempotency 
   }
 });
 
+test('of a database that was filled before grants could expire, none does, and no expiry is awaited', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const tenantId = newTenantId();
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 8), 1);
+  database.exec(`INSERT INTO grants VALUES ('${tenantId}', 'user:ann', 'viewer', 'doc:1', 'grt_1', 5, 0, 999)`);
+  database.exec(
+    `INSERT INTO grants_by_object VALUES ('${tenantId}', 'doc:1', 'viewer', 'user:ann', 'grt_1', 5, 0, 999)`,
+  );
+  database.exec(`INSERT INTO grant_counts VALUES (3, '${tenantId}', 7, 1, 19, NULL, 0, 999)`);
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    const grant = { relation: 'viewer', grantId: 'grt_1', createdAtMs: 5 } as const;
+    const read = await store.readGrant(tenantId, 'user:ann', 'viewer', 'doc:1', soon());
+    assert.deepEqual(read, { ...grant, object: 'doc:1' });
+    const { grants } = await store.listObjectGrants({ tenantId, object: 'doc:1', limit: 2 }, soon());
+    assert.deepEqual(grants, [{ ...grant, subject: 'user:ann' }]);
+    const [count] = await store.listGrantCounts({ slot: 3, limit: 10 }, soon());
+    assert.deepEqual(count, { tenantId, seq: 7, grants: 1, bytes: 19, position: undefined, steps: 0 });
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test('of a database that was made while meta held what only a shared store fixes, the cluster stays what it was', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
   const database = new DatabaseSync(join(directory, 'grantd.db'));

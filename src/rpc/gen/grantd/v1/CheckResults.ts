@@ -8,6 +8,8 @@ export interface CheckResults {
   'denied'?: (number)[];
   'failed'?: (_grantd_v1_Reply)[];
   'checkedAtMs'?: (number | string | Long);
+  'timed'?: (number)[];
+  'timedAtMs'?: (number | string | Long)[];
 }
 
 export interface CheckResults__Output {
@@ -15,4 +17,6 @@ export interface CheckResults__Output {
   'denied': (number)[];
   'failed': (_grantd_v1_Reply__Output)[];
   'checkedAtMs': (number);
+  'timed': (number)[];
+  'timedAtMs': (number)[];
 }

@@ -9,6 +9,7 @@ export interface GrantRecord {
   'object'?: (string);
   'grantId'?: (string);
   'createdAtMs'?: (number | string | Long);
+  'expiresAtMs'?: (number | string | Long);
 }
 
 export interface GrantRecord__Output {
@@ -17,4 +18,5 @@ export interface GrantRecord__Output {
   'object': (string);
   'grantId': (string);
   'createdAtMs': (number);
+  'expiresAtMs': (number);
 }

@@ -9,6 +9,7 @@ export interface GrantResult {
   'createdAtMs'?: (number | string | Long);
   'errorCode'?: (string);
   'errorMessage'?: (string);
+  'expiresAtMs'?: (number | string | Long);
 }
 
 export interface GrantResult__Output {
@@ -17,4 +18,5 @@ export interface GrantResult__Output {
   'createdAtMs': (number);
   'errorCode': (string);
   'errorMessage': (string);
+  'expiresAtMs': (number);
 }

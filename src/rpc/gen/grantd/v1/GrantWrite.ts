@@ -1,12 +1,15 @@
 // Original file: proto/grantd/v1/shard.proto
 
 import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
+import type { Long } from '@grpc/proto-loader';
 
 export interface GrantWrite {
   'revoke'?: (boolean);
   'subject'?: (string);
   'relation'?: (_grantd_v1_Relation);
   'object'?: (string);
+  'expiresAtMs'?: (number | string | Long);
+  'permanent'?: (boolean);
 }
 
 export interface GrantWrite__Output {
@@ -14,4 +17,6 @@ export interface GrantWrite__Output {
   'subject': (string);
   'relation': (_grantd_v1_Relation__Output);
   'object': (string);
+  'expiresAtMs': (number);
+  'permanent': (boolean);
 }

@@ -1,0 +1,40 @@
+// The field `expires_at` of a new grant, as callers of both APIs write it. Only the owner of the tenant decides whether
+// the moment lies in the future, by the time of its slot.
+
+import { GrantdError } from './errors.ts';
+import { parseTimestamp } from './text/timestamps.ts';
+
+const YEARS_MAX = 100;
+/** A day more than that many years have. */
+const EXPIRY_MS_MAX = (YEARS_MAX * 365.25 + 1) * 24 * 3_600_000;
+
+/** What is to become of the expiry of a grant: absent, it stays; `null`, it is removed. */
+export interface ExpiryRequest {
+  readonly expiresAtMs?: number | null;
+}
+
+/** Throws `invalid-request` for what is no moment within the next hundred years or so. */
+export function parseExpiry(value: unknown, wallMs: number): ExpiryRequest {
+  if (value === undefined) return {};
+  if (value === null) return { expiresAtMs: null };
+  const expiresAtMs = typeof value === 'string' ? parseTimestamp(value) : undefined;
+  if (expiresAtMs === undefined) {
+    throw new GrantdError(
+      'invalid-request',
+      '"expires_at" must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T12:00:00Z, or null.',
+    );
+  }
+  if (expiresAtMs - wallMs > EXPIRY_MS_MAX) {
+    throw new GrantdError('invalid-request', `"expires_at" must be within ${YEARS_MAX} years; it is not.`);
+  }
+  if (expiresAtMs <= 0) throw new GrantdError('invalid-request', EXPIRY_PASSED);
+  return { expiresAtMs };
+}
+
+export const EXPIRY_PASSED = '"expires_at" must be a moment in the future; it is not.';
+
+/** A revocation takes effect at once. */
+export function refuseExpiry(value: unknown): void {
+  if (value === undefined) return;
+  throw new GrantdError('invalid-request', '"expires_at" must not be given with a revocation.');
+}
