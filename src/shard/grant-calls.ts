@@ -5,6 +5,8 @@ import type { Relation, Tuple } from '../core/tuples.ts';
 
 export interface GrantRequest extends Tuple {
   readonly revoke: boolean;
+  /** Wall clock, ms. `null`: never. Absent: an existing grant keeps its expiry, and a new one has none. */
+  readonly expiresAtMs?: number | null;
 }
 
 export type GrantResult =
@@ -14,7 +16,8 @@ export type GrantResult =
   /** The owner refused this one; the other writes of the call take effect. */
   | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
 
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
+/** `invalid-request`: the expiry has passed. */
+export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request';
 
 /** A page may have fewer than `limit` items, even none, although more follow. */
 export interface ResultPage<Item> {

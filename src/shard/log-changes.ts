@@ -4,11 +4,11 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
-import { auditedAttributes } from '../core/grant-attributes.ts';
+import { auditedAttributes, withExpiry } from '../core/grant-attributes.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant } from '../core/tuples.ts';
+import { type Grant, grantOf } from '../core/tuples.ts';
 import type { Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
@@ -19,6 +19,10 @@ export type Change =
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }
+  /** The grant lives on with another expiry, or without one. */
+  | { readonly kind: 'grant-updated'; readonly grant: Grant }
+  /** The time of the grant's expiry has come, by the base of the entry. */
+  | { readonly kind: 'grant-expired'; readonly grant: Grant }
   | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
   | { readonly kind: 'key-created'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked'; readonly key: ApiKeyRecord }
@@ -46,14 +50,28 @@ export interface ChangePosition {
 /** Compact: a filter searches this text for its values. */
 const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
 
+type GrantChange = Extract<Change, { readonly grant: Grant }>;
+
+const GRANT_ACTIONS: Readonly<Record<GrantChange['kind'], AuditAction>> = {
+  'grant-created': 'grant.created',
+  'grant-revoked': 'grant.revoked',
+  'grant-updated': 'grant.updated',
+  'grant-expired': 'grant.expired',
+};
+
+/** Whether the tuple holds no grant after the change. */
+export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-revoked' || kind === 'grant-expired';
+
 /** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
 function describe(change: Change): string {
   switch (change.kind) {
     case 'grant-created':
-    case 'grant-revoked': {
+    case 'grant-revoked':
+    case 'grant-updated':
+    case 'grant-expired': {
       const { subject, relation, object } = change.grant;
-      const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
-      return toJson(action, { subject, relation, object, ...auditedAttributes(change.grant) });
+      const audited = { subject, relation, object, ...auditedAttributes(change.grant) };
+      return toJson(GRANT_ACTIONS[change.kind], audited);
     }
     case 'namespace-created':
       return toJson('namespace.created', { name: change.name });
@@ -79,12 +97,21 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
   const { stamp } = position;
   switch (change.kind) {
     case 'grant-created':
-    case 'grant-revoked': {
-      const { subject } = change.grant;
-      const tombstone = change.kind === 'grant-revoked';
-      const row: StateWrite = { ...change.grant, kind: 'grant', tenantId, tombstone, stamp };
-      const isNew = change.kind === 'grant-created' && change.newSubject;
-      return isNew ? [{ kind: 'subject', tenantId, subject, stamp }, row] : [row];
+    case 'grant-revoked':
+    case 'grant-updated':
+    case 'grant-expired': {
+      const { subject, relation, object, expiresAtMs } = change.grant;
+      const tombstone = endsGrant(change);
+      const rows: StateWrite[] = [];
+      if (change.kind === 'grant-created' && change.newSubject)
+        rows.push({ kind: 'subject', tenantId, subject, stamp });
+      if (expiresAtMs !== undefined && !tombstone) {
+        rows.push({ kind: 'expiry', tenantId, expiresAtMs, subject, relation, object, stamp });
+      }
+      // A tombstone row has no expiry that a later grant could inherit.
+      const grant = tombstone ? grantOf(change.grant, withExpiry(change.grant, undefined)) : change.grant;
+      rows.push({ ...grant, kind: 'grant', tenantId, tombstone, stamp });
+      return rows;
     }
     case 'namespace-created':
       return [{ kind: 'namespace', tenantId, name: change.name, createdAtMs: change.createdAtMs, stamp }];

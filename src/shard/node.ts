@@ -13,6 +13,7 @@ import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { keepCollecting } from './log/grant-collection.ts';
 import { keepCounting } from './log/grant-walk.ts';
 import { keepMaintaining } from './log/maintenance.ts';
 import { Tenure } from './log/tenure.ts';
@@ -193,6 +194,7 @@ export class ShardNode implements Shard {
     const roundMs = this.#options.maintenanceMs ?? MAINTENANCE_MS;
     const tenures = () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined);
     void keepCounting(ports, roundMs, tenures);
+    void keepCollecting(ports, roundMs, tenures);
     void keepMaintaining(ports, roundMs, tenures);
   }
 
@@ -333,7 +335,7 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs };
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true };
   }
 
   monotonicMs(): number {

@@ -261,12 +261,23 @@ export interface ShardWelcome {
   readonly slots: number;
   readonly deadlineMs: number;
   readonly leaseMs: number;
+  /** Whether the shard knows grants that expire. */
+  readonly expiry: boolean;
 }
 
 /**
  * The right that a call requires of its handle: a scope; `operator-handle`: what no key allows; `handle`: nothing more.
  */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
+
+/** A boolean, if it does not matter when exactly it was decided; else with that time, of the slot. */
+export type CheckAnswer = boolean | TimedAnswer;
+
+export interface TimedAnswer {
+  readonly authorized: boolean;
+  /** Before the expiry of the grant that authorizes; not before that of one that has expired. */
+  readonly checkedAtMs: number;
+}
 
 /** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
@@ -282,7 +293,7 @@ export interface TenantConnection {
   /** Resolves if a request under this handle would be served now. */
   confirm(handle: number): Promise<void>;
   /** Answers synchronously if memory decides. `relation` is a wire number. */
-  check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean>;
+  check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
   checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
   /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */

@@ -111,6 +111,8 @@ export class FakeShard implements Shard {
   /** The others that it tells fronts of. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
+  /** False: a version that knows no grants that expire. */
+  expiry = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -177,6 +179,7 @@ export class FakeShard implements Shard {
       slots: this.welcomeSlots ?? this.world.slots,
       deadlineMs: 10_000,
       leaseMs: 3000,
+      expiry: this.expiry,
     };
   }
 
@@ -324,7 +327,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     for (const [index, write] of writes.entries()) {
       results.push(
         await this.#write(attempt, index, (): GrantResult => {
-          const { revoke, ...tuple } = write;
+          const { revoke, expiresAtMs: _, ...tuple } = write;
           const key = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
           const found = grants.get(key);
           if (revoke) return { kind: grants.delete(key) ? 'revoked' : 'not-found' };

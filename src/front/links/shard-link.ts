@@ -31,6 +31,8 @@ const TICK_MS = PING_INTERVAL_MS / 2;
 /** Distinct reasons why one shard stays away. More would only fill the log. */
 const LOSS_REASONS_MAX = 10;
 
+const NO_TIMES = new Map<number, number>();
+
 /** The stream ended before the reply came: it is unknown whether the shard did anything. */
 export class Disconnected extends Error {
   readonly kind = 'disconnected';
@@ -89,6 +91,7 @@ export class ShardLink {
   #welcomed = false;
   #ready = false;
   #shardName = '';
+  #knowsExpiry = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -140,6 +143,11 @@ export class ShardLink {
   /** The stable name of the shard, from its last welcome. */
   get shardName(): string {
     return this.#shardName;
+  }
+
+  /** Whether the shard knows grants that expire. */
+  get knowsExpiry(): boolean {
+    return this.#knowsExpiry;
   }
 
   /**
@@ -222,6 +230,7 @@ export class ShardLink {
 
   #open(welcome: Welcome__Output): void {
     this.#shardName = welcome.shardName;
+    this.#knowsExpiry = welcome.expiry;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;
@@ -275,12 +284,17 @@ export class ShardLink {
 
   #takeCheckResults(results: CheckResults__Output): void {
     const receivers = this.#receivers;
-    const { authorized, denied, checkedAtMs } = results;
+    const { authorized, denied, checkedAtMs, timed, timedAtMs } = results;
+    const times = timed.length === 0 ? NO_TIMES : new Map<number, number>();
+    for (const [index, id] of timed.entries()) {
+      const time = timedAtMs[index];
+      if (time !== undefined) times.set(id, time);
+    }
     for (const id of authorized) {
-      receivers.take(id)?.onCheck(true, checkedAtMs);
+      receivers.take(id)?.onCheck(true, times.get(id) ?? checkedAtMs);
     }
     for (const id of denied) {
-      receivers.take(id)?.onCheck(false, checkedAtMs);
+      receivers.take(id)?.onCheck(false, times.get(id) ?? checkedAtMs);
     }
     for (const reply of results.failed) this.#takeReply(reply);
   }

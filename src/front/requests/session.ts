@@ -4,7 +4,7 @@
 import { createApiKey, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
-import type { GrantdError } from '../../core/errors.ts';
+import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
@@ -37,6 +37,8 @@ export interface SessionDependencies {
   readonly random: Random;
   readonly ids: IdFactory;
   readonly ledger: UsageLedger;
+  /** Whether all shards that this front reaches know grants that expire: any of them may become the next owner. */
+  readonly knowsExpiry: () => boolean;
 }
 
 export interface SessionIdentity {
@@ -53,6 +55,9 @@ export interface SessionIdentity {
   /** Every flight that waited for the first handle has given up. */
   readonly onAbandoned: () => void;
 }
+
+const EXPIRY_UNKNOWN =
+  'A shard of an earlier version does not know grants that expire. They can be made once all shards are upgraded.';
 
 export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
@@ -141,6 +146,10 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
+    // An older shard would make a grant that never expires of it, or refuse its slot.
+    if (writes.some(({ expiresAtMs }) => expiresAtMs !== undefined) && !this.#dependencies.knowsExpiry()) {
+      return Promise.reject(new GrantdError('unavailable', EXPIRY_UNKNOWN));
+    }
     return this.#ask(context, CALLS.writeGrants, writes);
   }
 

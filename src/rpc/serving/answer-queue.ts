@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import type { CheckAnswer } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ReplyBody } from '../calls/define-call.ts';
 import type { Reply } from '../gen/grantd/v1/Reply.ts';
@@ -24,6 +25,9 @@ export class ReplyQueue {
   readonly #log: Log;
   #authorized: number[] = [];
   #denied: number[] = [];
+  /** Those of both that were decided at a time of their own, with that time. */
+  #timed: number[] = [];
+  #timedAtMs: number[] = [];
   #failed: Reply[] = [];
   #replies: Reply[] = [];
   /** Bytes of each reply, and of all. */
@@ -43,11 +47,17 @@ export class ReplyQueue {
 
   /** About how many bytes it holds. */
   get waitingBytes(): number {
-    const results = this.#authorized.length + this.#denied.length;
+    const results = this.#authorized.length + this.#denied.length + 2 * this.#timed.length;
     return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;
   }
 
-  check(id: number, authorized: boolean): void {
+  check(id: number, answer: CheckAnswer): void {
+    let authorized = answer;
+    if (typeof authorized !== 'boolean') {
+      this.#timed.push(id);
+      this.#timedAtMs.push(authorized.checkedAtMs);
+      authorized = authorized.authorized;
+    }
     if (authorized) this.#authorized.push(id);
     else this.#denied.push(id);
   }
@@ -83,7 +93,11 @@ export class ReplyQueue {
         denied: this.#denied,
         failed: this.#failed.splice(0, FAILED_PER_MESSAGE_MAX),
         checkedAtMs: this.#clock.wallMs(),
+        timed: this.#timed,
+        timedAtMs: this.#timedAtMs,
       };
+      this.#timed = [];
+      this.#timedAtMs = [];
       this.#authorized = [];
       this.#denied = [];
     }

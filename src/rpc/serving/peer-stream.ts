@@ -6,7 +6,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { Shard, TenantConnection } from '../../shard/shard.ts';
+import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
@@ -219,7 +219,7 @@ export class PeerStream {
         span === undefined
           ? connection.check(handle, subject, relation, object)
           : serveInSpan(span, () => connection.check(handle, subject, relation, object));
-      if (typeof answer === 'boolean') this.#answers.check(id, answer);
+      if (typeof answer === 'boolean' || !(answer instanceof Promise)) this.#answers.check(id, answer);
       else this.#awaitCheck(id, answer);
     } catch (error) {
       this.#answers.failCheck(id, error);
@@ -237,7 +237,7 @@ export class PeerStream {
     return spans;
   }
 
-  #awaitCheck(id: number, answer: Promise<boolean>): void {
+  #awaitCheck(id: number, answer: Promise<CheckAnswer>): void {
     if (this.#outstanding >= OUTSTANDING_MAX) {
       // The read continues and fills the memory for the next try; its outcome is not needed here.
       answer.catch(() => {});

@@ -42,6 +42,8 @@ export interface Batch {
   readonly answers: readonly Answer[];
   /** Append spans of the traced calls. */
   readonly spans: ReadonlySet<TraceSpan>;
+  /** Callers wait for the log to reach the present; the batch is appended even if it changes nothing. */
+  readonly advance: PromiseWithResolvers<void> | undefined;
 }
 
 /** What repeats of these operations get as their reply. */

@@ -12,29 +12,29 @@
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
-import { type Clock, delay } from '../../core/async/clock.ts';
+import { delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { IdFactory, TenantId } from '../../core/ids.ts';
-import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../../store/store.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
 import type { Change } from '../log-changes.ts';
-import type { HeldBytes } from '../memory/write-memory.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { type Answer, type Batch, decidedOf, type Operation, type Waiting } from './append-batch.ts';
 import { commitTraced } from './append-spans.ts';
+import type { AppenderPorts } from './appender-ports.ts';
 import {
   ENTRY_BYTES_MAX,
-  type Entry,
   type EntryOperation,
   encodeEntry,
   encodeOperation,
   followingBase,
+  formatOfAll,
 } from './entries.ts';
 import { Cohort } from './group-commit-window.ts';
-import type { OperationMemory } from './idempotency/cache.ts';
 import { InFlightOperations } from './idempotency/in-flight-operations.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
+import { timeOfStamp } from './slot-time.ts';
 import { Draft, type OperationResult } from './write-decisions.ts';
 
 /**
@@ -60,32 +60,6 @@ const LEASE_POLL_MS = 20;
 
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
 
-export interface CommittedEntry extends Entry {
-  readonly seq: number;
-}
-
-export interface AppenderPorts {
-  readonly log: LogStore;
-  readonly clock: Clock;
-  readonly ids: IdFactory;
-  readonly operations: OperationMemory;
-  /** Bytes held by the queues of all slots. */
-  readonly queue: HeldBytes;
-  /** Takes a committed entry into memory, synchronously. */
-  readonly commit: (entry: CommittedEntry) => void;
-  /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */
-  readonly waitForCapacity: () => Promise<void>;
-  /** Whether the owner's lease lets it answer now. */
-  readonly leaseValid: () => boolean;
-  /** The tenure has ended: the log contains an entry of another owner, or this program has a defect. */
-  readonly lost: (reason: string) => void;
-  readonly observe: (append: {
-    readonly outcome: 'committed' | 'lost' | 'unknown';
-    readonly seconds: number;
-    readonly operations: number;
-  }) => void;
-}
-
 export class Appender {
   readonly time: LogTime;
   readonly #ports: AppenderPorts;
@@ -96,6 +70,8 @@ export class Appender {
   readonly #queues = new Map<TenantId, Waiting[]>();
   #queueLength = 0;
   readonly #inFlight = new InFlightOperations();
+  /** Of the next batch, if callers wait for the log to reach the present. */
+  #advance: PromiseWithResolvers<void> | undefined;
   #running = false;
   #settlingSinceMs: number | undefined;
   readonly #cohort: Cohort;
@@ -153,12 +129,23 @@ export class Appender {
     held.add(OPERATION_BYTES);
     this.#inFlight.set(requestId, index, result);
     this.#cohort.arrived(this.#queueLength);
-    if (!this.#running) {
-      this.#running = true;
-      // Operations that arrive in this turn join the same batch.
-      this.#ports.clock.setImmediate(() => void this.#run());
-    }
+    this.#start();
     return result;
+  }
+
+  /** Resolves once an entry that is created from now on is in the log, if need be an empty one. */
+  advance(): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    this.#advance ??= Promise.withResolvers();
+    this.#start();
+    return this.#advance.promise;
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    // Operations that arrive in this turn join the same batch.
+    this.#ports.clock.setImmediate(() => void this.#run());
   }
 
   /** Resolves when no operation waits or is in flight. */
@@ -178,6 +165,8 @@ export class Appender {
     const refused = [...this.#queues.values()].flat();
     this.#queues.clear();
     this.#queueLength = 0;
+    this.#advance?.reject(failure);
+    this.#advance = undefined;
     void this.#refuse(refused, failure);
   }
 
@@ -197,7 +186,7 @@ export class Appender {
 
   async #run(): Promise<void> {
     const { clock } = this.#ports;
-    while (this.#queueLength > 0 && this.#closed === undefined) {
+    while ((this.#queueLength > 0 || this.#advance !== undefined) && this.#closed === undefined) {
       await this.#ports.waitForCapacity();
       // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
@@ -213,6 +202,8 @@ export class Appender {
         else if (result === undefined) waiting.reject(error);
         else waiting.resolve(result);
       }
+      if (failure === undefined) batch.advance?.resolve();
+      else batch.advance?.reject(failure);
       const tookMs = clock.monotonicMs() - startedMs;
       if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queueLength);
     }
@@ -228,7 +219,7 @@ export class Appender {
    */
   async #settle(batch: Batch): Promise<ShardFailure | undefined> {
     // A batch without changes was decided by committed state, so there is nothing to append.
-    if (batch.operations.length === 0) {
+    if (batch.operations.length === 0 && batch.advance === undefined) {
       if (!this.#ports.leaseValid()) return nothingDone();
       this.#ports.operations.remember(decidedOf(batch));
       return undefined;
@@ -252,7 +243,11 @@ export class Appender {
 
   /** Takes the oldest operation of each tenant in turn, until the entry is full or none waits. */
   #takeBatch(): Batch {
-    const draft = new Draft();
+    // Decisions see the time at which they will stand in the log.
+    const time = this.time.next(this.#nextBase);
+    const draft = new Draft(timeOfStamp(time.base));
+    const advance = this.#advance;
+    this.#advance = undefined;
     const operations: EntryOperation[] = [];
     const encoded: string[] = [];
     const answers: Answer[] = [];
@@ -292,7 +287,7 @@ export class Appender {
         encoded.push(text);
       }
     }
-    return { ...this.time.next(this.#nextBase), operations, encoded, answers, spans };
+    return { ...time, operations, encoded, answers, spans, advance };
   }
 
   #decide(
@@ -323,7 +318,7 @@ export class Appender {
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
-    const body = encodeEntry(batch, batch.encoded);
+    const body = encodeEntry(batch, batch.encoded, formatOfAll(batch.operations));
     const entryId = ids.create('ent');
     let failures = 0;
     while (this.#closed === undefined) {

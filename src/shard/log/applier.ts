@@ -16,7 +16,7 @@ import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../
 import { deriveState } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { CommittedEntry } from './appender.ts';
+import type { CommittedEntry } from './appender-ports.ts';
 import { checkpointStamp } from './entries.ts';
 import type { IdempotencyWindow } from './idempotency/window.ts';
 

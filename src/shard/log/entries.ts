@@ -11,7 +11,11 @@ import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
 
 /** The newest format that this program reads and writes. */
-export const LOG_FORMAT = 1;
+export const LOG_FORMAT = 2;
+/** What every version reads and writes. */
+const LOG_FORMAT_FIRST = 1;
+/** Versions that know only the first format would take grants that expire for ones that never do. */
+const LOG_FORMAT_OF_EXPIRY = 2;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -70,9 +74,27 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
+/** The oldest format whose readers understand the operation. */
+export function formatOf({ changes }: Pick<EntryOperation, 'changes'>): number {
+  return changes.some(tellsExpiry) ? LOG_FORMAT_OF_EXPIRY : LOG_FORMAT_FIRST;
+}
+
+const tellsExpiry = (change: Change): boolean =>
+  change.kind === 'grant-updated' ||
+  change.kind === 'grant-expired' ||
+  ('grant' in change && change.grant.expiresAtMs !== undefined);
+
+/** The format of an entry with these operations: the oldest that will do. */
+export const formatOfAll = (operations: readonly Pick<EntryOperation, 'changes'>[]): number =>
+  operations.reduce((format, operation) => Math.max(format, formatOf(operation)), LOG_FORMAT_FIRST);
+
+export function encodeEntry(
+  { base, elapsedMs }: EntryTime,
+  encodedOperations: readonly string[],
+  format = LOG_FORMAT_FIRST,
+): string {
   const operations = encodedOperations.join(',');
-  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
+  const body = `{"format":${format},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
   assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
   return body;
 }
@@ -127,6 +149,8 @@ const tenantSchema = z.object({
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
   z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
+  z.object({ kind: z.literal('grant-updated'), grant: grantSchema }),
+  z.object({ kind: z.literal('grant-expired'), grant: grantSchema }),
   z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
   z.object({ kind: z.literal('key-created'), key: keySchema }),
   z.object({ kind: z.literal('key-revoked'), key: keySchema }),
@@ -214,9 +238,11 @@ function parseLastChange(value: unknown): Change | undefined {
   return change.success ? completeKey(change.data) : undefined;
 }
 
-function isGrantChange(value: unknown): value is Extract<Change, { kind: 'grant-created' | 'grant-revoked' }> {
+const GRANT_KINDS: ReadonlySet<unknown> = new Set(['grant-created', 'grant-revoked', 'grant-updated', 'grant-expired']);
+
+function isGrantChange(value: unknown): value is Extract<Change, { readonly grant: unknown }> {
   if (typeof value !== 'object' || value === null || !('kind' in value) || !('grant' in value)) return false;
-  if (value.kind !== 'grant-created' && value.kind !== 'grant-revoked') return false;
+  if (!GRANT_KINDS.has(value.kind)) return false;
   if (typeof value.grant !== 'object' || value.grant === null) return false;
   const grant: { readonly [Field in keyof GrantAttributes]?: unknown } = value.grant;
   return readGrantAttributes(({ field }) => grant[field]) !== undefined;

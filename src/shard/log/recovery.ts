@@ -24,7 +24,7 @@ import type {
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
-import type { CommittedEntry } from './appender.ts';
+import type { CommittedEntry } from './appender-ports.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -329,19 +329,19 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The correct grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries
- * that changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
+ * The grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries that
+ * changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it. Counts
+ * of seqs before `countedFrom` of the checkpoint are wrong.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
-  { countedFrom }: Required<Checkpoint>,
 ): AsyncGenerator<GrantCountRow> {
   let after: TenantId | undefined;
   while (true) {
     const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
     const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
-    for (const row of rows) if (row.seq >= countedFrom) yield row;
+    yield* rows;
     after = rows.at(-1)?.tenantId;
     if (rows.length < TENANTS_PER_READ) return;
   }

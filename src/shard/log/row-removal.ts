@@ -84,7 +84,8 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
   for (const { tenantId, changes } of entry.operations) {
     for (const change of changes) {
       switch (change.kind) {
-        case 'grant-revoked': {
+        case 'grant-revoked':
+        case 'grant-expired': {
           const { subject, relation, object } = change.grant;
           rows.push({ kind: 'grant', tenantId, subject, relation, object, stamp });
           break;
@@ -96,6 +97,7 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
           if (change.tenant.state === 'deleted') rows.push({ kind: 'tenant', slot, tenantId, stamp });
           break;
         case 'grant-created':
+        case 'grant-updated':
         case 'namespace-created':
         case 'key-created':
         case 'tenant-created':

@@ -1,12 +1,13 @@
-// What a tenure depends on: the ports and bounds of its shard, and the observers of its work.
+// What a tenure depends on: the ports and bounds of its shard, and the observers of its work; and what it leaves to the
+// maintenance of its shard.
 
 import type { Clock } from '../../core/async/clock.ts';
-import type { IdFactory } from '../../core/ids.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Store } from '../../store/store.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { WriteKind } from '../memory/write-memory.ts';
-import type { AppenderPorts } from './appender.ts';
+import type { AppenderPorts } from './appender-ports.ts';
 
 export interface TenureDependencies {
   readonly store: Store;
@@ -25,4 +26,12 @@ export interface TenureDependencies {
   readonly observeWait: (slot: number, kind: WriteKind) => void;
   /** The tenure ended unexpectedly. */
   readonly onLost: (reason: string) => void;
+}
+
+/** Rows that are no longer needed, as far as the tenure has found them. */
+export interface Leftovers {
+  /** Where the removal of deleted tenants' records continues; undefined: there are none. */
+  deletedTenants: { readonly after: TenantId | undefined } | undefined;
+  /** Not before this time, on the monotonic clock. */
+  notBeforeMs: number;
 }

@@ -10,18 +10,20 @@ import { delay } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { GrantCountWrite, SlotRow, Stamp, StateWrite } from '../../store/store.ts';
+import { endsGrant } from '../log-changes.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
-import { storeDeadline } from '../store-calls.ts';
 import type { Operation } from './append-batch.ts';
-import { Appender, type CommittedEntry } from './appender.ts';
+import { Appender } from './appender.ts';
+import type { CommittedEntry } from './appender-ports.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
+import { recordOpened } from './opened-record.ts';
 import {
   type RecoveryPorts,
   readCheckpoint,
@@ -30,22 +32,12 @@ import {
   rebuildWindow,
   recoverLog,
 } from './recovery.ts';
-import type { TenureDependencies } from './tenure-dependencies.ts';
+import { SlotTime } from './slot-time.ts';
+import type { Leftovers, TenureDependencies } from './tenure-dependencies.ts';
 import type { OperationResult } from './write-decisions.ts';
 
-const RETRY_MS = 200;
 /** How often an opening that waits for the lease checks whether it is valid again. */
 const LEASE_POLL_MS = 20;
-/** When many slots are opened at once, this conditional write can wait for the others. */
-const RECORD_OPENED_MS = 1000;
-
-/** Rows that are no longer needed, as far as the tenure has found them. */
-interface Leftovers {
-  /** Where the removal of deleted tenants' records continues; undefined: there are none. */
-  deletedTenants: { readonly after: TenantId | undefined } | undefined;
-  /** Not before this time, on the monotonic clock. */
-  notBeforeMs: number;
-}
 
 export class Tenure {
   readonly slot: number;
@@ -54,6 +46,10 @@ export class Tenure {
   readonly tenants = new Map<TenantId, TenantMemory>();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly budget: TenureDependencies['budget'];
+  /** By which its grants expire. */
+  readonly slotTime: SlotTime;
+  /** Tenants that have, or had, grants that expire. */
+  readonly expiring = new Set<TenantMemory>();
   readonly #dependencies: TenureDependencies;
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
@@ -77,6 +73,7 @@ export class Tenure {
     this.#dependencies = dependencies;
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
+    this.slotTime = new SlotTime(clock, this);
     const hold = (kind: WriteKind): HeldBytes => budget.writes.hold(kind);
     this.#held = { queue: hold('queue'), backlog: hold('backlog'), operations: hold('operations') };
     this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);
@@ -151,8 +148,10 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant);
       }
-      for await (const row of readGrantCounts(ports, this.slot, checkpoint)) {
-        this.tenants.get(row.tenantId)?.grantCount.load(row);
+      for await (const row of readGrantCounts(ports, this.slot)) {
+        const memory = this.tenants.get(row.tenantId);
+        memory?.grantCount.load(row, checkpoint.countedFrom);
+        if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
       }
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#appender = new Appender(
@@ -172,7 +171,7 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
-      void this.#recordOpened(end.lastSeq);
+      void recordOpened(this.#dependencies, this, end.lastSeq, (reason) => this.#lose(reason));
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
       this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
     } catch (error) {
@@ -190,6 +189,12 @@ export class Tenure {
   submit(operation: Operation): Promise<OperationResult> {
     if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
     return this.#appender.submit(operation);
+  }
+
+  /** Resolves once the log has reached the time at which this was called: see slot-time.ts. */
+  advance(): Promise<void> {
+    if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
+    return this.#appender.advance();
   }
 
   /** Greater than the stamp of every commit so far. */
@@ -246,6 +251,7 @@ export class Tenure {
     this.#applier?.close();
     for (const memory of this.tenants.values()) memory.drop();
     this.tenants.clear();
+    this.expiring.clear();
     this.#operations.drop();
     this.#held.queue.close();
   }
@@ -300,23 +306,6 @@ export class Tenure {
     }
   }
 
-  /** Lets a later owner detect that the log has lost this tenure's first entry. That entry itself already fences. */
-  async #recordOpened(opened: number): Promise<void> {
-    const { store, clock } = this.#dependencies;
-    const { slot, owner, epoch } = this;
-    await delay(clock, RECORD_OPENED_MS);
-    while (this.#state !== 'ended') {
-      try {
-        const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
-        if (applied) return;
-        if (row?.owner !== owner || row.epoch !== epoch) this.#lose('The slot has another owner now.');
-      } catch {
-        // The next attempt finds out whether it was recorded.
-      }
-      await delay(clock, RETRY_MS);
-    }
-  }
-
   /** Writes wait for this. A log that cannot be trusted ends the tenure. */
   async #rebuildWindow(
     window: IdempotencyWindow,
@@ -367,9 +356,13 @@ export class Tenure {
         const memory = this.tenants.get(tenantId);
         memory?.commit(change, entry.seq);
         if (memory?.grantCount.commit(change, entry.seq)) counted.add(memory);
+        if (memory !== undefined && 'grant' in change && !endsGrant(change) && change.grant.expiresAtMs !== undefined) {
+          this.#expect(memory, change.grant.expiresAtMs);
+        }
         if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
           memory?.drop();
           this.tenants.delete(tenantId);
+          if (memory !== undefined) this.expiring.delete(memory);
         }
       }
     }
@@ -379,6 +372,12 @@ export class Tenure {
       return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
     });
     this.#applier?.add(entry, counts);
+  }
+
+  /** A grant of the tenant may expire at this time. */
+  #expect(memory: TenantMemory, expiresAtMs: number): void {
+    memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? expiresAtMs, expiresAtMs);
+    this.expiring.add(memory);
   }
 
   #confirm(writes: readonly StateWrite[], seq: number): void {

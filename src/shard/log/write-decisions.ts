@@ -5,12 +5,19 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/grant-attributes.ts';
+import {
+  attributesOf,
+  attributesOfId,
+  type GrantAttributes,
+  hasExpired,
+  withExpiry,
+} from '../../core/grant-attributes.ts';
+import { EXPIRY_PASSED } from '../../core/grant-expiry.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, type Namespace, namespaceOf } from '../../core/tuples.ts';
-import type { Change } from '../log-changes.ts';
+import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { type Change, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from '../shard.ts';
@@ -18,6 +25,8 @@ import type { TailOperation } from './entries.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
+  /** Grants whose expiry was told. */
+  | { readonly kind: 'collected'; readonly grants: number }
   | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
   | { readonly kind: 'key'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked' }
@@ -38,20 +47,29 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
-  /** Grants created minus grants revoked. */
+  /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
+  /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
+  readonly nowMs: number;
+
+  constructor(nowMs: number) {
+    this.nowMs = nowMs;
+  }
 
   /** Adds the changes of a decision. */
   add(tenantId: TenantId, changes: readonly Change[]): void {
     for (const change of changes) {
       switch (change.kind) {
         case 'grant-created':
-        case 'grant-revoked': {
+        case 'grant-revoked':
+        case 'grant-updated':
+        case 'grant-expired': {
           const { subject, relation, object } = change.grant;
           const key = `${tenantId} ${subject} ${relation} ${object}`;
-          const created = change.kind === 'grant-created';
-          this.#grants.set(key, created ? change.grant : null);
-          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + (created ? 1 : -1));
+          const ends = endsGrant(change);
+          this.#grants.set(key, ends ? null : change.grant);
+          const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
+          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
           break;
         }
         case 'namespace-created':
@@ -71,7 +89,8 @@ export class Draft {
     }
   }
 
-  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantAttributes | null {
+  /** The grant, whether it has expired or not. */
+  grant(memory: TenantMemory, { facts }: WatchedTuple, request: Tuple): GrantAttributes | null {
     const { subject, relation, object } = request;
     const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
     if (drafted !== undefined) return drafted;
@@ -143,7 +162,7 @@ export interface DecideContext {
   readonly onRefused: (code: LimitCode) => void;
 }
 
-type LimitCode = GrantRefusal | 'key-limit-reached';
+type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
 function assertLives(draft: Draft, memory: TenantMemory): void {
@@ -156,7 +175,7 @@ const limitReached = (memory: TenantMemory, what: string, max: number): string =
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
 /** A result rather than a failure of the call: the other grants of the call take effect. */
-function refuseGrant({ onRefused }: DecideContext, code: GrantRefusal, message: string): Decision {
+function refuseGrant({ onRefused }: DecideContext, code: Extract<LimitCode, GrantRefusal>, message: string): Decision {
   onRefused(code);
   return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
 }
@@ -169,30 +188,34 @@ export function decideGrant(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
-    const { subject, object } = request;
-    const present = draft.grant(memory, tuple, request);
+    const { subject, object, expiresAtMs } = request;
+    const stored = draft.grant(memory, tuple, request);
+    const { present, expired } = asOf(draft, request, stored);
     if (request.revoke) {
-      if (present === null) return { result: { kind: 'grant', grant: { kind: 'not-found' } }, changes: [] };
+      if (present === null) return { result: { kind: 'grant', grant: { kind: 'not-found' } }, changes: expired };
       const grant = grantOf(request, present);
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
-    if (present !== null) {
-      return { result: { kind: 'grant', grant: { kind: 'exists', ...attributesOf(present) } }, changes: [] };
+    if (typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs) {
+      const refused = { kind: 'refused', code: 'invalid-request', message: EXPIRY_PASSED } as const;
+      return { result: { kind: 'grant', grant: refused }, changes: [] };
     }
+    if (present !== null) return decideExpiry(request, present);
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
     const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
-    if (grantsMax !== undefined && (draft.grantCount(memory) ?? 0) >= grantsMax) {
+    if (grantsMax !== undefined && (draft.grantCount(memory) ?? 0) - expired.length >= grantsMax) {
       return refuseGrant(context, 'grant-limit-reached', limitReached(memory, 'grants', grantsMax));
     }
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
       return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
-    const attributes = attributesOfId(context.ids.create('grt'));
+    const attributes = withExpiry(attributesOfId(context.ids.create('grt')), expiresAtMs ?? undefined);
     const { createdAtMs } = attributes;
     return {
       result: { kind: 'grant', grant: { kind: 'created', ...attributes } },
       changes: [
+        ...expired,
         ...missing.map((name): Change => ({ kind: 'namespace-created', name, createdAtMs })),
         {
           kind: 'grant-created',
@@ -202,6 +225,45 @@ export function decideGrant(
       ],
     };
   };
+}
+
+/**
+ * What a tuple holds at the time of the batch. A decision that rests on an expiry logs it, so that the log tells it
+ * before any caller learns of it, and tells it once.
+ */
+export function asOf(
+  { nowMs }: Draft,
+  tuple: Tuple,
+  stored: GrantAttributes | null,
+): { readonly present: GrantAttributes | null; readonly expired: readonly Change[] } {
+  if (stored === null || !hasExpired(stored, nowMs)) return { present: stored, expired: [] };
+  return { present: null, expired: [{ kind: 'grant-expired', grant: grantOf(tuple, stored) }] };
+}
+
+/** The tuple has a grant: its expiry stays, or is replaced, or removed. */
+function decideExpiry(request: GrantRequest, present: GrantAttributes): Decision {
+  const expiresAtMs = request.expiresAtMs === undefined ? present.expiresAtMs : (request.expiresAtMs ?? undefined);
+  const updated = withExpiry(present, expiresAtMs);
+  return {
+    result: { kind: 'grant', grant: { kind: 'exists', ...updated } },
+    changes: expiresAtMs === present.expiresAtMs ? [] : [{ kind: 'grant-updated', grant: grantOf(request, updated) }],
+  };
+}
+
+/** Tells the expiry of grants that have expired by the time of the batch, unless they have ended or changed since. */
+export function decideCollection(memory: TenantMemory, tuples: readonly CollectedTuple[]): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const changes = tuples.flatMap(({ tuple, request }) => {
+      return asOf(draft, request, draft.grant(memory, tuple, request)).expired;
+    });
+    return { result: { kind: 'collected', grants: changes.length }, changes };
+  };
+}
+
+export interface CollectedTuple {
+  readonly request: Tuple;
+  readonly tuple: WatchedTuple;
 }
 
 export function decideNamespace(context: DecideContext, memory: TenantMemory, name: string): Decide {
@@ -289,6 +351,11 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
       return { kind: 'grant', grant: { kind: 'created', ...attributesOf(change.grant) } };
     case 'grant-revoked':
       return { kind: 'grant', grant: { kind: 'revoked' } };
+    case 'grant-updated':
+      return { kind: 'grant', grant: { kind: 'exists', ...attributesOf(change.grant) } };
+    case 'grant-expired':
+      // Of a revocation that found the grant expired. Nobody repeats a collection.
+      return { kind: 'grant', grant: { kind: 'not-found' } };
     case 'namespace-created':
       return { kind: 'namespace', created: true, namespace: { name: change.name, createdAtMs: change.createdAtMs } };
     case 'key-created':

@@ -8,6 +8,7 @@
 // commit after it does not, since the walk has yet to get there.
 
 import { z } from 'zod';
+import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { bucketOfSubject, SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, RELATIONS, type Relation, type Tuple } from '../../core/tuples.ts';
@@ -66,6 +67,7 @@ export class GrantCount {
   /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   #steps = 0;
+  #collectedToMs: number | undefined;
   /** Undefined: all grants are counted. */
   #position: CountPosition | undefined = START;
   /** Whether the walk has advanced since the row was last saved. */
@@ -87,8 +89,20 @@ export class GrantCount {
     return this.#position;
   }
 
-  /** Continues from a stored row, before any entry is replayed. */
-  load(row: GrantCountRow): void {
+  /** Every grant of the tenant that expires no later is collected. Undefined: none ever had an expiry. */
+  get collectedToMs(): number | undefined {
+    return this.#collectedToMs;
+  }
+
+  /** Stored with the next change of the count. */
+  set collectedToMs(collectedToMs: number | undefined) {
+    this.#collectedToMs = collectedToMs;
+  }
+
+  /** Continues from a stored row, before any entry is replayed. Counts of seqs before `countedFrom` are wrong. */
+  load(row: GrantCountRow, countedFrom: number): void {
+    this.#collectedToMs = row.collectedToMs;
+    if (row.seq < countedFrom) return;
     this.#position = row.position === undefined ? undefined : decodePosition(row.position);
     this.#grants = row.grants;
     this.#bytes = row.bytes;
@@ -109,13 +123,24 @@ export class GrantCount {
         return true;
       case 'grant-created':
         this.#add(change.grant, 1);
+        this.#expires(change.grant);
         return true;
       case 'grant-revoked':
+      case 'grant-expired':
         this.#add(change.grant, -1);
         return true;
+      case 'grant-updated':
+        return this.#expires(change.grant);
       default:
         return false;
     }
+  }
+
+  /** Whether this is the first grant of the tenant that expires. */
+  #expires({ expiresAtMs }: GrantAttributes): boolean {
+    if (expiresAtMs === undefined || this.#collectedToMs !== undefined) return false;
+    this.#collectedToMs = 0;
+    return true;
   }
 
   #add(grant: Tuple, sign: 1 | -1): void {
@@ -130,7 +155,8 @@ export class GrantCount {
   /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
     const position = this.#position && encodePosition(this.#position);
-    return { tenantId, seq, grants: this.#grants, bytes: this.#bytes, position, steps: this.#steps };
+    const row = { tenantId, seq, grants: this.#grants, bytes: this.#bytes, position, steps: this.#steps };
+    return this.#collectedToMs === undefined ? row : { ...row, collectedToMs: this.#collectedToMs };
   }
 
   /** The row is stored. */

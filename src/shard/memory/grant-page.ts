@@ -16,6 +16,8 @@ import { TupleTable } from './tuple-table.ts';
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
+/** Additional bytes of a grant that expires: its id alone does not tell its attributes. */
+const EXPIRY_BYTES = 32;
 const ORDER_BYTES = 12;
 
 /** Up to this many grants of a whole page are sorted at each listing. */
@@ -36,6 +38,11 @@ export interface PageRow extends PagePlace, GrantAttributes {}
 
 const RELATIONS_ASCENDING = [...RELATIONS].sort();
 
+const expires = (packed: string): boolean => unpackAttributes(packed).expiresAtMs !== undefined;
+
+const expiryBytes = (packed: string | null | undefined): number =>
+  typeof packed === 'string' && expires(packed) ? EXPIRY_BYTES : 0;
+
 const NO_COUNTERPARTS: readonly string[] = [];
 
 export class GrantPage extends Evictable {
@@ -53,6 +60,8 @@ export class GrantPage extends Evictable {
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
+  /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
+  #expiring = false;
   /** Sparse pages only: the grant that was last seen to exist. */
   #witness: { readonly relation: number; readonly counterpart: string } | undefined;
 
@@ -82,10 +91,16 @@ export class GrantPage extends Evictable {
   /** Whether the entity is known to have a grant now. */
   get holdsSome(): boolean {
     if (this.whole) return this.#table.size > 0;
-    return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.counterpart) === true;
+    if (this.#witness === undefined) return false;
+    return (this.find(this.#witness.relation, this.#witness.counterpart) ?? null) !== null;
   }
 
-  /** The grant; `null` if there is none; `undefined` if this (sparse) page does not know. */
+  /** Whether grants of the page may expire: `holds` then leaves those to the slot's time. */
+  get expiring(): boolean {
+    return this.#expiring;
+  }
+
+  /** The grant, expired or not; `null` if there is none; `undefined` if this (sparse) page does not know. */
   find(relation: number, counterpart: string): GrantAttributes | null | undefined {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
@@ -96,7 +111,7 @@ export class GrantPage extends Evictable {
     return packed === null ? null : unpackAttributes(packed);
   }
 
-  /** Whether the grant exists; `undefined` if this (sparse) page does not know. */
+  /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant expires. */
   holds(relation: number, counterpart: string): boolean | undefined {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
@@ -104,18 +119,25 @@ export class GrantPage extends Evictable {
       packed = this.#former?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
+    if (this.#expiring && packed !== null && expires(packed)) return undefined;
     return packed !== null;
   }
 
   /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
+    if (this.#expiring) this.#tableBytes -= expiryBytes(this.#table.get(relation, counterpart));
     if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
+    if (facts?.expiresAtMs !== undefined) this.#expiring = true;
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, counterpart)) return;
       this.#tableBytes -= bytes;
       this.#orders?.[relation]?.delete(counterpart);
-    } else if (this.#table.set(relation, counterpart, facts === null ? null : packAttributes(facts))) {
+      return;
+    }
+    const packed = facts === null ? null : packAttributes(facts);
+    if (this.#expiring) this.#tableBytes += expiryBytes(packed);
+    if (this.#table.set(relation, counterpart, packed)) {
       this.#tableBytes += bytes;
       if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(counterpart);
       else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
@@ -154,17 +176,26 @@ export class GrantPage extends Evictable {
     return this.#table.counterparts(relation).sort(compareUtf8);
   }
 
-  /** Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). */
-  grantsAfter(after: PagePlace | undefined, limit: number, only?: Relation): readonly PageRow[] {
+  /**
+   * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`:
+   * only these; a page without grants that expire does not ask.
+   */
+  grantsAfter(
+    after: PagePlace | undefined,
+    limit: number,
+    only: Relation | undefined,
+    keeps: (facts: GrantAttributes) => boolean,
+  ): readonly PageRow[] {
     const found: PageRow[] = [];
     for (const relation of RELATIONS_ASCENDING) {
       if ((only !== undefined && relation !== only) || (after !== undefined && relation < after.relation)) continue;
       const number = relationNumber(relation) ?? 0;
       const counterparts = this.counterparts(number);
       const start = after?.relation === relation ? firstAfter(counterparts, after.counterpart) : 0;
-      for (const counterpart of counterparts.slice(start, start + limit - found.length)) {
+      for (let index = start; index < counterparts.length && found.length < limit; index += 1) {
+        const counterpart = counterparts[index] ?? '';
         const facts = this.find(number, counterpart);
-        if (facts) found.push({ relation, counterpart, ...facts });
+        if (facts && (!this.#expiring || keeps(facts))) found.push({ relation, counterpart, ...facts });
       }
       if (found.length >= limit) break;
     }

@@ -158,7 +158,7 @@ export class GrantPages {
 
   /** Stores what is known of a tuple in its sparse page. */
   #remember(page: GrantPage, { relation, counterpart, facts }: WatchedTuple): void {
-    if (facts === undefined || page.holds(relation, counterpart) !== undefined) return;
+    if (facts === undefined || page.find(relation, counterpart) !== undefined) return;
     page.set(relation, copyOf(counterpart), facts);
     this.#changed(page);
   }

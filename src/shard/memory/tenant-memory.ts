@@ -11,7 +11,7 @@ import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { relationNumber } from '../../core/tuples.ts';
 import type { Stamp, StateStore } from '../../store/store.ts';
-import type { Change } from '../log-changes.ts';
+import { type Change, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { GrantCount } from './grant-count.ts';
@@ -51,7 +51,7 @@ const REVOKED_KEYS_PER_SWEEP = 1000;
 const EMPTY_SUBJECTS_MAX = 1000;
 
 /** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
-const TENANT_BYTES = 420;
+const TENANT_BYTES = 436;
 const USED_BYTES = 2600;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
@@ -79,6 +79,11 @@ export class TenantMemory {
   keySweep: KeySweep | undefined;
   /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
+  /**
+   * No grant that is still to be collected expires before this; only collection moves it on. Undefined: no grant of the
+   * tenant ever had an expiry.
+   */
+  nextExpiryMs: number | undefined;
   #revokedKeys = 0;
   readonly #dependencies: GrantPagesDependencies;
   #used: UsedMemory | undefined;
@@ -194,9 +199,11 @@ export class TenantMemory {
   commit(change: Change, seq: number): void {
     switch (change.kind) {
       case 'grant-created':
-      case 'grant-revoked': {
+      case 'grant-revoked':
+      case 'grant-updated':
+      case 'grant-expired': {
         const { subject, relation, object } = change.grant;
-        const facts = change.kind === 'grant-created' ? attributesOf(change.grant) : null;
+        const facts = endsGrant(change) ? null : attributesOf(change.grant);
         const number = relationNumber(relation) ?? 0;
         this.pages.commit(subject, number, object, facts, seq);
         this.objectPages.commit(object, number, subject, facts, seq);

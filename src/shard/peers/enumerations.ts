@@ -4,11 +4,13 @@
 
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
+import type { ListingTime } from '../log/slot-time.ts';
 import type { PagePlace } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { PageQuery, ResultPage } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
+  atOneTime,
   cursorAt,
   type Listing,
   type ListingContext,
@@ -122,6 +124,7 @@ interface SubjectGrants {
 /** At least `limit` grants of one subject; fewer if it has no more, or has too many tombstone rows. */
 async function liveGrants(
   { memory, assertWanted }: Listing,
+  { keeps }: ListingTime,
   subject: string,
   start: PagePlace | undefined,
   limit: number,
@@ -135,7 +138,9 @@ async function liveGrants(
       limit: ROWS_PER_READ_MIN,
     });
     assertWanted();
-    for (const { counterpart, ...row } of rows) grants.push({ subject, object: counterpart, ...row });
+    for (const { counterpart, ...row } of rows) {
+      if (keeps(row)) grants.push({ subject, object: counterpart, ...row });
+    }
     const full = (reads + 1) * ROWS_PER_READ_MIN > ROWS_PER_PAGE_MAX;
     if (grants.length >= limit || next === undefined || full) return { grants, rest: next, reads };
     after = next;
@@ -159,17 +164,29 @@ export async function exportGrants(
   const scope = ['export', memory.tenantId];
   const position = positionOf(context, scope, query.cursor);
   await tenure.applied();
+  const { items, rest } = await atOneTime(listing, (time) => exportPage(context, listing, time, position, limit));
+  return { items, nextCursor: rest && cursorAt(context, scope, rest) };
+}
+
+async function exportPage(
+  context: ListingContext,
+  listing: Listing,
+  time: ListingTime,
+  position: Position | undefined,
+  limit: number,
+): Promise<ReturnType<ExportPage['result']>> {
+  const { memory } = listing;
   const page = new ExportPage(limit);
   let subject = position?.[0];
   if (subject !== undefined && position !== undefined && position.length > 1) {
     const after = { relation: relationAt(position[1]), counterpart: position[2] ?? '' };
-    page.add(subject, await liveGrants(listing, subject, after, limit + 1));
+    page.add(subject, await liveGrants(listing, time, subject, after, limit + 1));
   }
   for (let atOnce = 1; !page.isFull; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
     const subjects = await subjectsAfter(context, memory, subject, atOnce);
     const wanted = limit + 1 - page.length;
     const parts = await Promise.all(
-      subjects.map(async (each) => ({ each, part: await liveGrants(listing, each, undefined, wanted) })),
+      subjects.map(async (each) => ({ each, part: await liveGrants(listing, time, each, undefined, wanted) })),
     );
     for (const { each, part } of parts) {
       if (part.grants.length === 0 && part.rest === undefined) memory.noteEmpty(each);
@@ -179,8 +196,7 @@ export async function exportGrants(
     if (subjects.length < atOnce || subject === undefined) break;
     page.passed(subject);
   }
-  const { items, rest } = page.result();
-  return { items, nextCursor: rest && cursorAt(context, scope, rest) };
+  return page.result();
 }
 
 /**

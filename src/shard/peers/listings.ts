@@ -11,6 +11,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
+import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
@@ -129,6 +130,23 @@ interface Anchor {
   readonly entity: string;
 }
 
+/**
+ * Runs a part of a listing that is evaluated at one time of the slot. If it meets a grant that has expired since the
+ * last entry of the log, it waits until the log says so, and runs again.
+ */
+export async function atOneTime<Result>(
+  { tenure, assertWanted }: Listing,
+  run: (time: ListingTime) => Promise<Result>,
+): Promise<Result> {
+  const { slotTime } = tenure;
+  const time = new ListingTime(slotTime, slotTime.nowMs);
+  const result = await run(time);
+  if (!time.waits) return result;
+  await tenure.advance();
+  assertWanted();
+  return run(new ListingTime(slotTime, slotTime.loggedMs));
+}
+
 async function listCounterparts(
   context: ListingContext,
   listing: Listing,
@@ -139,17 +157,16 @@ async function listCounterparts(
   // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
-  const page = await pageInMemory(pages, entity);
-  let found: readonly string[];
-  let rest: PagePlace | undefined;
-  if (page === undefined) {
+  const { found, rest } = await atOneTime(listing, async ({ keeps }) => {
+    const page = await pageInMemory(pages, entity);
+    if (page !== undefined) {
+      return { found: wholeCounterparts(page, relation, from, prefix, limit + 1, keeps), rest: undefined };
+    }
     const after = { relation, counterpart: from };
-    const sparse = await sparseRows(context, listing, { pages, entity, relation, after, prefix, limit: limit + 1 });
-    found = sparse.rows.map(({ counterpart }) => counterpart);
-    rest = sparse.rest;
-  } else {
-    found = wholeCounterparts(page.counterparts(relationNumber(relation) ?? 0), from, prefix, limit + 1);
-  }
+    const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps };
+    const sparse = await sparseRows(context, listing, query);
+    return { found: sparse.rows.map(({ counterpart }) => counterpart), rest: sparse.rest };
+  });
   const items = found.slice(0, limit);
   const next = found.length > limit ? items.at(-1) : rest?.counterpart;
   return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
@@ -164,11 +181,40 @@ async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPag
   return page;
 }
 
-function wholeCounterparts(sorted: readonly string[], after: string, prefix: string, limit: number): readonly string[] {
+function wholeCounterparts(
+  page: GrantPage,
+  relation: Relation,
+  after: string,
+  prefix: string,
+  limit: number,
+  keeps: Keeps,
+): readonly string[] {
+  const number = relationNumber(relation) ?? 0;
+  const sorted = page.counterparts(number);
   const start = firstAfter(sorted, after);
+  if (page.expiring) return keptCounterparts(page, number, sorted, start, prefix, limit, keeps);
   const found = sorted.slice(start, start + limit);
   const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
   return end < 0 ? found : found.slice(0, end);
+}
+
+function keptCounterparts(
+  page: GrantPage,
+  relation: number,
+  sorted: readonly string[],
+  start: number,
+  prefix: string,
+  limit: number,
+  keeps: Keeps,
+): readonly string[] {
+  const found: string[] = [];
+  for (let index = start; index < sorted.length && found.length < limit; index += 1) {
+    const counterpart = sorted[index] ?? '';
+    if (!counterpart.startsWith(prefix)) break;
+    const facts = page.find(relation, counterpart);
+    if (facts && keeps(facts)) found.push(counterpart);
+  }
+  return found;
 }
 
 async function listRows(
@@ -180,15 +226,18 @@ async function listRows(
   const scope = [name, listing.memory.tenantId, entity, ...(relation === undefined ? [] : [relation])];
   const position = positionOf(context, scope, cursor);
   const after = position && { relation: relationAt(position[0]), counterpart: position[1] ?? '' };
-  const page = await pageInMemory(pages, entity);
-  const { rows, rest } =
-    page === undefined
-      ? await sparseRows(context, listing, { pages, entity, relation, after, prefix: '', limit: limit + 1 })
-      : { rows: page.grantsAfter(after, limit + 1, relation), rest: undefined };
+  const { rows, rest } = await atOneTime(listing, async ({ keeps }): Promise<FoundRows> => {
+    const page = await pageInMemory(pages, entity);
+    if (page !== undefined) return { rows: page.grantsAfter(after, limit + 1, relation, keeps), rest: undefined };
+    return sparseRows(context, listing, { pages, entity, relation, after, prefix: '', limit: limit + 1, keeps });
+  });
   const items = rows.slice(0, limit);
   const next = rows.length > limit ? items.at(-1) : rest;
   return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
+
+/** Whether a grant has not expired at the time of the listing. */
+type Keeps = ListingTime['keeps'];
 
 interface RowsQuery {
   readonly pages: GrantPages;
@@ -197,6 +246,7 @@ interface RowsQuery {
   readonly after: PagePlace | undefined;
   readonly prefix: string;
   readonly limit: number;
+  readonly keeps: Keeps;
 }
 
 interface FoundRows {
@@ -278,7 +328,7 @@ function underDelta(
     if (query.after !== undefined && compareRows(row, query.after) <= 0) continue;
     if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);
   }
-  return rows;
+  return rows.filter(query.keeps);
 }
 
 /** Inserts a row that is not in the list yet. */

@@ -23,6 +23,7 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
   type Attempt,
+  type CheckAnswer,
   type FrontReport,
   type GrantRequest,
   type GrantResult,
@@ -38,6 +39,7 @@ import {
   type TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { answersOf, timed, timedAnswer } from './check-answers.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
@@ -123,7 +125,7 @@ export class TenantCalls implements TenantConnection {
 
   // ---- checks ----
 
-  check(number: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
+  check(number: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
     const handle = this.#handles.use(number, CHECK_READ);
     const page = handle.memory.pages.get(subject);
     if (page !== undefined) {
@@ -131,17 +133,48 @@ export class TenantCalls implements TenantConnection {
       if (authorized !== undefined) {
         page.referenced = true;
         this.#dependencies.lookups.hits += 1;
-        return authorized;
+        // If grants of the tenant expire, a denial may be due to that.
+        return authorized || handle.memory.nextExpiryMs === undefined ? authorized : timed(handle.tenure, authorized);
+      }
+      if (page.expiring) {
+        const answer = timedAnswer(handle.tenure, page.find(relation, object));
+        if (answer !== undefined) {
+          page.referenced = true;
+          this.#dependencies.lookups.hits += 1;
+          return answer;
+        }
       }
     }
     return this.#checkSlowly(handle, subject, relation, object);
   }
 
-  async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<boolean> {
+  async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<CheckAnswer> {
     this.#dependencies.lookups.misses += 1;
     using held = await handle.memory.pages.hold(subject, relation, object);
+    const { authorized, checkedAtMs } = await this.#answer(handle, held.tuples);
+    const [tuple] = held.tuples;
+    if (tuple?.facts?.expiresAtMs === undefined && handle.memory.nextExpiryMs === undefined)
+      return authorized[0] === true;
+    return { authorized: authorized[0] === true, checkedAtMs };
+  }
+
+  /** Answers held tuples at one moment. From there to the reply there is no await. */
+  async #answer(
+    handle: Handle,
+    tuples: readonly WatchedTuple[],
+  ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
+    const { tenure } = handle;
     this.#handles.assertGood(handle);
-    return answersOf(held.tuples)[0] === true;
+    const nowMs = tenure.slotTime.nowMs;
+    const authorized = answersOf(tuples, tenure, nowMs);
+    if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
+    await tenure.advance();
+    this.#handles.assertGood(handle);
+    // The log itself leaves nothing open at its own time.
+    const { loggedMs } = tenure.slotTime;
+    const settled = answersOf(tuples, tenure, loggedMs);
+    assert(settled !== undefined, 'the log has reached its own time');
+    return { authorized: settled, checkedAtMs: loggedMs };
   }
 
   async checkBulk(
@@ -150,17 +183,20 @@ export class TenantCalls implements TenantConnection {
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
     const handle = this.#handles.use(number);
-    const authorized = this.#decide(handle.memory, checks);
-    if (authorized !== undefined) return { authorized, checkedAtMs: this.#dependencies.clock.wallMs() };
+    const nowMs = handle.tenure.slotTime.nowMs;
+    const authorized = this.#decide(handle, checks, nowMs);
+    if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
     this.#countLookups(handle.memory, checks);
     using held = await handle.memory.pages.holdAll(checks);
-    this.#handles.assertGood(handle);
-    // From here to the reply there is no await: one moment of the tenant's history.
-    return { authorized: answersOf(held.tuples), checkedAtMs: this.#dependencies.clock.wallMs() };
+    return await this.#answer(handle, held.tuples);
   }
 
-  /** All results from pages in memory, or undefined if one of them is unknown there. */
-  #decide({ pages }: TenantMemory, { subjects, relations, objects }: TupleColumns): boolean[] | undefined {
+  /** All results from pages in memory, or undefined if one of them cannot be decided there now. */
+  #decide(
+    { tenure, memory: { pages } }: Handle,
+    { subjects, relations, objects }: TupleColumns,
+    nowMs: number,
+  ): boolean[] | undefined {
     const found = pages.getMany(subjects);
     for (const page of found) {
       if (page === undefined) return undefined;
@@ -168,7 +204,14 @@ export class TenantCalls implements TenantConnection {
     }
     const authorized: boolean[] = [];
     for (let index = 0; index < subjects.length; index += 1) {
-      const holds = found[index]?.holds(relations[index] ?? 0, objects[index] ?? '');
+      const page = found[index];
+      const relation = relations[index] ?? 0;
+      const object = objects[index] ?? '';
+      let holds = page?.holds(relation, object);
+      if (holds === undefined && page?.expiring === true) {
+        const facts = page.find(relation, object);
+        holds = facts === undefined ? undefined : tenure.slotTime.holds(facts, nowMs);
+      }
       if (holds === undefined) return undefined;
       authorized.push(holds);
     }
@@ -318,13 +361,6 @@ export class TenantCalls implements TenantConnection {
       if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
     }
   }
-}
-
-function answersOf(tuples: readonly WatchedTuple[]): boolean[] {
-  return tuples.map(({ facts }) => {
-    assert(facts !== undefined, 'a held tuple is known');
-    return facts !== null;
-  });
 }
 
 /**

@@ -10,6 +10,7 @@ import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
+import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
@@ -20,6 +21,7 @@ import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
 import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
 import type { Attempt, AuditLogPage, AuditLogQuery, GrantResult } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
 import { createProcessClock, type ProcessClock } from '../../kit/process-clock.ts';
 import { withoutCounts } from '../../kit/store/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../kit/store/faulty-store.ts';
@@ -114,6 +116,7 @@ export class OpenSlot {
   leaseValid = true;
   /** Operations of each committed append. */
   readonly batches: number[] = [];
+  readonly #collection: GrantCollection;
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
     const { store, clock } = parts;
@@ -141,6 +144,8 @@ export class OpenSlot {
       observeWait: (_, kind) => this.waits.push(kind),
       onLost: (reason) => this.lost.push(reason),
     });
+    const log = createLog({ level: 'silent', pretty: false });
+    this.#collection = new GrantCollection({ store, clock, log, createRequestId: () => ids.create('req') });
     const dependencies = {
       store,
       clock,
@@ -183,6 +188,11 @@ export class OpenSlot {
     const slot = await OpenSlot.claim(memory, options);
     await slot.tenure.open();
     return slot;
+  }
+
+  /** One round of the collection of expired grants. */
+  async collect(): Promise<void> {
+    await this.#collection.round([this.tenure]);
   }
 
   /** As `kill -9`. */

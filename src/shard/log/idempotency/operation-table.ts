@@ -119,6 +119,7 @@ function bytesOf(outcome: OperationOutcome): number {
     case 'tenant':
       return 2 * OTHER_BYTES + 2 * (result.tenant.name.length + result.tenant.plan.length);
     case 'key-revoked':
+    case 'collected':
       return OTHER_BYTES;
     case 'grant':
       return OTHER_BYTES + (result.grant.kind === 'refused' ? 2 * result.grant.message.length : 0);

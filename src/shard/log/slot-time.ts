@@ -1,0 +1,79 @@
+// The time of a slot, by which its grants expire. Invariant: a grant that any owner has once treated as expired never
+// holds again, whatever the wall clocks of the owners say, and without a bound on how far they are apart.
+//
+// The log keeps it. Bases of entries only grow, over owners too, since a new owner continues behind the last entry. The
+// *logged time* is that of the last entry of the log. What expires up to then has expired for this owner and for every
+// later one. So:
+//   - A grant whose expiry lies behind the logged time has expired. The present, which is the greater of wall clock and
+//     logged time, is not before its expiry.
+//   - A grant whose expiry lies after the present holds.
+//   - In between, the wall clock says that the grant has expired, and the log does not yet. Nobody is told before it
+//     does: the answer waits for an entry, empty if nothing else is to be written, whose base is that of the wall clock
+//     or later. If the wall clock was set back in the meantime, the grant still holds, and nobody has been told
+//     otherwise.
+//
+// What remains possible, then?
+//   - Death and takeover, a released slot, a process that was paused: the next owner reads the log to its end, and so
+//     knows every time by which its predecessors have answered. Their clocks and leases do not matter.
+//   - A restart of the only process with its wall clock set back: the same.
+//   - A wall clock that is ahead: grants expire early, for good, since the log says so. Time then stands still until
+//     wall clocks catch up with the log; it never goes back.
+//   - A wall clock that is behind: grants expire late; `checked_at` says by which time they held.
+//   - A lease that runs out: the owner answers nothing at all.
+
+import type { Clock } from '../../core/async/clock.ts';
+import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
+import type { Stamp } from '../../store/store.ts';
+import { wallStamp } from './entries.ts';
+
+/** Whole ms. */
+export const timeOfStamp = (stamp: Stamp): number => Math.floor(stamp / 1000);
+
+export class SlotTime {
+  readonly #clock: Clock;
+  readonly #log: { readonly nextBase: Stamp };
+
+  constructor(clock: Clock, log: { readonly nextBase: Stamp }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** What expires up to then has expired for good. */
+  get loggedMs(): number {
+    return timeOfStamp(this.#log.nextBase - 1);
+  }
+
+  /** Never before the logged time. */
+  get nowMs(): number {
+    return Math.max(timeOfStamp(wallStamp(this.#clock)), this.loggedMs);
+  }
+
+  /** Whether a tuple holds at `nowMs`. Undefined: the log has to reach that time first. */
+  holds(facts: GrantAttributes | null, nowMs: number): boolean | undefined {
+    if (facts === null) return false;
+    if (!hasExpired(facts, nowMs)) return true;
+    return hasExpired(facts, this.loggedMs) ? false : undefined;
+  }
+}
+
+/**
+ * The time of one listing. If a listing meets grants that have expired since the log was written, the log must reach
+ * their expiry before the listing may leave them out.
+ */
+export class ListingTime {
+  readonly #loggedMs: number;
+  readonly #nowMs: number;
+  /** Whether the listing met a grant for which it must wait. */
+  waits = false;
+
+  constructor({ loggedMs }: SlotTime, nowMs: number) {
+    this.#loggedMs = loggedMs;
+    this.#nowMs = nowMs;
+  }
+
+  readonly keeps = (facts: GrantAttributes): boolean => {
+    if (!hasExpired(facts, this.#nowMs)) return true;
+    if (!hasExpired(facts, this.#loggedMs)) this.waits = true;
+    return false;
+  };
+}

@@ -1,0 +1,213 @@
+// Collection: each expired grant is told once, and nothing else is; over failures, owners and many grants.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
+import { createMemoryStore, OpenSlot, SLOT, type SlotOptions, soon, tuple } from '../tools.ts';
+
+const START_MS = Date.UTC(2026, 10, 1);
+
+async function openAt(time: { ms: number }, memory?: MemoryStore, options: SlotOptions = {}) {
+  const store = memory ?? (await createMemoryStore());
+  const slot = await OpenSlot.open(store, { ...options, wallMs: () => time.ms });
+  return { memory: store, slot };
+}
+
+async function grant(slot: OpenSlot, handle: number, subject: string, object: string, expiresAtMs: number | null) {
+  const writes = [{ ...tuple(subject, object), revoke: false, expiresAtMs }];
+  await slot.connection.writeGrants(handle, slot.attempt(), writes);
+}
+
+/** The audit log: action, subject, object and actor of each entry about a grant. */
+async function auditOf(slot: OpenSlot, tenantId: TenantId): Promise<string[]> {
+  await slot.tenure.applied();
+  const entries = await readAll((cursor) => slot.operator.listAuditLog({ tenantId, limit: 1000, cursor }));
+  return entries.flatMap(({ change, actor }) => {
+    const { action, subject, object } = JSON.parse(change);
+    return String(action).startsWith('grant.') ? [`${action} ${subject} ${object} ${actor}`] : [];
+  });
+}
+
+async function indexOf(memory: MemoryStore, tenantId: TenantId): Promise<number> {
+  let rows = 0;
+  const after = { expiresAtMs: 0, subject: '', relation: '', object: '' };
+  for (let bucket = 0; bucket < SUBJECT_BUCKETS; bucket += 1) {
+    rows += (await memory.listExpiries({ tenantId, bucket, after, limit: 10_000 }, soon())).length;
+  }
+  return rows;
+}
+
+test('an expired grant is told once, by the system, and its rows become tombstone rows on both sides', async () => {
+  const time = { ms: START_MS };
+  const { memory, slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 10);
+  await grant(slot, handle, 'user:b', 'doc:1', START_MS + 20);
+  await grant(slot, handle, 'user:c', 'doc:1', null);
+  await slot.collect();
+  time.ms = START_MS + 10;
+  for (let round = 0; round < 3; round += 1) await slot.collect();
+  const told = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(told, ['grant.expired user:a doc:1 system']);
+  assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
+  assert.deepEqual(memory.grantsOnOneSide(tenantId), []);
+  assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 2);
+  assert.equal(await indexOf(memory, tenantId), 1);
+  slot.kill();
+});
+
+test('nothing is written while no grant has expired, nor for a tenant without grants that expire', async () => {
+  const time = { ms: START_MS };
+  const { slot } = await openAt(time);
+  const handle = await slot.handle(await slot.createTenant());
+  const other = await slot.handle(await slot.createTenant());
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 1000);
+  await grant(slot, other, 'user:a', 'doc:1', null);
+  const { lastSeq } = slot.tenure;
+  time.ms = START_MS + 999;
+  await slot.collect();
+  assert.equal(slot.tenure.lastSeq, lastSeq);
+  assert.equal(slot.faults.calls('listExpiries'), 0);
+  slot.kill();
+});
+
+test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected at it', async () => {
+  const time = { ms: START_MS };
+  const { memory, slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  for (const object of ['doc:1', 'doc:2', 'doc:3', 'doc:4']) await grant(slot, handle, 'user:a', object, START_MS + 10);
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  await grant(slot, handle, 'user:a', 'doc:2', null);
+  await grant(slot, handle, 'user:a', 'doc:3', START_MS + 1000);
+  time.ms = START_MS + 500;
+  await slot.collect();
+  const told = async () => (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(await told(), ['grant.expired user:a doc:4 system']);
+  assert.equal(await indexOf(memory, tenantId), 1);
+  time.ms = START_MS + 1000;
+  await slot.collect();
+  assert.deepEqual((await told()).slice(1), ['grant.expired user:a doc:3 system']);
+  assert.deepEqual(await slot.list(handle, 'user:a'), ['doc:2']);
+  slot.kill();
+});
+
+test('a grant with several expired expiries, of its own or of earlier ones, is collected once', async () => {
+  const time = { ms: START_MS };
+  const { slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 20);
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 10);
+  time.ms = START_MS + 10;
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 30);
+  time.ms = START_MS + 40;
+  await slot.collect();
+  const actions = (await auditOf(slot, tenantId)).map((line) => line.split(' ')[0]);
+  assert.deepEqual(actions, ['grant.created', 'grant.updated', 'grant.expired', 'grant.created', 'grant.expired']);
+  assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 0);
+  slot.kill();
+});
+
+test('a grant whose expiry changes while its collection waits stays', async () => {
+  const time = { ms: START_MS };
+  const { slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 10);
+  await slot.tenure.applied();
+  slot.faults.turn('hold', ['append']);
+  // Decided before the expiry, and in the log after it.
+  const prolonged = grant(slot, handle, 'user:a', 'doc:1', START_MS + 5000);
+  while (slot.faults.heldCalls() === 0) await new Promise((resolve) => setImmediate(resolve));
+  time.ms = START_MS + 20;
+  const collected = slot.collect();
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  slot.faults.restore(['append']);
+  await Promise.all([prolonged, collected]);
+  await slot.collect();
+  assert.deepEqual(await slot.list(handle, 'user:a'), ['doc:1']);
+  assert.ok((await auditOf(slot, tenantId)).every((line) => !line.startsWith('grant.expired')));
+  slot.kill();
+});
+
+test('many grants that expire at once are all collected, in entries of bounded size', async () => {
+  const time = { ms: START_MS };
+  const { memory, slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const long = '\u{1f600}'.repeat(200);
+  const writes = Array.from({ length: 700 }, (_, index) => ({
+    ...tuple(`user:${index % 5}`, `doc:${index}${index < 100 ? long : ''}`),
+    revoke: false,
+    expiresAtMs: START_MS + 10 + (index % 3),
+  }));
+  await slot.connection.writeGrants(handle, slot.attempt(), writes);
+  time.ms = START_MS + 12;
+  slot.batches.length = 0;
+  await slot.collect();
+  assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 0);
+  assert.equal((await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired')).length, 700);
+  assert.equal(await indexOf(memory, tenantId), 0);
+  assert.ok(slot.batches.length >= 14);
+  slot.kill();
+});
+
+test('a new owner goes on with what its predecessor left, also where the log was applied and trimmed', async () => {
+  const time = { ms: START_MS };
+  const { memory, slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  await grant(slot, handle, 'user:a', 'doc:1', START_MS + 10);
+  await grant(slot, handle, 'user:b', 'doc:2', START_MS + 50);
+  await slot.tenure.checkpointed();
+  time.ms = START_MS + 20;
+  await slot.collect();
+  await slot.tenure.checkpointed();
+  slot.kill();
+  const { slot: heir } = await openAt(time, memory);
+  await heir.collect();
+  const { lastSeq } = heir.tenure;
+  await heir.collect();
+  assert.equal(heir.tenure.lastSeq, lastSeq);
+  time.ms = START_MS + 50;
+  await heir.collect();
+  const told = (await auditOf(heir, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(told, ['grant.expired user:a doc:1 system', 'grant.expired user:b doc:2 system']);
+  const [count] = await memory.listGrantCounts({ slot: SLOT, limit: 10 }, soon());
+  assert.ok(count?.collectedToMs !== undefined && count.collectedToMs >= START_MS + 20);
+  heir.kill();
+});
+
+for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
+  test(`a round in which ${operation} fails is made up for by a later one`, async () => {
+    const time = { ms: START_MS };
+    const { memory, slot } = await openAt(time);
+    const tenantId = await slot.createTenant();
+    const handle = await slot.handle(tenantId);
+    await grant(slot, handle, 'user:a', 'doc:1', START_MS + 10);
+    await slot.tenure.applied();
+    time.ms = START_MS + 10;
+    if (operation !== 'append') {
+      slot.faults.turn('fail-before', [operation]);
+      await slot.collect();
+      slot.faults.restore([operation]);
+      await slot.collect();
+    } else {
+      slot.faults.turn('fail-after', [operation]);
+      const round = slot.collect();
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      slot.faults.restore([operation]);
+      await round;
+    }
+    await slot.tenure.applied();
+    assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
+    const told = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+    assert.equal(told.length, 1);
+    slot.kill();
+  });
+}
