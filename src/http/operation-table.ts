@@ -3,7 +3,7 @@
 import type { Clock } from '../core/async/clock.ts';
 import { createCheck } from './operations/check.ts';
 import { createCheckBulk } from './operations/check-bulk.ts';
-import { createGrant } from './operations/create-grant.ts';
+import { createCreateGrant } from './operations/create-grant.ts';
 import { createCreateKey } from './operations/create-key.ts';
 import { createNamespace } from './operations/create-namespace.ts';
 import { listGrants } from './operations/list-grants.ts';
@@ -27,7 +27,7 @@ export function createOperations(dependencies: {
     createCheck(dependencies.outcomes),
     createCheckBulk(dependencies.outcomes),
     listGrants,
-    createGrant,
+    createCreateGrant(dependencies.clock),
     revokeGrant,
     listObjects,
     listSubjects,

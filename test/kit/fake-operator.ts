@@ -5,10 +5,11 @@ import { createApiKey } from '../../src/core/api-keys.ts';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { auditMatcher, filterScope } from '../../src/core/audit-filter.ts';
 import { GrantdError } from '../../src/core/errors.ts';
+import { withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
-import { compareUtf8, type Grant, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
+import { compareUtf8, type Grant, grantOf, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
 import type {
   ClusterPicture,
   MemberView,
@@ -231,7 +232,7 @@ export class FakeOperator implements OperatorApi {
   }
 
   #write(data: TenantData, context: RequestContext, operator: string, write: GrantRequest): GrantResult {
-    const { revoke, ...tuple } = write;
+    const { revoke, expiresAtMs, ...tuple } = write;
     const present = data.grants.get(grantKey(tuple));
     const nowMs = this.#clock.wallMs();
     if (revoke) {
@@ -240,7 +241,11 @@ export class FakeOperator implements OperatorApi {
       this.#auditLog(data, context, operator, { action: 'grant.revoked', ...tuple });
       return { kind: 'revoked' };
     }
-    if (present !== undefined) return { kind: 'exists', grantId: present.grantId, createdAtMs: present.createdAtMs };
+    if (present !== undefined) {
+      const kept = expiresAtMs === undefined ? present.expiresAtMs : (expiresAtMs ?? undefined);
+      data.grants.set(grantKey(tuple), grantOf(tuple, withExpiry(present, kept)));
+      return { kind: 'exists', ...withExpiry(present, kept) };
+    }
     const missing = [...new Set([namespaceOf(tuple.subject), namespaceOf(tuple.object)])].filter(
       (name) => !data.namespaces.has(name),
     );
@@ -248,10 +253,11 @@ export class FakeOperator implements OperatorApi {
       return { kind: 'refused', code: 'namespace-limit-reached', message: 'The tenant has as many as it may have.' };
     }
     for (const name of missing) data.namespaces.set(name, { name, createdAtMs: nowMs });
-    const grant: Grant = { ...tuple, grantId: this.#ids.create('grt'), createdAtMs: nowMs };
+    const attributes = withExpiry({ grantId: this.#ids.create('grt'), createdAtMs: nowMs }, expiresAtMs ?? undefined);
+    const grant = grantOf(tuple, attributes);
     data.grants.set(grantKey(tuple), grant);
     this.#auditLog(data, context, operator, { action: 'grant.created', ...tuple });
-    return { kind: 'created', grantId: grant.grantId, createdAtMs: nowMs };
+    return { kind: 'created', ...attributes };
   }
 
   #auditLog(data: TenantData, context: RequestContext, operator: string | undefined, change: object): void {

@@ -18,6 +18,7 @@ import { CliFailure, EXIT } from '../failures.ts';
 import { path } from '../operator-client.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
+import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
 export const RELATION_ARGUMENT = [
@@ -60,6 +61,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
             subject === undefined ? ['relation', 'relation'] : ['object', 'object'],
             ['grant', 'grant_id'],
             ['created', 'created_at'],
+            ['expires', 'expires_at'],
           ],
         },
         options,
@@ -68,20 +70,36 @@ function registerGrantList(grants: Command, context: CliContext): void {
   );
 }
 
+interface Expiry {
+  readonly expires?: string;
+}
+
 /** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
 function registerGrantWrites(grants: Command, context: CliContext): void {
+  const parseTime = timeParser(context.nowMs, 'the future');
   const add = grants
     .command('add')
-    .description('create a grant: the subject then holds the relation on the object; an existing grant stays unchanged')
+    .description(
+      'create a grant: the subject then holds the relation on the object; of an existing grant only the expiry may change',
+    )
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
     .option(...TENANT_OPTION)
+    .option('--expires <time>', `when the grant ends, in UTC: ${TIME_FORMS}, from now; or never`, (text: string) =>
+      text === 'never' ? text : parseTime(text),
+    )
     .option(...JSON_OPTION);
-  addExamples(add, `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
-    context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
+  addExamples(
+    add,
+    `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `grants add user:ann viewer doc:readme --expires 90d --tenant ${TENANT_EXAMPLE}`,
+  ).action(
+    context.action(async (subject: string, relation: string, object: string, options: TenantOption & Expiry) => {
       const client = await context.connect();
-      const json = { subject, relation, object };
+      const { expires } = options;
+      const expires_at = expires === 'never' ? null : expires;
+      const json = { subject, relation, object, ...(expires_at === undefined ? {} : { expires_at }) };
       printRecord(
         context,
         await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }),

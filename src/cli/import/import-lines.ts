@@ -88,11 +88,11 @@ export function encodeLine(
   if (format === 'ndjson') return text.trim() === '' ? undefined : { json: text };
   if (text === '') return undefined;
   const columns = text.split('\t');
-  if (columns.length !== 3) {
+  if (columns.length !== 3 && columns.length !== 4) {
     return refuse(
-      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3: subject, relation and object, separated by tabs.`,
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3 or 4: subject, relation, object and, if the grant expires, when, separated by tabs.`,
     );
   }
-  const [subject, relation, object] = columns;
-  return { json: JSON.stringify({ subject, relation, object }) };
+  const [subject, relation, object, expires_at] = columns;
+  return { json: JSON.stringify({ subject, relation, object, expires_at }) };
 }

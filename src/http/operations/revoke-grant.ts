@@ -2,10 +2,11 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { refuseExpiry } from '../../core/grant-expiry.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { tupleSchema } from '../schema/schemas.ts';
-import { validateTuple } from '../schema/validation.ts';
+import { isJsonObject, validateTuple } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
 export const revokeGrant: Operation = {
@@ -23,6 +24,7 @@ export const revokeGrant: Operation = {
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'grant-not-found'],
   answer(session, context, { body }) {
     const tuple = validateTuple(body);
+    if (isJsonObject(body)) refuseExpiry(body.expires_at);
     return session.writeGrants(context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');

@@ -8,6 +8,7 @@ export const EXAMPLE_GRANT = {
   grant_id: 'grt_01jhm9r0g0e8xsg4k6t2v8w0ya',
   ...EXAMPLE_TUPLE,
   created_at: EXAMPLE_TIMESTAMP,
+  expires_at: null,
 };
 
 export const EXAMPLE_NAMESPACE = { name: 'document', created_at: EXAMPLE_TIMESTAMP };

@@ -61,6 +61,16 @@ export const tupleSchema = z
   )
   .meta({ description: 'A relationship. Unknown fields are ignored.' });
 
+/** As documented; the expiry is parsed by hand (grant-expiry.ts). */
+export const grantBodySchema = tupleSchema
+  .extend({
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
+      description:
+        'The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.',
+    }),
+  })
+  .meta({ description: 'A relationship, and until when it holds. Unknown fields are ignored.' });
+
 /** The body of a bulk check as documented; its length is checked before its elements. */
 export const bulkSchema = z.object({
   checks: z.array(tupleSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
@@ -87,6 +97,7 @@ export const grantSchema = z
     relation: relationSchema,
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
+    expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 

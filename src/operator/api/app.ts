@@ -86,11 +86,11 @@ function consoleOperations(
     ...tenantOperations(operator, options.plans),
     ...usageOperations(operator, options.plans),
     ...keyOperations(operator, clock),
-    ...grantOperations(operator),
+    ...grantOperations(operator, clock),
     ...namespaceOperations(operator),
     ...browseOperations(operator),
     ...auditLogOperations(operator),
-    ...importOperations(operator, options.errorsBase),
+    ...importOperations(operator, options.errorsBase, clock),
     ...exportOperations(operator),
     ...clusterOperations(operator, options.plans),
   ];

@@ -29,8 +29,17 @@ describe('grants', () => {
     const again = await ofTenant('grants', 'add', 'user:ann', 'viewer', 'doc:a/b', '--json');
     assert.deepEqual([again.code, JSON.parse(again.stdout).object], [0, 'doc:a/b'], 'one that is there stays');
     await ofTenant('grants', 'add', 'user:ann', 'editor', 'img:1');
+    const ending = await ofTenant('grants', 'add', 'user:eve', 'viewer', 'doc:z', '--expires', '90d', '--json');
+    const days = (Date.parse(JSON.parse(ending.stdout).expires_at) - Date.now()) / 86_400_000;
+    assert.ok(days > 89 && days < 91, ending.stdout);
+    const kept = await ofTenant('grants', 'add', 'user:eve', 'viewer', 'doc:z', '--expires', 'never', '--json');
+    assert.equal(JSON.parse(kept.stdout).expires_at, null);
+    await ofTenant('grants', 'revoke', 'user:eve', 'viewer', 'doc:z');
     const listed = await ofTenant('grants', 'list', 'user:ann');
-    assert.match(listed.stdout, /RELATION +OBJECT +GRANT +CREATED\neditor +img:1 +grt_.*\nviewer +doc:a\/b +grt_/);
+    assert.match(
+      listed.stdout,
+      /RELATION +OBJECT +GRANT +CREATED +EXPIRES\neditor +img:1 +grt_.*\nviewer +doc:a\/b +grt_/,
+    );
     assert.equal((await ofTenant('objects', 'user:ann', 'viewer')).stdout, 'OBJECT\ndoc:a/b\n');
     const json = await ofTenant('objects', 'user:ann', 'viewer', '--namespace', 'img', '--json');
     assert.deepEqual(JSON.parse(json.stdout), []);

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { parseQuery } from '../../schemas.ts';
@@ -16,8 +17,12 @@ const FORMATS = {
   },
   tsv: {
     contentType: 'text/tab-separated-values; charset=utf-8',
-    // Identifiers hold neither tabs nor line ends, so nothing needs quoting.
-    line: (grant: Grant): string => `${grant.subject}\t${grant.relation}\t${grant.object}\n`,
+    // Identifiers hold neither tabs nor line ends, so nothing needs quoting. Only a grant that expires has a fourth
+    // column: without it, an import would make the grant permanent.
+    line: ({ subject, relation, object, expiresAtMs }: Grant): string => {
+      const tuple = `${subject}\t${relation}\t${object}`;
+      return expiresAtMs === undefined ? `${tuple}\n` : `${tuple}\t${formatTimestamp(expiresAtMs)}\n`;
+    },
   },
 } as const;
 

@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
+import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
+import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
@@ -16,7 +18,7 @@ import {
   type Tuple,
 } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
-import type { GrantResult } from '../../../shard/shard.ts';
+import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
@@ -25,15 +27,19 @@ import { type Call, type Operation, sessionOf } from '../operation.ts';
 const part = z.unknown().optional();
 const tupleShape = { subject: part, relation: part, object: part };
 
-async function readTuple(call: Call): Promise<Tuple> {
-  const body = parseBody(await readJson(call.request), tupleShape);
-  return parseTuple(body.subject, body.relation, body.object);
+async function readTuple(call: Call): Promise<Tuple & { readonly expiresAt: unknown }> {
+  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
+  return { ...parseTuple(body.subject, body.relation, body.object), expiresAt: body.expires_at };
 }
 
-async function writeOne(operatorApi: OperatorApi, call: Call, revoke: boolean): Promise<[Tuple, GrantResult]> {
+async function writeOne(
+  operatorApi: OperatorApi,
+  call: Call,
+  read: (expiresAt: unknown) => Pick<GrantRequest, 'revoke' | 'expiresAtMs'>,
+): Promise<[Tuple, GrantResult]> {
   const session = await sessionOf(operatorApi, call);
-  const tuple = await readTuple(call);
-  const [result] = await session.writeGrants(call.context(), [{ ...tuple, revoke }]);
+  const { expiresAt, ...tuple } = await readTuple(call);
+  const [result] = await session.writeGrants(call.context(), [{ ...tuple, ...read(expiresAt) }]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
   return [tuple, result];
@@ -64,7 +70,7 @@ function requireAnchor(query: { readonly [Field in EntityField]?: string | undef
 
 const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();
 
-export function grantOperations(operatorApi: OperatorApi): readonly Operation[] {
+export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
   return [
     {
       method: 'POST',
@@ -81,7 +87,10 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
       path: '/tenants/:tenantId/grants',
       name: 'operator-create-grant',
       async run(call) {
-        const [tuple, result] = await writeOne(operatorApi, call, false);
+        const [tuple, result] = await writeOne(operatorApi, call, (expiresAt) => ({
+          revoke: false,
+          ...parseExpiry(expiresAt, clock.wallMs()),
+        }));
         assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
         return {
           kind: 'json',
@@ -95,7 +104,10 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
       path: '/tenants/:tenantId/grants',
       name: 'operator-revoke-grant',
       async run(call) {
-        const [, result] = await writeOne(operatorApi, call, true);
+        const [, result] = await writeOne(operatorApi, call, (expiresAt) => {
+          refuseExpiry(expiresAt);
+          return { revoke: true };
+        });
         if (result.kind === 'not-found') {
           throw new GrantdError('grant-not-found', 'No such grant exists, so there was nothing to revoke.');
         }

@@ -2,11 +2,13 @@
 // others. All accepted grants are durable when the response is sent. Repeating a batch is safe: existing grants stay.
 
 import { assert, assertNever } from '../../../core/assert.ts';
+import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { parseExpiry } from '../../../core/grant-expiry.ts';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
-import { parseTuple, type Tuple } from '../../../core/tuples.ts';
+import { parseTuple } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
-import type { GrantResult } from '../../../shard/shard.ts';
+import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
@@ -17,7 +19,7 @@ const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const firstLineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 type Line = { readonly number: number } & (
-  | { readonly tuple: Tuple }
+  | { readonly write: GrantRequest }
   | { readonly refusal: { readonly code: string; readonly detail: string } }
 );
 
@@ -28,7 +30,7 @@ interface LineResult {
   readonly detail?: string;
 }
 
-function parseLine(text: string): Tuple {
+function parseLine(text: string, wallMs: number): GrantRequest {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,7 +41,12 @@ function parseLine(text: string): Tuple {
     throw new GrantdError('invalid-request', 'The line is not a JSON object.');
   }
   const fields = new Map<string, unknown>(Object.entries(value));
-  return parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object'));
+  return {
+    ...parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object')),
+    // An export says `null` of a grant that never expired then; an existing grant keeps what it has.
+    ...parseExpiry(fields.get('expires_at') ?? undefined, wallMs),
+    revoke: false,
+  };
 }
 
 function decodeLine(bytes: Uint8Array, number: number): string {
@@ -53,7 +60,7 @@ function decodeLine(bytes: Uint8Array, number: number): string {
 /**
  * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
  */
-export function parseLines(body: Uint8Array): readonly Line[] {
+export function parseLines(body: Uint8Array, wallMs: number): readonly Line[] {
   const lines: Line[] = [];
   let start = 0;
   for (let number = 1; start < body.length; number += 1) {
@@ -64,7 +71,7 @@ export function parseLines(body: Uint8Array): readonly Line[] {
     if (bytes.length === 0) continue;
     try {
       const text = decodeLine(bytes, number);
-      if (text.trim() !== '') lines.push({ number, tuple: parseLine(text) });
+      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs) });
     } catch (error) {
       const { code, message } = GrantdError.from(error);
       lines.push({ number, refusal: { code, detail: message } });
@@ -94,7 +101,11 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
   }
 }
 
-export function importOperations(operatorApi: OperatorApi, errorsBase: string): readonly Operation[] {
+export function importOperations(
+  operatorApi: OperatorApi,
+  errorsBase: string,
+  clock: Pick<Clock, 'wallMs'>,
+): readonly Operation[] {
   return [
     {
       method: 'POST',
@@ -105,8 +116,9 @@ export function importOperations(operatorApi: OperatorApi, errorsBase: string): 
         const session = await sessionOf(operatorApi, call);
         const lines = parseLines(
           await readBody(call.request, { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES }),
+          clock.wallMs(),
         );
-        const writes = lines.flatMap((line) => ('tuple' in line ? [{ ...line.tuple, revoke: false }] : []));
+        const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
         const results = writes.length === 0 ? [] : await session.writeGrants(call.context(), writes);
         assert(results.length === writes.length, 'every write has a result');
         const pending = results.values();

@@ -108,7 +108,7 @@ describe('a filter', () => {
     const id = await createTenant(0);
     const action = await grantd(['audit-log', '--tenant', id, '--action', 'granted']);
     assert.equal(action.code, 2);
-    assert.match(action.stderr, /grant\.created, grant\.revoked, key\.created/);
+    assert.match(action.stderr, /grant\.created, grant\.expired, grant\.revoked, grant\.updated, key\.created/);
     const actor = await grantd(['audit-log', '--tenant', id, '--actor', 'alice']);
     assert.match(actor.stderr, /"actor" must be operator:NAME/);
     assert.notEqual(actor.code, 0);

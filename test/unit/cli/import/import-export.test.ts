@@ -87,7 +87,7 @@ describe('import', () => {
     assert.match(run.stderr, /^Refused lines:\n/);
     for (const pattern of [
       /line 2: invalid-request: The line has 2 columns/,
-      /line 4: invalid-request: The line has 4 columns/,
+      /line 4: invalid-request: "expires_at" must be an ISO 8601 timestamp/,
       /line 5: invalid-request: The line is not valid UTF-8/,
       /line 6: invalid-subject: /,
       /line 7: invalid-relation: /,

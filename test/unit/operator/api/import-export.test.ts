@@ -112,7 +112,14 @@ describe('export', () => {
     const ndjson = await call('GET', `/tenants/${id}/export`);
     assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson');
     const records = linesOf(ndjson.text);
-    assert.deepEqual(Object.keys(records[0]), ['grant_id', 'subject', 'relation', 'object', 'created_at']);
+    assert.deepEqual(Object.keys(records[0]), [
+      'grant_id',
+      'subject',
+      'relation',
+      'object',
+      'created_at',
+      'expires_at',
+    ]);
     assert.deepEqual(
       records.map(({ subject, relation, object }) => `${subject}\t${relation}\t${object}`),
       expected,

@@ -214,7 +214,14 @@ describe('grants', () => {
     const one = tuple('user:ann', 'viewer', 'doc:a:b/*');
     const created = await call('POST', `/tenants/${id}/grants`, one);
     assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body), ['grant_id', 'subject', 'relation', 'object', 'created_at']);
+    assert.deepEqual(Object.keys(created.body), [
+      'grant_id',
+      'subject',
+      'relation',
+      'object',
+      'created_at',
+      'expires_at',
+    ]);
     const again = await call('POST', `/tenants/${id}/grants`, one);
     assert.equal(again.status, 200);
     assert.deepEqual(again.body, created.body);
