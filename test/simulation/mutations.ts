@@ -32,18 +32,64 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n    return answersOf(held.tuples)[0] === true;',
-        replace: 'return answersOf(held.tuples)[0] === true;',
-      },
-      {
-        file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n    // From here to the reply',
-        replace: '// From here to the reply',
+        find: 'this.#handles.assertGood(handle);\n    const nowMs = tenure.slotTime.nowMs;',
+        replace: 'const nowMs = tenure.slotTime.nowMs;',
       },
       {
         file: 'src/shard/peers/handle-calls.ts',
         find: 'this.handles.assertGood(handle);\n    return answer;',
         replace: 'return answer;',
+      },
+    ],
+  },
+  {
+    name: 'expiry-by-the-wall-clock',
+    what: 'Whether a grant has expired is read from the wall clock alone.',
+    caughtBy: 'expiry',
+    edits: [
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'return Math.max(timeOfStamp(wallStamp(this.#clock)), this.loggedMs);',
+        replace: 'return timeOfStamp(wallStamp(this.#clock));',
+      },
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'return hasExpired(facts, this.loggedMs) ? false : undefined;',
+        replace: 'return false;',
+      },
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'if (!hasExpired(facts, this.#loggedMs)) this.waits = true;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'expiry-before-the-log',
+    what: 'A client is told that a grant has expired before the log, and so the next owner, knows that time.',
+    caughtBy: 'expiry',
+    edits: [
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'return hasExpired(facts, this.loggedMs) ? false : undefined;',
+        replace: 'return false;',
+      },
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'if (!hasExpired(facts, this.#loggedMs)) this.waits = true;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'expiry-told-twice',
+    what: 'A grant with several rows that tell its expiries is collected once for each.',
+    caughtBy: 'expiry',
+    edits: [
+      {
+        file: 'src/shard/log/grant-collection.ts',
+        find: 'const due = withoutRepeats(rows);',
+        replace: 'const due = rows;',
       },
     ],
   },
@@ -420,9 +466,9 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/log/recovery.ts',
-        find: 'if (row.seq >= countedFrom) yield row;',
-        replace: 'if (row.seq >= countedFrom - 1e9) yield row;',
+        file: 'src/shard/memory/grant-count.ts',
+        find: 'if (row.seq < countedFrom) return;',
+        replace: 'if (row.seq < countedFrom - 1e9) return;',
       },
     ],
   },

@@ -62,6 +62,8 @@ export const FOCUSES = [
   'delays',
   /** Wall clocks jump by an hour, and owners die. */
   'clocks',
+  /** Grants expire; wall clocks are up to an hour apart and jump, and owners die. */
+  'expiry',
   /**
    * Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered
    * wrongly.
@@ -124,6 +126,8 @@ export interface Profile extends OperationProfile {
   readonly slowShard: string | undefined;
   /** How far wall clocks may be off. */
   readonly wallSkewMs: number;
+  /** Clients per front whose grants expire. */
+  readonly expiryClients: number;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
@@ -180,6 +184,16 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
   clocks: { 'jump-wall': 5, 'kill-shard': 4, 'reset-network': 6 },
+  expiry: {
+    'jump-wall': 4,
+    'kill-shard': 4,
+    'stop-shard': 2,
+    'pause-shard': 2,
+    'cut-heartbeats': 1,
+    'add-shard': 1,
+    'remove-shard': 1,
+    'reset-network': 3,
+  },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-heartbeats': 1 },
@@ -298,6 +312,9 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
       return { ...TRIMMED, ...CROWDED, ...SHORT_WINDOW };
     case 'far-clocks':
       return TRIMMED;
+    case 'expiry':
+      // Little else is written to the slot, nor collected soon: nothing but the answers themselves moves the log on.
+      return { slots: 8, clientsPerFront: 1, maintenanceMs: 5000, nemesisMs: random.between(500, 1500) };
     default:
       return {};
   }
@@ -346,9 +363,11 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     slowNetwork: focus === 'moves' || focus === 'delays' ? 0.15 : random.pick([0.002, 0.02]),
     keepaliveMs: focus === 'late-bytes' ? 120_000 : 2000,
     slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
-    wallSkewMs: focus === 'displaced' ? 5000 : 200,
+    wallSkewMs: focus === 'displaced' ? 5000 : focus === 'expiry' ? HOUR_MS : 200,
+    expiryClients: focus === 'expiry' ? 3 : 0,
     uniqueGrants: focus === 'broken-clocks',
-    countless: random.fork('countless').pick([0, 0, 0.5]),
+    // A version that keeps no counts knows no expiry either, and refuses to read one.
+    countless: focus === 'expiry' ? 0 : random.fork('countless').pick([0, 0, 0.5]),
     ...drawOperations(random.fork('operations'), focus),
   };
 }

@@ -11,6 +11,7 @@ import type { RequestContext } from '../../src/front/front.ts';
 import { checkHistory } from '../kit/history/check-history.ts';
 import { History, strictlyIncreasing } from '../kit/history/history.ts';
 import type { WorkloadPorts, WorkloadTenant } from './caller.ts';
+import { ExpiringGrants, ExpiryClient } from './expiring-grants.ts';
 import { ASSERTIONS_CHANNEL } from './mutate.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
@@ -55,6 +56,8 @@ const FINAL_MS_MAX = 200_000;
 const OPERATE_MS_MAX = 10_000;
 /** One read of the store for each of them, where that reads least. */
 const EXPORT_PAGE = 20;
+/** The number of the tenant whose grants expire. */
+const EXPIRING_TENANT = 99;
 const FAILURES_MAX = 5;
 /**
  * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
@@ -82,6 +85,9 @@ class Simulation {
   readonly #namespaces: NamespaceRules;
   readonly #options: RunOptions;
   readonly #tenants: WorkloadTenant[] = [];
+  readonly #expiring: ExpiringGrants;
+  /** Of grants that expire: the history knows nothing about it. */
+  #expiringTenant: WorkloadTenant | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -96,6 +102,7 @@ class Simulation {
     this.#now = strictlyIncreasing(() => this.#scheduler.nowMs);
     this.#history = new History(this.#now);
     this.#namespaces = new NamespaceRules(report);
+    this.#expiring = new ExpiringGrants(report);
   }
 
   report(failure: string): void {
@@ -154,6 +161,7 @@ class Simulation {
     this.#cluster.startFront('console', 'console');
     while (![...this.#cluster.fronts.values()].every(({ front }) => front.ready())) await this.#scheduler.sleep(50);
     for (let index = 0; index < this.#profile.tenants; index += 1) this.#tenants.push(await this.#createTenant(index));
+    if (this.#profile.expiryClients > 0) this.#expiringTenant = await this.#createTenant(EXPIRING_TENANT);
   }
 
   async #createTenant(index: number): Promise<WorkloadTenant> {
@@ -202,6 +210,7 @@ class Simulation {
     const work = Promise.all([
       ...clients.map((client) => client.run(endMs)),
       ...operators.map((operator) => operator.run(endMs)),
+      ...this.#createExpiryClients().map((client) => client.run(endMs)),
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -226,6 +235,7 @@ class Simulation {
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    await this.#go(this.#checkExpired(), 'expired grants are not told', FINAL_MS_MAX);
     if (!trusted) return;
     await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
     const tenants = [...this.#tenants, ...operators.flatMap(({ temporary }) => temporary)];
@@ -241,6 +251,41 @@ class Simulation {
       }
     }
     return clients;
+  }
+
+  #createExpiryClients(): ExpiryClient[] {
+    const { expiryClients, fronts } = this.#profile;
+    const tenant = this.#expiringTenant;
+    if (tenant === undefined) return [];
+    return Array.from({ length: expiryClients * fronts }, (_, index) => {
+      const name = `expiry-client-${index}`;
+      const of = { tenant, grants: this.#expiring };
+      return new ExpiryClient(name, `front-${index % fronts}`, this.#workloadPorts(), this.#random.fork(name), of);
+    });
+  }
+
+  /** What has ended stays so, and the audit log tells it. */
+  async #checkExpired(): Promise<void> {
+    const [client] = this.#createExpiryClients();
+    const tenantId = this.#expiringTenant?.tenantId;
+    if (client === undefined || tenantId === undefined) return;
+    for (const life of this.#expiring.lives) if (!life.over) await client.check(life);
+    while (!this.#expiring.told(await this.#toldExpiries(tenantId))) await this.#scheduler.sleep(200);
+  }
+
+  /** The objects of the grants whose expiry the audit log tells. */
+  async #toldExpiries(tenantId: TenantId): Promise<string[]> {
+    const objects: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { limit: 1000, cursor, action: 'grant.expired' };
+      const page = await this.#operate('read the audit log', ({ operator }, context) =>
+        operator.listAuditLog(context, tenantId, query),
+      );
+      objects.push(...page.items.map(({ change }) => String(JSON.parse(change).object)));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return objects;
   }
 
   #createClient(frontName: string, index: number): Client {

@@ -1,0 +1,194 @@
+// Grants that expire, in a tenant of their own, and the rules for them. The clocks of owners are hours apart and jump,
+// and owners die: whatever the time is, an answer that a grant holds has a time before its expiry, one that it has
+// expired a time not before it; once a client has been told that it has expired, nobody is told otherwise; a grant made
+// again is a new one, with its own expiry; and each expiry is told once.
+
+import type { Tuple } from '../../src/core/tuples.ts';
+import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { WALL_START_MS } from './simulated-process.ts';
+
+const HOUR_MS = 3_600_000;
+/** One entity has so many of them that its page is not whole, in some profiles. */
+const SUBJECTS = 3;
+const NEVER_MS = Number.POSITIVE_INFINITY;
+
+/** A grant whose creation was acknowledged. */
+interface Life {
+  readonly tuple: Tuple;
+  readonly grantId: string;
+  readonly expiresAtMs: number;
+  /** When a client was first told that it does not hold. */
+  endedAt: number | undefined;
+  /** The tuple was asked for again: what is answered from then on says nothing about this life. */
+  over: boolean;
+}
+
+export class ExpiringGrants {
+  readonly lives: Life[] = [];
+  readonly #report: (failure: string) => void;
+  #made = 0;
+
+  constructor(report: (failure: string) => void) {
+    this.#report = report;
+  }
+
+  /** One that nobody has named. */
+  newTuple({ index }: WorkloadTenant, random: SeededRandom): Tuple {
+    this.#made += 1;
+    const subject = `user${index}:x${random.whole(1, SUBJECTS)}`;
+    return { subject, relation: 'viewer', object: `doc${index}:x${this.#made}` };
+  }
+
+  /** By object: how often one with an expiry was asked for, whether the answer came or not. */
+  readonly #asked = new Map<string, number>();
+
+  asked({ object }: Tuple): void {
+    this.#asked.set(object, (this.#asked.get(object) ?? 0) + 1);
+  }
+
+  created(tuple: Tuple, grantId: string, expiresAtMs: number): void {
+    if (this.lives.some((life) => life.grantId === grantId)) this.#report(`grant ${grantId} is made a second time`);
+    this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
+  }
+
+  /** An answer to a question that was asked at `askedAt`. `checkedAtMs`: where it has one. */
+  judge(life: Life, held: boolean, askedAt: number, answeredAt: number, checkedAtMs: number | undefined): void {
+    if (life.over) return;
+    const { tuple, expiresAtMs, endedAt } = life;
+    const what = `${tuple.subject} ${tuple.object}, which expires at ${expiresAtMs},`;
+    if (held) {
+      if (checkedAtMs !== undefined && checkedAtMs >= expiresAtMs) this.#report(`${what} holds at ${checkedAtMs}`);
+      if (endedAt !== undefined && endedAt < askedAt) this.#report(`${what} had ended, and holds again`);
+      return;
+    }
+    if (expiresAtMs === NEVER_MS) this.#report(`${what} does not hold`);
+    if (checkedAtMs !== undefined && checkedAtMs < expiresAtMs) this.#report(`${what} has ended at ${checkedAtMs}`);
+    life.endedAt = Math.min(life.endedAt ?? answeredAt, answeredAt);
+  }
+
+  /** Of all grants that ended, each expiry is told, and none twice. Returns whether all are told by now. */
+  told(objects: readonly string[]): boolean {
+    const counts = new Map<string, number>();
+    for (const object of objects) counts.set(object, (counts.get(object) ?? 0) + 1);
+    for (const [object, count] of counts) {
+      if (count > (this.#asked.get(object) ?? 0)) this.#report(`the expiry of ${object} is told ${count} times`);
+    }
+    return this.lives.every(({ endedAt, over, tuple }) => over || endedAt === undefined || counts.has(tuple.object));
+  }
+}
+
+/** A client that makes grants that expire, and asks about those of all such clients. */
+export class ExpiryClient extends Caller {
+  readonly #tenant: WorkloadTenant;
+  readonly #grants: ExpiringGrants;
+
+  constructor(
+    name: string,
+    frontName: string,
+    ports: WorkloadPorts,
+    random: SeededRandom,
+    of: { readonly tenant: WorkloadTenant; readonly grants: ExpiringGrants },
+  ) {
+    super(name, frontName, ports, random);
+    this.#tenant = of.tenant;
+    this.#grants = of.grants;
+  }
+
+  run(endMs: number): Promise<void> {
+    return this.repeat(endMs, [1, this.ports.profile.thinkMsMax]);
+  }
+
+  protected override step(): Promise<void> {
+    const { lives } = this.#grants;
+    const recent = lives.slice(-12);
+    if (recent.length === 0 || this.random.chance(0.12)) return this.#make();
+    const life = this.random.pick(recent);
+    if (life.endedAt !== undefined && !life.over && this.random.chance(0.15)) return this.#makeAgain(life);
+    switch (this.random.pick(['check', 'check', 'check', 'bulk', 'list'])) {
+      case 'check':
+        return this.check(life);
+      case 'bulk':
+        return this.#bulk([...new Set([life, this.random.pick(recent), this.random.pick(recent)])]);
+      default:
+        return this.#list(life.tuple.subject);
+    }
+  }
+
+  /** Seconds from now, by the clock of some owner. */
+  #someExpiry(): number {
+    const nowMs = WALL_START_MS + this.ports.cluster.scheduler.nowMs;
+    return Math.round(nowMs + this.random.pick([0, -HOUR_MS, HOUR_MS]) + this.random.between(100, 12_000));
+  }
+
+  async #make(): Promise<void> {
+    const tuple = this.#grants.newTuple(this.#tenant, this.random);
+    const expiresAtMs = this.#someExpiry();
+    const result = await this.#write(tuple, expiresAtMs);
+    if (result?.kind === 'created') this.#grants.created(tuple, result.grantId, expiresAtMs);
+  }
+
+  async #makeAgain(life: Life): Promise<void> {
+    life.over = true;
+    const expiresAtMs = this.random.chance(0.5) ? this.#someExpiry() : undefined;
+    const result = await this.#write(life.tuple, expiresAtMs);
+    if (result === undefined) return;
+    if (result.kind === 'exists') this.ports.report(`${life.tuple.object} had ended, and is said to exist`);
+    if (result.kind !== 'created') return;
+    if (result.expiresAtMs !== expiresAtMs) {
+      this.ports.report(
+        `${life.tuple.object} is made to expire at ${expiresAtMs}, and expires at ${result.expiresAtMs}`,
+      );
+    }
+    this.#grants.created(life.tuple, result.grantId, expiresAtMs ?? NEVER_MS);
+  }
+
+  async #write(tuple: Tuple, expiresAtMs: number | undefined) {
+    const write = { ...tuple, revoke: false, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
+    if (expiresAtMs !== undefined) this.#grants.asked(tuple);
+    const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+      session.writeGrants(context, [write]),
+    );
+    return answer.kind === 'value' ? answer.value[0] : undefined;
+  }
+
+  async check(life: Life): Promise<void> {
+    const askedAt = this.ports.now();
+    const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+      session.check(context, life.tuple),
+    );
+    if (answer.kind !== 'value') return;
+    const { authorized, checkedAtMs } = answer.value;
+    this.#grants.judge(life, authorized, askedAt, this.ports.now(), checkedAtMs);
+  }
+
+  async #bulk(lives: readonly Life[]): Promise<void> {
+    const askedAt = this.ports.now();
+    const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+      session.checkBulk(
+        context,
+        lives.map(({ tuple }) => tuple),
+      ),
+    );
+    if (answer.kind !== 'value') return;
+    const { authorized, checkedAtMs } = answer.value;
+    const answeredAt = this.ports.now();
+    for (const [index, life] of lives.entries()) {
+      this.#grants.judge(life, authorized[index] === true, askedAt, answeredAt, checkedAtMs);
+    }
+  }
+
+  /** In one page: all that a subject holds at one time. */
+  async #list(subject: string): Promise<void> {
+    const known = this.#grants.lives.filter(({ tuple }) => tuple.subject === subject);
+    const askedAt = this.ports.now();
+    const query = { subject, relation: 'viewer', namespace: undefined, limit: 1000, cursor: undefined } as const;
+    const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+      session.listObjects(context, query),
+    );
+    if (answer.kind !== 'value' || answer.value.nextCursor !== undefined) return;
+    const listed = new Set(answer.value.items);
+    const answeredAt = this.ports.now();
+    for (const life of known) this.#grants.judge(life, listed.has(life.tuple.object), askedAt, answeredAt, undefined);
+  }
+}
