@@ -19,6 +19,7 @@ import {
 } from '../../../../src/rpc/protocol.ts';
 import type {
   Attempt,
+  GrantRequest,
   GrantResult,
   IssuedHandle,
   ListedKey,
@@ -46,6 +47,8 @@ const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const someText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const timeMs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+/** A wire accepts it as the expiry of a new grant. */
+const EXPIRY_MS = Date.UTC(2030, 0, 31);
 const rate = fc.double({ min: 0, max: 1e9, noNaN: true });
 const someRate = fc.double({ min: 0.001, max: 1e9, noNaN: true });
 const limit = fc.integer({ min: 1, max: 400 });
@@ -73,13 +76,13 @@ const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   plan: text,
   suspended: fc.boolean(),
 });
-const grant: fc.Arbitrary<Grant> = record({
+const grant: fc.Arbitrary<Grant> = record<Grant>({
   subject: identifier,
   relation,
   object: identifier,
   grantId: text,
   createdAtMs: timeMs,
-});
+}).chain((each) => fc.constantFrom(each, { ...each, expiresAtMs: EXPIRY_MS }));
 const key: fc.Arbitrary<ListedKey> = record({
   keyId,
   name: text,
@@ -108,14 +111,32 @@ const tenant: fc.Arbitrary<TenantStatus> = fc
     ...(grants && { grants }),
     ...(deletion && { deletion }),
   }));
+const plainWrite: fc.Arbitrary<GrantRequest> = record({
+  subject: identifier,
+  relation,
+  object: identifier,
+  revoke: fc.boolean(),
+});
+/** Of a grant; a revocation has none. */
+const withExpiry = (write: GrantRequest): GrantRequest => ({
+  ...write,
+  revoke: false,
+  expiresAtMs: write.revoke ? null : EXPIRY_MS,
+});
 const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
   record({ kind: fc.constant('created'), grantId: text, createdAtMs: timeMs }),
   record({ kind: fc.constant('exists'), grantId: text, createdAtMs: timeMs }),
+  record({
+    kind: fc.constantFrom('created', 'exists'),
+    grantId: text,
+    createdAtMs: timeMs,
+    expiresAtMs: fc.constant(EXPIRY_MS),
+  }),
   record({ kind: fc.constant('revoked') }),
   record({ kind: fc.constant('not-found') }),
   record({
     kind: fc.constant('refused'),
-    code: fc.constantFrom('namespace-limit-reached', 'grant-limit-reached'),
+    code: fc.constantFrom('namespace-limit-reached', 'grant-limit-reached', 'invalid-request'),
     message: text,
   }),
 );
@@ -137,10 +158,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     answer: ({ subjects }) => record({ authorized: exactly(fc.boolean(), subjects.length), checkedAtMs: timeMs }),
   },
   writeGrants: {
-    request: fc.array(record({ subject: identifier, relation, object: identifier, revoke: fc.boolean() }), {
-      minLength: 1,
-      maxLength: 6,
-    }),
+    request: fc.array(fc.oneof(plainWrite, plainWrite.map(withExpiry)), { minLength: 1, maxLength: 6 }),
     answer: (writes) => exactly(grantResult, writes.length),
   },
   listHolders: {

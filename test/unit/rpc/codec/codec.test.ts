@@ -89,6 +89,8 @@ const shardMessage: fc.Arbitrary<ShardMessage> = fc.record(
       denied: many(uint32),
       failed: fc.oneof({ weight: 3, arbitrary: fc.constant<never[]>([]) }, { weight: 1, arbitrary: many(failure) }),
       checkedAtMs: timeMs,
+      timed: many(uint32),
+      timedAtMs: many(timeMs),
     }),
     replies: many(reply),
     pong: fc.record({ id: uint32, shardMs: fc.double({ noNaN: true }) }),
