@@ -6,7 +6,7 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
-import type { GrantRequest, GrantResult, ResultPage } from '../../src/shard/shard.ts';
+import type { GrantRequest, GrantResult, GrantsQuery, ResultPage } from '../../src/shard/shard.ts';
 import type { History, Invocation, Outcome } from '../kit/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
 import type { Profile } from './profile.ts';
@@ -105,8 +105,12 @@ export abstract class Caller {
     return {
       subject: this.subject(tenant),
       relation: this.random.chance(0.85) ? 'viewer' : 'editor',
-      object: `doc${tenant.index}:o${this.random.whole(1, this.ports.profile.objects)}`,
+      object: this.object(tenant),
     };
+  }
+
+  protected object({ index }: WorkloadTenant): string {
+    return `doc${index}:o${this.random.whole(1, this.ports.profile.objects)}`;
   }
 
   // ---- calls ----
@@ -138,18 +142,18 @@ export abstract class Caller {
     return known;
   }
 
-  /** All pages of an export, of the whole tenant or of one subject, or as many as can be had. */
-  protected export(tenant: WorkloadTenant, access: Access, limit: number, subject?: string): Promise<void> {
+  /** All pages of an export, of the whole tenant, of a subject or on an object, or as many as can be had. */
+  protected export(tenant: WorkloadTenant, access: Access, limit: number, of?: GrantsQuery['of']): Promise<void> {
     let after: Tuple | undefined;
     return this.#pages(
       tenant,
       access,
-      (since) => ({ kind: 'export', input: { subject, after, since } }),
+      (since) => ({ kind: 'export', input: { ...of, after, since } }),
       async (session, context, cursor) => {
         const page =
-          subject === undefined
+          of === undefined
             ? await operated(session).exportGrants(context, { limit, cursor })
-            : await session.listGrants(context, { of: { subject }, relation: undefined, limit, cursor });
+            : await session.listGrants(context, { of, relation: undefined, limit, cursor });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,
@@ -215,10 +219,30 @@ export abstract class Caller {
     );
   }
 
-  #demandOwn(tenant: WorkloadTenant, objects: readonly string[]): void {
-    for (const object of objects) {
-      if (object.startsWith(`doc${tenant.index}:`)) continue;
-      this.ports.report(`${object} is listed to tenant ${tenant.index}, to which it does not belong`);
+  protected listHolders(
+    tenant: WorkloadTenant,
+    access: Access,
+    query: { readonly object: string; readonly relation: Relation; readonly limit: number },
+  ): Promise<void> {
+    const { object, relation, limit } = query;
+    let after: string | undefined;
+    return this.#pages(
+      tenant,
+      access,
+      (since) => ({ kind: 'holders', input: { object, relation, after, since } }),
+      async (session, context, cursor) => {
+        const page = await session.listHolders(context, { object, relation, namespace: undefined, limit, cursor });
+        this.#demandOwn(tenant, page.items);
+        after = page.items.at(-1) ?? after;
+        return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };
+      },
+    );
+  }
+
+  #demandOwn({ index }: WorkloadTenant, entities: readonly string[]): void {
+    for (const entity of entities) {
+      if (entity.startsWith(`doc${index}:`) || entity.startsWith(`user${index}:`)) continue;
+      this.ports.report(`${entity} is listed to tenant ${index}, to which it does not belong`);
     }
   }
 

@@ -12,6 +12,7 @@ export type Action =
   | 'check'
   | 'bulk'
   | 'list'
+  | 'holders'
   | 'several'
   | 'sweep'
   | 'key'
@@ -39,6 +40,7 @@ const ACTIONS: OperationProfile['actions'] = {
   check: 22,
   bulk: 8,
   list: 10,
+  holders: 6,
   several: 3,
   sweep: 0.5,
   key: 3,
@@ -50,7 +52,7 @@ const ACTIONS: OperationProfile['actions'] = {
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
   // A write betrays a former owner, since it collides in the log; a read does not.
   moves: { ...ACTIONS, grant: 8, revoke: 8, check: 60 },
-  listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8 },
+  listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8, holders: 16 },
   keys: { ...ACTIONS, check: 30, 'key-race': 16 },
 };
 

@@ -31,6 +31,8 @@ export class Client extends Caller {
         return this.#bulk(tenant);
       case 'list':
         return this.#list(tenant);
+      case 'holders':
+        return this.#listByObject(tenant);
       case 'several':
         return this.#writeSeveral(tenant);
       case 'sweep':
@@ -117,6 +119,16 @@ export class Client extends Caller {
   list(tenant: WorkloadTenant, subject: string, relation: Relation, limit: number): Promise<void> {
     const namespace = this.random.chance(0.3) ? { namespace: `doc${tenant.index}` } : {};
     return this.listObjects(tenant, tenant.key, { subject, relation, limit, ...namespace });
+  }
+
+  /** Who holds a relation on an object, or all grants on it. */
+  #listByObject(tenant: WorkloadTenant): Promise<void> {
+    // An older version does not know these calls.
+    if (this.ports.profile.countless > 0) return this.#list(tenant);
+    const object = this.object(tenant);
+    const limit = this.random.whole(1, 3);
+    if (this.random.chance(0.3)) return this.export(tenant, tenant.key, limit, { object });
+    return this.listHolders(tenant, tenant.key, { object, relation: this.random.pick(RELATIONS_USED), limit });
   }
 
   async #writeSeveral(tenant: WorkloadTenant, key: Key = tenant.key): Promise<void> {

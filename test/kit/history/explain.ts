@@ -71,8 +71,10 @@ function describeCall({ kind, input }: Operation): string {
       return `${kind} [${input.map(tupleText).join(', ')}]`;
     case 'list':
       return `${kind} ${input.subject} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
+    case 'holders':
+      return `${kind} ${input.object} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
     case 'export':
-      return `${kind} ${input.subject ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
+      return `${kind} ${input.subject ?? input.object ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
     case 'subjects':
     case 'keys':
       return `${kind} after ${input.after ?? 'the start'}`;

@@ -46,8 +46,14 @@ interface OperationInputs {
     readonly relation: Tuple['relation'];
     readonly namespace?: string | undefined;
   };
-  /** All grants of the tenant, or those of one subject. */
-  readonly export: PageOf<Tuple> & { readonly subject?: string | undefined };
+  /** Who holds a relation on an object. */
+  readonly holders: PageOf<string> & {
+    readonly object: string;
+    readonly relation: Tuple['relation'];
+    readonly namespace?: string | undefined;
+  };
+  /** All grants of the tenant, or those of one subject, or those on one object. */
+  readonly export: PageOf<Tuple> & { readonly subject?: string | undefined; readonly object?: string | undefined };
   readonly subjects: PageOf<string>;
   readonly keys: PageOf<string>;
   /** The id is known where the call is answered. */
@@ -61,6 +67,7 @@ interface OperationOutcomes {
   readonly check: { readonly kind: 'answer'; readonly authorized: boolean };
   readonly bulk: { readonly kind: 'answer'; readonly authorized: readonly boolean[] };
   readonly list: { readonly kind: 'answer'; readonly objects: readonly string[]; readonly more: boolean };
+  readonly holders: { readonly kind: 'answer'; readonly subjects: readonly string[]; readonly more: boolean };
   readonly export: { readonly kind: 'answer'; readonly grants: readonly ListedGrant[]; readonly more: boolean };
   readonly subjects: { readonly kind: 'answer'; readonly subjects: readonly string[]; readonly more: boolean };
   readonly keys: { readonly kind: 'answer'; readonly keys: readonly ListedKeyName[]; readonly more: boolean };

@@ -45,19 +45,20 @@ function* findIdentityViolations(operations: readonly Operation[]): Generator<Ru
 
 function* findListingViolations(operations: readonly Operation[]): Generator<RuleViolation> {
   for (const operation of operations) {
-    if (operation.kind !== 'list' || operation.outcome?.kind !== 'answer') continue;
+    if (operation.kind !== 'list' && operation.kind !== 'holders') continue;
+    if (operation.outcome?.kind !== 'answer') continue;
     const { namespace, after } = operation.input;
     let previous = after;
-    for (const object of operation.outcome.objects) {
-      if (previous !== undefined && compareUtf8(previous, object) >= 0) {
-        yield { rule: 'A listing ascends by bytes, every object once.', operations: [operation] };
+    for (const name of 'objects' in operation.outcome ? operation.outcome.objects : operation.outcome.subjects) {
+      if (previous !== undefined && compareUtf8(previous, name) >= 0) {
+        yield { rule: 'A listing ascends by bytes, every object or subject once.', operations: [operation] };
         break;
       }
-      if (namespace !== undefined && !object.startsWith(`${namespace}:`)) {
+      if (namespace !== undefined && !name.startsWith(`${namespace}:`)) {
         yield { rule: 'A listing keeps to its namespace.', operations: [operation] };
         break;
       }
-      previous = object;
+      previous = name;
     }
   }
 }
