@@ -318,6 +318,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'revocation-search',
+    what: 'What a version without rows by object revoked stays there.',
+    caughtBy: 'trimming',
+    edits: [
+      {
+        file: 'src/shard/log/grant-walk.ts',
+        find: 'if (grantCount.searchedTo !== undefined) await search.step(grantCount.searchedTo);',
+        replace: 'if (grantCount.searchedTo !== undefined) grantCount.searched(undefined);',
+      },
+    ],
+  },
+  {
     name: 'completion-awaited',
     what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
     caughtBy: 'broad',
@@ -421,8 +433,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
-        find: 'if (row.seq >= countedFrom) yield row;',
-        replace: 'if (row.seq >= countedFrom - 1e9) yield row;',
+        find: 'isRight: row.seq >= countedFrom',
+        replace: 'isRight: row.seq >= countedFrom - 1e9',
       },
     ],
   },
@@ -434,8 +446,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
-        find: 'if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
-        replace: 'add(grant);',
+        find: 'if (!tombstone && changes.find(relationNumber(relation) ?? 0, object) === undefined)',
+        replace: 'if (!tombstone)',
       },
     ],
   },
