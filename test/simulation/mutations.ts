@@ -320,7 +320,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'revocation-search',
     what: 'What a version without rows by object revoked stays there.',
-    caughtBy: 'trimming',
+    caughtBy: 'broad',
+    firstSeed: 119,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -484,8 +485,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/listings.ts',
-        find: 'const delta = memory.pages.openDelta(query.subject);',
-        replace: "const delta = memory.pages.openDelta('user:nobody');",
+        find: 'const delta = query.pages.openDelta(query.entity);',
+        replace: "const delta = query.pages.openDelta('user:nobody');",
       },
     ],
   },
