@@ -123,8 +123,6 @@ export class Client extends Caller {
 
   /** Who holds a relation on an object, or all grants on it. */
   #listByObject(tenant: WorkloadTenant): Promise<void> {
-    // An older version does not know these calls.
-    if (this.ports.profile.countless > 0) return this.#list(tenant);
     const object = this.object(tenant);
     const limit = this.random.whole(1, 3);
     if (this.random.chance(0.3)) return this.export(tenant, tenant.key, limit, { object });
