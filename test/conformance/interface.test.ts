@@ -18,6 +18,8 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/check': ['POST'],
   '/v1/check/bulk': ['POST'],
   '/v1/grants': ['GET', 'POST', 'DELETE'],
+  '/v1/grants/bulk': ['POST'],
+  '/v1/grants/revoke': ['POST'],
   '/v1/objects': ['GET'],
   '/v1/subjects': ['GET'],
   '/v1/namespaces': ['GET', 'POST'],

@@ -109,7 +109,11 @@ export const grantFilterSchema = z.object({
 });
 
 /** Either all of them or a body. */
-export const tupleQuerySchema = grantFilterSchema;
+export const tupleQuerySchema = z.object({
+  subject: subjectSchema.optional(),
+  relation: relationSchema.optional(),
+  object: objectSchema.optional(),
+});
 
 const timestamp = (description: string) =>
   z.string().meta({ format: 'date-time', description: `${description} ISO 8601 in UTC with milliseconds.` });

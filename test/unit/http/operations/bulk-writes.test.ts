@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { scopeMask } from '../../../../src/core/scopes.ts';
-import { assertProblem, assertRateLimitHeaders, type CallOptions, call } from '../../../kit/http-client.ts';
+import {
+  type Answer,
+  assertProblem,
+  assertRateLimitHeaders,
+  type CallOptions,
+  call,
+} from '../../../kit/http-client.ts';
 import { type HttpInProcess, startHttp } from '../http-in-process.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
@@ -24,7 +30,10 @@ beforeEach(async () => {
 
 const send = (method: string, path: string, body?: unknown, options: Partial<CallOptions> = {}) =>
   call(http.url, { method, path, key, ...(body === undefined ? {} : { body }), ...options });
-const holds = async (tuple: object): Promise<boolean> => (await send('POST', '/v1/check', tuple)).json.authorized;
+/** Of any shape, as the parser gives it. */
+const fieldsOf = ({ text }: Answer): ReturnType<typeof JSON.parse> => JSON.parse(text);
+const holds = async (tuple: object): Promise<boolean> =>
+  fieldsOf(await send('POST', '/v1/check', tuple)).authorized === true;
 const callsOf = (name: string): number => http.front.operator.calls.filter((each) => each.name === name).length;
 
 describe('POST /v1/grants/bulk', () => {
@@ -40,9 +49,9 @@ describe('POST /v1/grants/bulk', () => {
     });
     assert.equal(response.status, 200);
     assertRateLimitHeaders(response, 200);
-    const { grants, revocations } = response.json;
+    const { grants, revocations } = fieldsOf(response);
     assert.deepEqual(revocations, [{ revoked: false }]);
-    assert.deepEqual(grants[1], { ...first.json, created: false });
+    assert.deepEqual(grants[1], { ...fieldsOf(first), created: false });
     assert.deepEqual(
       { ...grants[0], grant_id: '', created_at: '' },
       { grant_id: '', ...TUPLE, created_at: '', created: true },
@@ -90,7 +99,7 @@ describe('POST /v1/grants/bulk', () => {
     assert.ok(escaped.length > 512 * 1024 && escaped.length < 1024 * 1024);
     const response = await send('POST', '/v1/grants/bulk', escaped);
     assert.equal(response.status, 200);
-    assert.equal(response.json.grants.length, 100);
+    assert.equal(fieldsOf(response).grants.length, 100);
     assert.equal(response.headers['x-service-ratelimit-remaining'], '199');
     const tooLarge = await send('POST', '/v1/grants/bulk', `${escaped}${' '.repeat(1024 * 1024)}`);
     assertProblem(tooLarge, 413, 'payload-too-large', errorsBase);
@@ -135,8 +144,10 @@ describe('DELETE /v1/grants by query', () => {
 
   it('takes a body that is empty, and a query that is, as none', async () => {
     await send('POST', '/v1/grants', TUPLE);
-    const chunked = { headers: { 'transfer-encoding': 'chunked' }, body: '' };
-    assert.equal((await send('DELETE', `/v1/grants?${query}`, undefined, chunked)).status, 204);
+    const chunked = { 'transfer-encoding': 'chunked', 'content-length': '' };
+    assert.equal((await send('DELETE', `/v1/grants?${query}`, '', { headers: chunked })).status, 204);
+    await send('POST', '/v1/grants', TUPLE);
+    assert.equal((await send('DELETE', `/v1/grants?${query}`, '')).status, 204);
     await send('POST', '/v1/grants', TUPLE);
     assert.equal((await send('DELETE', '/v1/grants?&', TUPLE)).status, 204);
   });
