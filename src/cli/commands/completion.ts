@@ -34,7 +34,9 @@ const suggestFiles: Suggest = (complete) => {
 
 /** For an argument or an option of one command. */
 const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
-  ...['check', 'grants add', 'grants revoke', 'objects'].map((name) => [name, 'relation', suggest(RELATIONS)] as const),
+  ...['check', 'grants add', 'grants list', 'grants revoke', 'objects', 'subjects'].map(
+    (name) => [name, 'relation', suggest(RELATIONS)] as const,
+  ),
   ['audit-log', 'action', suggest(AUDIT_ACTIONS)],
   ['keys create', 'scope', suggest(SCOPES)],
   ['tenants create', 'plan', suggest(PLANS)],
