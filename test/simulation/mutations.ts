@@ -459,7 +459,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/peers/listings.ts',
+        file: 'src/shard/memory/grant-range.ts',
         find: 'if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);',
         replace: 'insertRow(rows, row);',
       },
@@ -472,8 +472,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/listings.ts',
-        find: 'const delta = memory.pages.openDelta(query.subject);',
-        replace: "const delta = memory.pages.openDelta('user:nobody');",
+        find: 'const delta = query.pages.openDelta(query.entity);',
+        replace: "const delta = query.pages.openDelta('user:nobody');",
       },
     ],
   },

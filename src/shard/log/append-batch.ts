@@ -18,6 +18,8 @@ export interface Operation {
   readonly expiresAtMs: number;
   /** At least the UTF-8 bytes of its encoding. */
   readonly bytesMax: number;
+  /** At least the number of grants that it changes; absent: one. */
+  readonly changesMax?: number;
   readonly decide: Decide;
 }
 

@@ -17,7 +17,6 @@ import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
-import type { Change } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -30,6 +29,7 @@ import {
   encodeEntry,
   encodeOperation,
   followingBase,
+  formatFor,
 } from './entries.ts';
 import { Cohort } from './group-commit-window.ts';
 import type { OperationMemory } from './idempotency/cache.ts';
@@ -285,7 +285,8 @@ export class Appender {
         answers.push(decided.answer);
         if (decided.changes.length === 0) continue;
         const { actor, requestId, index } = next;
-        const operation = { tenantId, actor, requestId, index, atMs, changes: decided.changes };
+        const { changes, results } = decided;
+        const operation = { tenantId, actor, requestId, index, atMs, changes, results };
         const text = encodeOperation(operation);
         bytesFree -= Buffer.byteLength(text) + 1;
         operations.push(operation);
@@ -299,7 +300,7 @@ export class Appender {
     waiting: Waiting,
     draft: Draft,
     nowMs: number,
-  ): { readonly answer: Answer; readonly changes: readonly Change[] } {
+  ): Pick<EntryOperation, 'changes' | 'results'> & { readonly answer: Answer } {
     // The operation may have been restored from the log while it waited.
     const restored = this.#ports.operations.restore(waiting.requestId, waiting.index);
     if (restored !== undefined) return { answer: { waiting, ...restored }, changes: [] };
@@ -308,9 +309,9 @@ export class Appender {
       return { answer: { waiting, error }, changes: [] };
     }
     try {
-      const { result, changes } = waiting.decide(draft);
+      const { result, changes, results } = waiting.decide(draft);
       draft.add(waiting.tenantId, changes);
-      return { answer: { waiting, result }, changes };
+      return { answer: { waiting, result }, changes, results };
     } catch (error) {
       return { answer: { waiting, error }, changes: [] };
     }
@@ -323,7 +324,7 @@ export class Appender {
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
-    const body = encodeEntry(batch, batch.encoded);
+    const body = encodeEntry(batch, batch.encoded, formatFor(batch.operations));
     const entryId = ids.create('ent');
     let failures = 0;
     while (this.#closed === undefined) {

@@ -10,6 +10,7 @@ import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
 import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
+import type { BulkWriteResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
 
 /** The outcome of an operation. */
@@ -42,6 +43,9 @@ const ARRAY_BYTES = 250;
 const RUN_BYTES = 600;
 const OTHER_BYTES = 400;
 const ERROR_BYTES = 2000;
+/** Of a bulk write: a grant as an object with its id; a revocation. */
+const RECORD_BYTES = 140;
+const FLAG_BYTES = 8;
 
 const REQUEST_PREFIX = 'req_';
 const GRANT_PREFIX = 'grt_';
@@ -118,13 +122,22 @@ function bytesOf(outcome: OperationOutcome): number {
       return 2 * OTHER_BYTES + 2 * result.key.name.length;
     case 'tenant':
       return 2 * OTHER_BYTES + 2 * (result.tenant.name.length + result.tenant.plan.length);
+    case 'bulk':
+      return bytesOfBulk(result.bulk);
     case 'key-revoked':
+    case 'revocation':
       return OTHER_BYTES;
     case 'grant':
       return OTHER_BYTES + (result.grant.kind === 'refused' ? 2 * result.grant.message.length : 0);
     default:
       return assertNever(result);
   }
+}
+
+function bytesOfBulk(bulk: BulkWriteResult): number {
+  if (bulk.kind === 'refused') return OTHER_BYTES + 2 * bulk.message.length;
+  if (bulk.kind === 'condition-not-met') return OTHER_BYTES;
+  return 2 * OTHER_BYTES + RECORD_BYTES * bulk.grants.length + FLAG_BYTES * bulk.revoked.length;
 }
 
 const nameOf = (requestId: string, index: number): string => `${requestId}/${index}`;
