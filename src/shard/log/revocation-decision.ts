@@ -2,7 +2,6 @@
 // takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the earlier
 // decisions of the batch.
 
-import { assert } from '../../core/assert.ts';
 import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
 import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
@@ -11,14 +10,20 @@ import type { PageRow } from '../memory/grant-page.ts';
 import type { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { GrantFilter } from '../shard.ts';
+import type { Operation } from './append-batch.ts';
 import { assertLives, type Decide, type Draft } from './write-decisions.ts';
 
 /** UTF-8 bytes of a revocation in the log, without its identifiers. */
 const REVOCATION_BYTES = 256;
+const OPERATION_BYTES = 1024;
 /** Reserved for grants that are created before the decision. */
 const SPARE_BYTES = 16 * 1024;
-/** UTF-8 bytes of the changes of one operation. */
-export const REVOCATIONS_BYTES_MAX = 480 * 1024;
+const SPARE_CHANGES = 50;
+/** Of an operation: about 1,400 ordinary grants, or 200 of the longest. */
+const BYTES_MAX = 480 * 1024;
+
+/** What an operation reserves in its entry. */
+export type RevocationSize = Required<Pick<Operation, 'bytesMax' | 'changesMax'>>;
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
@@ -28,19 +33,23 @@ const bytesOf = (entityBytes: number, { counterpart }: PageRow): number =>
 /** Too much has changed since the matching grants were read: read them again. Nothing was done. */
 export class RangeOutdated extends Error {}
 
-/** What the operation must reserve for its changes, given what matches now. */
-export function bytesReserved({ entity }: HeldRange, matching: readonly PageRow[]): number {
+/** What the operation needs, given what matches now. */
+export function sizeOfRevocation({ entity }: HeldRange, matching: readonly PageRow[]): RevocationSize {
   const entityBytes = jsonBytes(entity);
-  let bytes = SPARE_BYTES;
-  for (const row of matching.slice(0, REVOKED_PER_CALL_MAX)) bytes += bytesOf(entityBytes, row);
-  return Math.min(bytes, REVOCATIONS_BYTES_MAX);
+  let bytesMax = OPERATION_BYTES + SPARE_BYTES;
+  for (const row of matching.slice(0, REVOKED_PER_CALL_MAX)) bytesMax += bytesOf(entityBytes, row);
+  return {
+    bytesMax: Math.min(bytesMax, BYTES_MAX),
+    changesMax: Math.min(matching.length + SPARE_CHANGES, REVOKED_PER_CALL_MAX),
+  };
 }
 
+/** Revokes no more than what `size` has reserved. */
 export function decideRevocation(
   memory: TenantMemory,
   { of }: GrantFilter,
   range: HeldRange,
-  bytesMax: number,
+  size: RevocationSize,
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
@@ -48,20 +57,20 @@ export function decideRevocation(
     if (matching === undefined) throw new RangeOutdated();
     const entityBytes = jsonBytes(range.entity);
     const changes: Change[] = [];
-    let bytes = 0;
+    let bytes = OPERATION_BYTES;
     for (const row of matching) {
       bytes += bytesOf(entityBytes, row);
-      if (changes.length === REVOKED_PER_CALL_MAX || bytes > bytesMax) break;
+      if (changes.length === size.changesMax || bytes > size.bytesMax) break;
       changes.push({ kind: 'grant-revoked', grant: grantIn(of, row) });
     }
-    assert(changes.length > 0 || matching.length === 0, 'the longest grant fits into every revocation');
     const revoked = changes.length;
-    const result = {
-      kind: 'revocation',
-      revoked,
-      complete: revoked === matching.length && range.end === undefined,
-    } as const;
-    return { result, changes, results: result };
+    range.swept(matching, revoked);
+    const complete = revoked === matching.length && range.end === undefined;
+    return {
+      result: { kind: 'revocation', revoked, complete },
+      changes,
+      results: { kind: 'revocation', revoked, complete },
+    };
   };
 }
 

@@ -64,23 +64,33 @@ function lowest(count: number, holds: (index: number) => boolean): number {
   return low;
 }
 
+export interface RangeOf {
+  readonly entity: string;
+  /** Only this relation. */
+  readonly relation: Relation | undefined;
+}
+
 /** The first grants of an entity, for a decision that is taken later. */
 export class HeldRange {
   readonly entity: string;
   readonly #query: RangeQuery;
   readonly #rows: readonly PageRow[];
   readonly #delta: GrantDelta;
+  readonly #onSwept: (upTo: PagePlace) => void;
   /** Where the read ended; undefined: the range has every grant of the entity. */
   readonly end: PagePlace | undefined;
 
+  /** `onSwept`: a decision leaves no grant of the range up to this place. */
   constructor(
-    { entity, relation }: { readonly entity: string; readonly relation: Relation | undefined },
+    { entity, relation }: RangeOf,
     read: { readonly rows: readonly PageRow[]; readonly end: PagePlace | undefined; readonly delta: GrantDelta },
+    onSwept: (upTo: PagePlace) => void = () => {},
   ) {
     this.entity = entity;
     this.#query = { relation, after: undefined, prefix: '' };
     this.#rows = read.rows;
     this.#delta = read.delta;
+    this.#onSwept = onSwept;
     this.end = read.end;
   }
 
@@ -91,5 +101,11 @@ export class HeldRange {
   current(drafted: Iterable<TupleChange> = []): readonly PageRow[] | undefined {
     if (this.#delta.size > CHANGES_MAX) return undefined;
     return rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);
+  }
+
+  /** A decision revokes the first `count` of `current`. */
+  swept(current: readonly PageRow[], count: number): void {
+    const upTo = count === current.length ? this.end : current[count - 1];
+    if (upTo !== undefined) this.#onSwept({ relation: upTo.relation, counterpart: upTo.counterpart });
   }
 }

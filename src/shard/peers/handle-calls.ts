@@ -14,7 +14,7 @@ import { type Handle, HandleTable } from './handles.ts';
 import type { Listing, ListingContext } from './listings.ts';
 
 /** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
-export const OPERATION_BYTES = 1024;
+const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
 
 /** What the log must have room for. */

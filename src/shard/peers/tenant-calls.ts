@@ -4,13 +4,13 @@
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
-import { BULK_CHECKS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsOf, type Grant, type Namespace, type TupleColumns } from '../../core/tuples.ts';
 import { appendTraced } from '../log/append-spans.ts';
 import { decideBulk, sizeOfBulk, tuplesOf } from '../log/bulk-decision.ts';
-import { bytesReserved, decideRevocation, RangeOutdated } from '../log/revocation-decision.ts';
+import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
   type Decide,
@@ -44,7 +44,7 @@ import {
   type TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
-import { type HandleCalls, type HandleCallsDependencies, OPERATION_BYTES } from './handle-calls.ts';
+import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
@@ -240,9 +240,8 @@ export class TenantCalls implements TenantConnection {
     const { memory } = handle;
     return withMatching(this.#dependencies, this.#calls.listing(handle), filter, async (range, matching) => {
       this.#handles.assertGood(handle);
-      const bytes = bytesReserved(range, matching);
-      const size = { bytesMax: OPERATION_BYTES + bytes, changesMax: REVOKED_PER_CALL_MAX };
-      const decide = under(handle, decideRevocation(memory, filter, range, bytes));
+      const size = sizeOfRevocation(range, matching);
+      const decide = under(handle, decideRevocation(memory, filter, range, size));
       try {
         const result = await this.#calls.submitSized(handle, attempt, size, decide);
         assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
