@@ -1,5 +1,6 @@
-// Bulk writes and filters of grants as JSON, in both APIs: parsed from a body, and shown in a response. Invariants: each
-// tuple occurs at most once among the changes; an absent, empty or ill-formed field never widens what a call changes.
+// Bulk writes and filters of grants as JSON, in both APIs: parsed from a body, and shown in a response. Invariants:
+// each tuple occurs at most once among the changes; an absent, empty or ill-formed field never widens what a call
+// changes.
 
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
