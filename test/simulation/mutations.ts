@@ -472,7 +472,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/peers/listings.ts',
+        file: 'src/shard/memory/grant-range.ts',
         find: 'if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);',
         replace: 'insertRow(rows, row);',
       },
