@@ -6,26 +6,31 @@
 // that stamp, which is then removed. A grant that was created again since has a greater stamp. The search is resumable:
 // the count row says how far it got. It goes through the whole audit log, since nothing says when the rollback began.
 
+import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { attributesOfId } from '../../core/grant-attributes.ts';
 import { parseTuple, type Tuple } from '../../core/tuples.ts';
-import type { AuditLogRow, ObjectGrantWrite, Stamp } from '../../store/store.ts';
+import type { AuditLogRow, ObjectGrantWrite, Stamp, StateStore } from '../../store/store.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { GrantWalkPorts } from './grant-walk.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Rows of the audit log in one step: parsed in a few milliseconds. */
 const ROWS_PER_STEP = 500;
 const READS_AT_ONCE = 16;
 
+export interface SearchPorts {
+  readonly store: StateStore;
+  readonly clock: Clock;
+}
+
 interface Revocation extends Tuple {
   readonly grantId: string;
 }
 
 export class RevocationSearch {
-  readonly #ports: GrantWalkPorts;
+  readonly #ports: SearchPorts;
   readonly #tenure: Tenure;
   readonly #memory: TenantMemory;
   /** Where the next step reads; undefined: at the tenant's first month. */
@@ -33,7 +38,7 @@ export class RevocationSearch {
   /** The state tables contain everything up to here. */
   #settled: { readonly stamp: Stamp; readonly month: string } | undefined;
 
-  constructor(ports: GrantWalkPorts, tenure: Tenure, memory: TenantMemory) {
+  constructor(ports: SearchPorts, tenure: Tenure, memory: TenantMemory) {
     this.#ports = ports;
     this.#tenure = tenure;
     this.#memory = memory;

@@ -42,7 +42,9 @@ export const compareGrants = (left: GrantPlace, right: GrantPlace): number =>
 export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
   Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object);
 
-/** Bucket, subject, relation, object. Without a relation, the last element is the seq up to which the search has come. */
+/**
+ * Bucket, subject, relation, object. Without a relation, the last element is the seq up to which the search has come.
+ */
 const positionSchema = z.tuple([
   z
     .int()
@@ -123,7 +125,7 @@ export class GrantCount {
 
   /**
    * Continues from a stored row, before any entry is replayed. If it is not right, since a version that keeps none has
-   * owned the slot after it was written, the count begins anew. A search that was not finished goes on.
+   * owned the slot after it was written, the count starts over. A search that was not finished goes on.
    */
   load(row: GrantCountRow, isRight: boolean): void {
     const progress = row.position === undefined ? undefined : decodeProgress(row.position);

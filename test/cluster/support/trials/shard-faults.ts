@@ -115,7 +115,8 @@ const crashShard: Trial = {
       `  ${owned.size} tenants of the crashed shard were answered again after ${worst.toFixed(0)} ms at the latest`,
     );
     assertNoFailures(outcome);
-    // The new process knows of the death at once. If it starts more slowly than a lease runs out, another shard is first.
+    // The new process knows of the death at once. If it starts more slowly than a lease runs out, another shard is
+    // first.
     const logs = bench.cluster.shards.map(({ options }) => readFileSync(options.logFile, 'utf8')).join('');
     const declared = new RegExp(
       `earlier process in the same place .* declared it dead|"shardName":"${victim.name}".*declared a silent member dead`,

@@ -1,5 +1,5 @@
-// After a rollback to a version without rows by object, what that version revoked is taken from the rows by object, even
-// if it has removed the tombstone rows.
+// After a rollback to a version without rows by object, what that version revoked is dead by object too, even if
+// it has removed the tombstone rows.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
