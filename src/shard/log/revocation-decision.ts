@@ -1,6 +1,6 @@
-// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one operation
-// takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the earlier
-// decisions of the batch.
+// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one
+// operation takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the
+// earlier decisions of the batch.
 
 import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';

@@ -1,6 +1,6 @@
 // Grants of one entity as they were read from the state tables or a page, corrected by what was committed since.
-// Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the place
-// at which the read ended.
+// Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the
+// place at which the read ended.
 
 import { compareUtf8, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 import { CHANGES_MAX, type EntityChanges, type GrantDelta, type TupleChange } from './grant-deltas.ts';

@@ -1,5 +1,5 @@
-// A step on several registers, as far as one of them is concerned. It may allow more than the whole step does, but never
-// less: a register that is out of order alone is out of order.
+// A step on several registers, as far as one of them is concerned. It may allow more than the whole step does, but
+// never less: a register that is out of order alone is out of order.
 
 import type { Effect, Step } from './linearizer.ts';
 

@@ -1,5 +1,5 @@
-// What writes of many grants amount to for rules about single ones: a grant or a revocation for each of their tuples, at
-// their moments. A revocation of what matched names every tuple of the tenant that could have.
+// What writes of many grants amount to for rules about single ones: a grant or a revocation for each of their tuples,
+// at their moments. A revocation of what matched names every tuple of the tenant that could have.
 
 import type { Operation } from './history.ts';
 import { matches, tupleText } from './registers.ts';
