@@ -615,4 +615,86 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'bulk-in-two-entries',
+    what: 'The revocations of a bulk write are an operation of their own, after its grants.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/peers/tenant-calls.ts',
+        find: 'const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);',
+        replace: `const { grants, revocations, conditions } = write;
+    const cuts = [grants.length, grants.length + revocations.length];
+    const parts = [
+      [{ grants, revocations: [], conditions }, [...held.tuples.slice(0, cuts[0]), ...held.tuples.slice(cuts[1])]],
+      [{ grants: [], revocations, conditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
+    ];
+    const [first, second] = parts.map(([part, tuples], index) => () =>
+      this.#calls.submitSized(
+        handle,
+        { ...attempt, requestId: attempt.requestId + index },
+        sizeOfBulk(part),
+        under(handle, decideBulk(this.#dependencies, memory, tuples, part)),
+      ),
+    );
+    const granted = await first();
+    if (granted.bulk.kind !== 'written') return granted.bulk;
+    const result = { kind: 'bulk', bulk: { ...granted.bulk, revoked: (await second()).bulk.revoked } };`,
+      },
+    ],
+  },
+  {
+    name: 'condition-after-the-changes',
+    what: 'A condition on a tuple that the bulk write itself changes means the state after the write.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/log/bulk-decision.ts',
+        find: 'const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));',
+        replace: `const textOf = ({ subject, relation, object }) => [subject, relation, object].join(' ');
+    const own = new Map(write.grants.map((tuple) => [textOf(tuple), true]));
+    for (const tuple of write.revocations) own.set(textOf(tuple), false);
+    const unmet = write.conditions.findIndex(
+      (condition, index) => condition.exists !== (own.get(textOf(condition)) ?? present[index] !== null),
+    );`,
+      },
+    ],
+  },
+  {
+    name: 'revoking-what-was-read',
+    what: 'A revocation by a filter takes what matched when it was read, not when it is decided.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/memory/grant-range.ts',
+        find: 'return rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);',
+        replace:
+          'this.first ??= rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);\n    return this.first;',
+      },
+    ],
+  },
+  {
+    name: 'revoking-without-the-draft',
+    what: 'A revocation by a filter does not know what was decided before it in the same entry.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/log/revocation-decision.ts',
+        find: 'const matching = range.current(draftedOf(draft, memory, of));',
+        replace: 'const matching = range.current();',
+      },
+    ],
+  },
+  {
+    name: 'swept-range',
+    what: 'A new grant leaves it standing that nothing is left where a revocation by a filter has been.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/memory/grant-pages.ts',
+        find: 'if (facts !== null) this.#swept?.delete(entity);',
+        replace: '',
+      },
+    ],
+  },
 ];

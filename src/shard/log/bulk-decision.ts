@@ -1,5 +1,5 @@
-// Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists, are
-// evaluated against the state before the call; none of its own changes counts.
+// Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists,
+// are evaluated against the state before the call; none of its own changes counts.
 
 import { assert } from '../../core/assert.ts';
 import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/grant-attributes.ts';
@@ -31,7 +31,9 @@ interface Changed {
 /** UTF-8 bytes of a change in the log with its result and its new namespaces, without its identifiers. */
 const CHANGE_BYTES = 640;
 const OPERATION_BYTES = 1024;
-/** In UTF-8, per UTF-16 unit: identifiers contain no control characters and no lone surrogates, so escapes take less. */
+/**
+ * In UTF-8, per UTF-16 unit: identifiers contain no control characters and no lone surrogates, so escapes take less.
+ */
 const BYTES_PER_UNIT = 3;
 
 /** What the log must have room for. At most 100 changes of the longest identifiers take 400 KiB. */

@@ -8,7 +8,9 @@ import { type GrantAttributes, readGrantAttributes } from '../../core/grant-attr
 export type LoggedResults =
   | {
       readonly kind: 'bulk';
-      /** In the order of the request. `created`: by the next change that creates a grant. Otherwise the grant existed. */
+      /**
+       * In the order of the request. `created`: by the next change that creates a grant. Otherwise the grant existed.
+       */
       readonly grants: readonly ('created' | GrantAttributes)[];
       readonly revoked: readonly boolean[];
     }

@@ -1,8 +1,7 @@
-// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one operation
-// takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the earlier
-// decisions of the batch.
+// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one
+// operation takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the
+// earlier decisions of the batch.
 
-import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
 import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TupleChange } from '../memory/grant-deltas.ts';
@@ -34,13 +33,13 @@ const bytesOf = (entityBytes: number, { counterpart }: PageRow): number =>
 export class RangeOutdated extends Error {}
 
 /** What the operation needs, given what matches now. */
-export function sizeOfRevocation({ entity }: HeldRange, matching: readonly PageRow[]): RevocationSize {
+export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: readonly PageRow[]): RevocationSize {
   const entityBytes = jsonBytes(entity);
   let bytesMax = OPERATION_BYTES + SPARE_BYTES;
-  for (const row of matching.slice(0, REVOKED_PER_CALL_MAX)) bytesMax += bytesOf(entityBytes, row);
+  for (const row of matching.slice(0, countMax)) bytesMax += bytesOf(entityBytes, row);
   return {
     bytesMax: Math.min(bytesMax, BYTES_MAX),
-    changesMax: Math.min(matching.length + SPARE_CHANGES, REVOKED_PER_CALL_MAX),
+    changesMax: Math.min(matching.length + SPARE_CHANGES, countMax),
   };
 }
 

@@ -1,6 +1,6 @@
-// The operations that wait for an append, by tenant. Invariants: operations of one tenant keep their order; tenants take
-// turns, so none waits for more than one operation of each other tenant; what waits is bounded for each tenant and for
-// the slot.
+// The operations that wait for an append, by tenant. Invariants: operations of one tenant keep their order; tenants
+// take turns, so none waits for more than one operation of each other tenant; what waits is bounded for each tenant and
+// for the slot.
 
 import type { TenantId } from '../../core/ids.ts';
 import { type Operation, type Waiting, weightOf } from './append-batch.ts';

@@ -91,6 +91,10 @@ export class GrantPages {
     this.#dependencies = dependencies;
   }
 
+  get limits(): PageLimits {
+    return this.#dependencies.pageLimits;
+  }
+
   // ---- content in memory ----
 
   /** Current as of now: valid until the next await. */

@@ -1,6 +1,6 @@
 // Grants of one entity as they were read from the state tables or a page, corrected by what was committed since.
-// Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the place
-// at which the read ended.
+// Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the
+// place at which the read ended.
 
 import { compareUtf8, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 import { CHANGES_MAX, type EntityChanges, type GrantDelta, type TupleChange } from './grant-deltas.ts';
@@ -68,6 +68,7 @@ export interface RangeOf {
   readonly entity: string;
   /** Only this relation. */
   readonly relation: Relation | undefined;
+  readonly countMax: number;
 }
 
 /** The first grants of an entity, for a decision that is taken later. */
@@ -79,14 +80,17 @@ export class HeldRange {
   readonly #onSwept: (upTo: PagePlace) => void;
   /** Where the read ended; undefined: the range has every grant of the entity. */
   readonly end: PagePlace | undefined;
+  /** Grants that one decision takes. */
+  readonly countMax: number;
 
   /** `onSwept`: a decision leaves no grant of the range up to this place. */
   constructor(
-    { entity, relation }: RangeOf,
+    { entity, relation, countMax }: RangeOf,
     read: { readonly rows: readonly PageRow[]; readonly end: PagePlace | undefined; readonly delta: GrantDelta },
     onSwept: (upTo: PagePlace) => void = () => {},
   ) {
     this.entity = entity;
+    this.countMax = countMax;
     this.#query = { relation, after: undefined, prefix: '' };
     this.#rows = read.rows;
     this.#delta = read.delta;

@@ -2,7 +2,6 @@
 // Invariant: what is read and held at once is bounded, however many grants or tombstone rows the entity has.
 
 import { GrantdError } from '../../core/errors.ts';
-import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
@@ -11,8 +10,6 @@ import type { GrantFilter } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { demandIndexed, type Listing, type ListingContext, pageInMemory } from './listings.ts';
 
-/** One more than one call revokes, which shows whether any are left. */
-const GRANTS_HELD = REVOKED_PER_CALL_MAX + 1;
 /** Estimated bytes of a grant that is held: the longest take slightly more, most take much less. */
 const GRANT_BYTES = 1024;
 /** Live rows and tombstone rows that one call reads: some seconds of a slow store. */
@@ -25,10 +22,15 @@ interface Target extends RangeOf {
 }
 
 function targetOf(listing: Listing, { of, relation }: GrantFilter): Target {
-  if ('subject' in of) return { pages: listing.memory.pages, entity: of.subject, relation };
+  const { memory } = listing;
+  const countMax = memory.pages.limits.revokedPerCall;
+  if ('subject' in of) return { pages: memory.pages, entity: of.subject, relation, countMax };
   demandIndexed(listing);
-  return { pages: listing.memory.objectPages, entity: of.object, relation };
+  return { pages: memory.objectPages, entity: of.object, relation, countMax };
 }
+
+/** One more than a call revokes, which shows whether any are left. */
+const heldMax = ({ countMax }: Target): number => countMax + 1;
 
 /** Calls `decide` with the first grants that match; it returns undefined if they changed too much before its turn. */
 export async function withMatching<Result>(
@@ -40,7 +42,7 @@ export async function withMatching<Result>(
   const { tenure, memory, assertWanted } = listing;
   const target = targetOf(listing, filter);
   const page = target.pages.get(target.entity);
-  const held = page?.whole === true ? Math.min(page.tuples, GRANTS_HELD) : GRANTS_HELD;
+  const held = page?.whole === true ? Math.min(page.tuples, heldMax(target)) : heldMax(target);
   return tenure.budget.calls.run(memory.tenantId, GRANT_BYTES * held, clock, async () => {
     for (let tries = 0; tries < TRIES; tries += 1) {
       assertWanted();
@@ -67,8 +69,8 @@ async function readRange(
   const delta = pages.openDelta(entity);
   if (delta.size > CHANGES_MAX) return undefined;
   if (page === undefined) return readRows(context, listing, target, delta);
-  const rows = page.grantsAfter(undefined, GRANTS_HELD, relation);
-  const end = rows.length < GRANTS_HELD ? undefined : rows.at(-1);
+  const rows = page.grantsAfter(undefined, heldMax(target), relation);
+  const end = rows.length < heldMax(target) ? undefined : rows.at(-1);
   return new HeldRange(target, { rows, end, delta });
 }
 
@@ -80,19 +82,20 @@ async function readRows(
   delta: GrantDelta,
 ): Promise<HeldRange> {
   const { pages, entity, relation } = target;
+  const limit = heldMax(target);
   const rows: PageRow[] = [];
   let end = pages.sweptTo(entity, relation);
-  for (let looked = 0; looked < ROWS_PER_CALL_MAX; looked += GRANTS_HELD) {
+  for (let looked = 0; looked < ROWS_PER_CALL_MAX; looked += limit) {
     const part = await pages.readRows({
       entity,
       ...(relation === undefined ? {} : { relation }),
       ...(end === undefined ? {} : { after: end }),
-      limit: GRANTS_HELD,
+      limit,
     });
     assertWanted();
     rows.push(...part.rows);
     end = part.next;
-    if (end === undefined || rows.length >= GRANTS_HELD) break;
+    if (end === undefined || rows.length >= limit) break;
     await yieldTurn(clock);
   }
   return new HeldRange(target, { rows, end, delta }, (upTo) => pages.sweep(entity, relation, upTo));

@@ -6,6 +6,7 @@ import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';
 import type { RuleViolation } from './plain-rules.ts';
 import { compareTuples, tupleText } from './registers.ts';
+import { singleWritesOf } from './single-writes.ts';
 
 type OperationOf<Kind extends Operation['kind']> = Operation & { readonly kind: Kind };
 
@@ -65,8 +66,7 @@ class SubjectsHeld {
   readonly #subjects = new Map<string, Map<string, Tuple>>();
 
   constructor(operations: readonly Operation[]) {
-    for (const operation of operations) {
-      if (operation.kind !== 'grant' && operation.kind !== 'revoke') continue;
+    for (const operation of singleWritesOf(operations)) {
       if (!mayHaveDone(operation)) continue;
       const name = tupleText(operation.input);
       if (operation.kind === 'revoke') listOf(this.#revocations, name).push(operation);

@@ -7,8 +7,8 @@
 // What was done under a key took effect before anyone was told that the key was revoked.
 
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
-import type { Operation } from './history.ts';
-import type { Effect, Step } from './linearizer.ts';
+import { isGrantWrite, type Operation } from './history.ts';
+import { cellsOf, type Effect, type Step } from './linearizer.ts';
 
 export interface RegisterStep extends Step {
   readonly operation: Operation;
@@ -23,8 +23,7 @@ export interface Registers {
 export const tupleText = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 /** A write that a client does not know the outcome of. Such a read says nothing, and is left out. */
-const isOpenWrite = ({ kind, outcome }: Operation): boolean =>
-  outcome === undefined && (kind === 'grant' || kind === 'revoke');
+const isOpenWrite = ({ kind, outcome }: Operation): boolean => outcome === undefined && isGrantWrite(kind);
 
 class Cells {
   readonly #numbers = new Map<string, number>();
@@ -84,6 +83,9 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
       }));
       return outcome && { kind: 'read', needs };
     }
+    case 'write-bulk':
+      return effectOfBulk(operation, cells);
+    case 'clear':
     case 'list':
     case 'export':
     case 'subjects':
@@ -92,6 +94,56 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
     case 'revoke-key':
       return undefined;
   }
+}
+
+function effectOfBulk({ input, outcome }: Operation & { kind: 'write-bulk' }, cells: Cells): Effect | undefined {
+  const needs = input.conditions.map((tuple) => ({ cell: cells.of(tuple), present: tuple.exists }));
+  const granted = input.grants.map((tuple) => cells.of(tuple));
+  const revoked = input.revocations.map((tuple) => cells.of(tuple));
+  switch (outcome?.kind) {
+    case undefined:
+      return { kind: 'open-transaction', needs, creates: granted, removes: revoked };
+    case 'unmet': {
+      const met = needs.slice(0, outcome.condition);
+      const unmet = needs.slice(outcome.condition, outcome.condition + 1);
+      return { kind: 'read', needs: [...met, ...unmet.map(({ cell, present }) => ({ cell, present: !present }))] };
+    }
+    case 'written': {
+      const named = outcome.grants.map((grant, index) => ({ ...grant, cell: granted[index] ?? -1 }));
+      const identitiesOf = (kind: 'created' | 'exists') =>
+        named.filter((grant) => grant.kind === kind).map(({ cell, grantId }) => ({ cell, identity: grantId }));
+      const absent = revoked.filter((_, index) => outcome.revoked[index] !== true);
+      return {
+        kind: 'transaction',
+        needs: [...needs, ...absent.map((cell) => ({ cell, present: false }))],
+        identities: identitiesOf('exists'),
+        creates: identitiesOf('created'),
+        removes: revoked.filter((_, index) => outcome.revoked[index] === true),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Filter = Extract<Operation, { kind: 'clear' }>['input'];
+
+export function matches({ of, relation }: Filter, tuple: Tuple): boolean {
+  const isOf = 'subject' in of ? tuple.subject === of.subject : tuple.object === of.object;
+  return isOf && (relation === undefined || relation === tuple.relation);
+}
+
+/** Call this once all tuples of the history are known. */
+function effectOfClear({ input, outcome }: Operation & { kind: 'clear' }, cells: Cells): Effect | undefined {
+  if (outcome !== undefined && outcome.kind !== 'cleared') return undefined;
+  const matching = [...cells.tuples.entries()]
+    .filter(([, tuple]) => matches(input, tuple))
+    .sort(([, left], [, right]) => compareUtf8(left.relation, right.relation) || compareTuples(left, right))
+    .map(([cell]) => cell);
+  if (outcome === undefined) return { kind: 'clear', cells: matching, count: undefined, all: false };
+  const { count, complete } = outcome;
+  if (count > 0) return { kind: 'clear', cells: matching, count, all: complete };
+  return complete ? { kind: 'read', needs: matching.map((cell) => ({ cell, present: false })) } : undefined;
 }
 
 export function compareTuples(left: Tuple, right: Tuple): number {
@@ -169,6 +221,13 @@ export function registersOf(operations: readonly Operation[]): Registers {
     if (operation.kind === 'export') for (const grant of operation.outcome.grants) cells.of(grant);
   }
   for (const operation of operations) {
+    if (operation.kind === 'clear') {
+      const effect = effectOfClear(operation, cells);
+      const returnedAt = isOpenWrite(operation) ? undefined : effectBy(operation);
+      if (effect !== undefined && cellsOf(effect).length > 0) {
+        steps.push({ operation, invokedAt: operation.invokedAt, returnedAt, effect });
+      }
+    }
     if (operation.kind !== 'list' && operation.kind !== 'export') continue;
     const { invokedAt, input } = operation;
     const returnedAt = effectBy(operation);

@@ -1,5 +1,5 @@
-// The result of a bulk write in little memory: 17 bytes for a grant and one for a revocation. It keeps: what is unpacked
-// equals what was packed.
+// The result of a bulk write in little memory: 17 bytes for a grant and one for a revocation. It keeps: what is
+// unpacked equals what was packed.
 
 import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';

@@ -1,5 +1,5 @@
-// How the results of a bulk write and of a revocation by a filter are stored: byte for byte, in entries of format 2, and
-// read back the same. Results that do not belong to their changes make the log unreadable.
+// How the results of a bulk write and of a revocation by a filter are stored: byte for byte, in entries of format 2,
+// and read back the same. Results that do not belong to their changes make the log unreadable.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
