@@ -241,7 +241,7 @@ describe('the checker of histories', () => {
     ];
     const { ok, violations, text } = judged(operations);
     assert.equal(ok, false);
-    assert.equal(violations[0]?.title, 'A bulk check is no snapshot.');
+    assert.equal(violations[0]?.title, 'No order explains the answers on several tuples at once.');
     assert.match(text, /bulk \[user:a viewer doc:1, user:a viewer doc:2\]/);
   });
 
