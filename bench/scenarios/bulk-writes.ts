@@ -43,7 +43,7 @@ function singleJob(loaded: LoadedService, grants: readonly Tuple[]): LoadJob {
 function bulkJob(loaded: LoadedService, grants: readonly Tuple[]): LoadJob {
   const requests = Array.from({ length: grants.length / CHANGES_PER_CALL }, (_, call) => ({
     body: JSON.stringify({ grants: grants.slice(call * CHANGES_PER_CALL, (call + 1) * CHANGES_PER_CALL) }),
-    expectedStart: '{"grants":[{"record":{"grant_id":"grt_',
+    expectedStart: '{"grants":[{"grant_id":"grt_',
   }));
   return { ...grantJob(loaded), path: '/v1/grants/bulk', expectedStatus: 200, requests };
 }

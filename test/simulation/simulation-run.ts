@@ -113,7 +113,7 @@ class Simulation {
     for (const process of this.#cluster.processes()) process.kill();
     const verdict = checkHistory(this.#history.operations(), { budget: CHECKER_BUDGET });
     for (const { text } of verdict.violations) this.report(text);
-    if (verdict.undecided > 0) this.report(`${verdict.undecided} groups of bulk checks are too long to be judged`);
+    if (verdict.undecided > 0) this.report(`${verdict.undecided} groups of tuples take too long to be judged`);
     this.#scheduler.mixText(JSON.stringify(this.#history.operations()));
     return {
       seed: this.#options.seed,

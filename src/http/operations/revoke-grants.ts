@@ -13,7 +13,7 @@ export const revokeGrants: Operation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: 'Revoke all grants of a subject, or on an object',
-  description: `Exactly one of \`subject\` and \`object\` must be given: an absent or empty field never means all. One call revokes up to ${REVOKED_PER_CALL_MAX.toLocaleString('en')} grants at one moment. If \`complete\` is false, more were left: repeat the call until it is true. Repeating a call is always safe. Grants that are created meanwhile are revoked too if they match.`,
+  description: `Exactly one of \`subject\` and \`object\` must be given: an absent or empty field never means all. One call revokes up to ${REVOKED_PER_CALL_MAX.toLocaleString('en')} grants at one moment. If \`complete\` is false, more may be left: repeat the call until it is true, also after one that revoked none. Repeating a call is always safe. Grants that are created meanwhile are revoked too if they match.`,
   body: {
     name: 'GrantFilter',
     schema: grantFilterSchema,

@@ -18,7 +18,7 @@ export const writeBulk: Operation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: `Create and revoke up to ${BULK_CHANGES_MAX} grants at once`,
-  description: `All changes take effect at one moment, or none does: no check sees a part of them. A grant that exists already, and a revocation of one that does not exist, are no errors. \`if\` holds up to ${BULK_CONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call is safe only without conditions: once it has taken effect, its own conditions may no longer be met. Counts as one request.`,
+  description: `All changes take effect at one moment, or none does: no check sees a part of them. A grant that exists already, and a revocation of one that does not exist, are no errors. \`if\` holds up to ${BULK_CONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call never does anything twice; but once a call has taken effect, its own changes may keep a repeated one from meeting its conditions. Counts as one request.`,
   body: {
     name: 'BulkWrite',
     schema: bulkWriteSchema,

@@ -231,8 +231,9 @@ function parseTailOperation(value: unknown, format: number): TailOperation | 'un
     const kinds = changes.filter(isChangeKind);
     const read = format < LOG_FORMAT || kinds.length < changes.length ? undefined : readLoggedResults(results, kinds);
     if (read === undefined) return 'unreadable-results';
-    const created = changes.filter(isGrantChange);
-    return { requestId, index, changes: read.kind === 'bulk' ? created : [], results: read };
+    if (read.kind !== 'bulk') return { requestId, index, changes: [], results: read };
+    const created = changes.filter(({ kind }) => kind === 'grant-created');
+    return created.every(isGrantChange) ? { requestId, index, changes: created, results: read } : undefined;
   }
   if (changes.length === 0) return { requestId, index, changes: [] };
   const last = parseLastChange(changes.at(-1));

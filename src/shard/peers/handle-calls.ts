@@ -90,7 +90,8 @@ export class HandleCalls {
     const untilMs = clock.monotonicMs() + deadlineMs;
     const assertWanted = (): void => {
       this.handles.assertGood(handle);
-      if (clock.monotonicMs() >= untilMs) throw new GrantdError('unavailable', 'The listing took too long.');
+      if (clock.monotonicMs() >= untilMs)
+        throw new GrantdError('unavailable', 'Reading the store took too long. Nothing was changed.');
     };
     return { tenure: handle.tenure, memory: handle.memory, assertWanted };
   }

@@ -31,7 +31,7 @@ export interface Verdict {
   /** Writes whose outcome no client knows. */
   readonly open: number;
   readonly tuples: number;
-  /** Groups of tuples whose bulk checks were not judged as snapshots, as the search was too long. */
+  /** Groups of tuples whose bulk calls were not judged together, as the search was too long. */
   readonly undecided: number;
   /** The first few. */
   readonly violations: readonly Violation[];
@@ -66,7 +66,7 @@ export function checkHistory(
   const { tuples, undecided, violations } = tally;
   const answered = operations.filter(({ outcome }) => outcome !== undefined).length;
   const open = operations.filter(({ kind, outcome }) => isGrantWrite(kind) && !outcome).length;
-  const counts = `${operations.length} operations of ${tenants.size} tenants on ${tuples} tuples, ${answered} answered, ${open} writes open, ${undecided} groups of bulk checks undecided`;
+  const counts = `${operations.length} operations of ${tenants.size} tenants on ${tuples} tuples, ${answered} answered, ${open} writes open, ${undecided} groups of bulk calls undecided`;
   return {
     ok: violations.length === 0,
     operations: operations.length,

@@ -116,3 +116,13 @@ for (const [what, right, wrong] of BAD) {
     assert.throws(() => decodeTailEntry(record), refused);
   });
 }
+
+test('a grant that a bulk write created has its attributes, or the log is not readable', () => {
+  const { grantId } = CREATED;
+  assert.ok(BODY.includes(`"grantId":"${grantId}",`));
+  for (const wrong of ['', '"grantId":7,', '"grantId":null,']) {
+    const record = recordOf(BODY.replace(`"grantId":"${grantId}",`, wrong));
+    assert.throws(() => decodeEntry(record), LogUnreadableError);
+    assert.throws(() => decodeTailEntry(record), LogUnreadableError);
+  }
+});
