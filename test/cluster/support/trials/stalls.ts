@@ -1,5 +1,6 @@
 // Stalls: in turns a shard, a front or a node of Cassandra stands still for up to a second, as in a long garbage
-// collection or on a host that stands still. Nobody may be declared dead for it, no slot moves, and nobody gets an error.
+// collection or on a host that stands still. Nobody may be declared dead for it, no slot moves, and nobody gets an
+// error.
 
 import assert from 'node:assert/strict';
 import { letRun } from '../../../kit/wait-for.ts';
