@@ -11,9 +11,11 @@ import { LoadClient } from './load/load-client.ts';
 import { describeMachine, renderFigures, renderMachine } from './report.ts';
 import { type BenchContext, type LargeDirectory, MissingEngine, type Scenario } from './scenario.ts';
 import { bulkScenario } from './scenarios/bulk.ts';
+import { bulkWritesScenario } from './scenarios/bulk-writes.ts';
 import { cassandraScenario } from './scenarios/cassandra.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
+import { expiryScenario } from './scenarios/expiry.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
 import { limitsScenario } from './scenarios/limits.ts';
@@ -28,6 +30,8 @@ const SCENARIOS: readonly Scenario[] = [
   checkScenario,
   bulkScenario,
   grantsScenario,
+  bulkWritesScenario,
+  expiryScenario,
   listingsScenario,
   limitsScenario,
   memoryScenario,

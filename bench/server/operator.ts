@@ -1,5 +1,6 @@
 // The operator's preparations before a measurement: a tenant, its key, its grants.
 
+import type { Tuple } from '../../src/core/tuples.ts';
 import { forEachAtATime } from '../at-a-time.ts';
 import type { DataSet } from '../data-set.ts';
 import { type Addresses, PLAN_NAME } from './grantd-process.ts';
@@ -39,7 +40,9 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
 }
 
 /** Numbered grants, from 0. */
-export type GrantSource = Pick<DataSet, 'grants' | 'grant'>;
+export interface GrantSource extends Pick<DataSet, 'grants'> {
+  readonly grant: (number: number) => Tuple & { readonly expires_at?: string };
+}
 
 /** The lines of all grants, in batches. */
 function* batchesOf(data: GrantSource): Generator<readonly string[]> {

@@ -13,28 +13,30 @@ export interface ExpiryRequest {
   readonly expiresAtMs?: number | null;
 }
 
-/** Throws `invalid-request` for what is no moment within the next hundred years or so. */
-export function parseExpiry(value: unknown, wallMs: number): ExpiryRequest {
+/**
+ * Throws `invalid-request` for what is no moment within the next hundred years or so. `field`: where the value stands.
+ */
+export function parseExpiry(value: unknown, wallMs: number, field = 'expires_at'): ExpiryRequest {
   if (value === undefined) return {};
   if (value === null) return { expiresAtMs: null };
   const expiresAtMs = typeof value === 'string' ? parseTimestamp(value) : undefined;
   if (expiresAtMs === undefined) {
     throw new GrantdError(
       'invalid-request',
-      '"expires_at" must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T12:00:00Z, or null.',
+      `"${field}" must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T12:00:00Z, or null.`,
     );
   }
   if (expiresAtMs - wallMs > EXPIRY_MS_MAX) {
-    throw new GrantdError('invalid-request', `"expires_at" must be within ${YEARS_MAX} years; it is not.`);
+    throw new GrantdError('invalid-request', `"${field}" must be within ${YEARS_MAX} years; it is not.`);
   }
-  if (expiresAtMs <= 0) throw new GrantdError('invalid-request', EXPIRY_PASSED);
+  if (expiresAtMs <= 0) throw new GrantdError('invalid-request', expiryPassed(field));
   return { expiresAtMs };
 }
 
-export const EXPIRY_PASSED = '"expires_at" must be a moment in the future; it is not.';
+export const expiryPassed = (field = 'expires_at'): string => `"${field}" must be a moment in the future; it is not.`;
 
 /** A revocation takes effect at once. */
-export function refuseExpiry(value: unknown): void {
+export function refuseExpiry(value: unknown, field = 'expires_at'): void {
   if (value === undefined) return;
-  throw new GrantdError('invalid-request', '"expires_at" must not be given with a revocation.');
+  throw new GrantdError('invalid-request', `"${field}" must not be given with a revocation.`);
 }

@@ -139,7 +139,8 @@ export function deriveState(change: Change, origin: ChangeOrigin, position: Chan
       seq: position.seq,
       index: position.index,
       atMs: origin.atMs,
-      actor: origin.actor,
+      // Nobody requested an expiry, even if it is told by the operation that met it.
+      actor: change.kind === 'grant-expired' ? 'system' : origin.actor,
       requestId: origin.requestId,
       change: describe(change),
     },
@@ -159,4 +160,10 @@ export function monthOf(wallMs: number): string {
     cachedMonth = new Date(wallMs).toISOString().slice(0, 7);
   }
   return cachedMonth;
+}
+
+/** The month before (-1) or after (1) a month. */
+export function monthBeside(month: string, step: 1 | -1): string {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return monthOf(Date.UTC(year, number - 1 + step));
 }

@@ -26,12 +26,13 @@ export function tenureObservers(
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   let waitLoggedAtMs = Number.NEGATIVE_INFINITY;
   return {
-    observeAppend: ({ outcome, seconds, operations }) => {
+    observeAppend: ({ outcome, seconds, operations, expired }) => {
       metrics.appends.inc({ outcome });
       if (outcome !== 'committed') return;
       wrote('append');
       metrics.appendSeconds.observe(seconds);
       metrics.appendBatchOperations.observe(operations);
+      if (expired > 0) metrics.grantsExpired.inc(expired);
     },
     observeState: (outcome) => {
       if ('rows' in outcome) {
@@ -64,6 +65,7 @@ export function reportShard(
   lookups.hits = 0;
   lookups.misses = 0;
   if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
+  let lagMs = 0;
   for (const tenure of shard.tenures) {
     const status = tenure.status();
     if (status === undefined) continue;
@@ -75,5 +77,8 @@ export function reportShard(
     for (const { grantCount } of tenure.tenants.values()) grants += grantCount.grants ?? 0;
     metrics.grants.inc(grants);
     metrics.tenantsUncounted.inc(status.tenantsUncounted);
+    const { nowMs } = tenure.slotTime;
+    for (const memory of tenure.expiring) lagMs = Math.max(lagMs, nowMs - memory.uncollectedMs);
   }
+  metrics.expiryLagSeconds.inc(lagMs / 1000);
 }

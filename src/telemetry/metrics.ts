@@ -3,6 +3,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { TalliedHistogram } from './prebound-histogram.ts';
+import { createSummedGauges } from './summed-gauges.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [
@@ -67,6 +68,8 @@ export interface Metrics {
   readonly limitRefusals: Counter<'type'>;
   readonly grants: Gauge;
   readonly tenantsUncounted: Gauge;
+  readonly grantsExpired: Counter;
+  readonly expiryLagSeconds: Gauge;
   readonly stateWrites: Counter;
   readonly stateWriteFailures: Counter;
   readonly traceSpans: Counter<'outcome'>;
@@ -260,6 +263,11 @@ export function createMetrics(): Metrics {
       help: 'How often another shard declared this shard dead, so that it had to rejoin.',
       registers,
     }),
+    grantsExpired: new Counter({
+      name: 'grantd_grants_expired_total',
+      help: 'Grants that have expired and were collected: the audit log tells it, and they no longer count.',
+      registers,
+    }),
     limitRefusals: new Counter({
       name: 'grantd_limit_refusals_total',
       help: 'Writes refused because the tenant has reached a limit of its plan, by problem type: grant-limit-reached, namespace-limit-reached or key-limit-reached.',
@@ -280,111 +288,6 @@ export function createMetrics(): Metrics {
       name: 'grantd_trace_spans_total',
       help: 'Finished trace spans, by outcome: exported, failed (the collector did not accept them) or dropped (too many were waiting).',
       labelNames: ['outcome'],
-      registers,
-    }),
-  };
-}
-
-/** Gauges that are the sum over the shards and interfaces of this process. */
-function createSummedGauges(registers: Registry[]) {
-  return {
-    httpConnections: new Gauge({
-      name: 'grantd_http_connections',
-      help: 'Open connections of the public API.',
-      registers,
-    }),
-    httpHeldBytes: new Gauge({
-      name: 'grantd_http_held_bytes',
-      help: 'Bytes of requests held in memory, by budget: input (received, waiting to be processed), bodies (being read) or responses (being built, or not yet read by their clients).',
-      labelNames: ['budget'],
-      registers,
-    }),
-    shardSlots: new Gauge({
-      name: 'grantd_shard_slots',
-      help: 'Slots that this process owns, by state: opening, serving or releasing.',
-      labelNames: ['state'],
-      registers,
-    }),
-    shardQueueLength: new Gauge({
-      name: 'grantd_shard_queue_length',
-      help: 'Writes waiting for an append.',
-      registers,
-    }),
-    turnsWaiting: new Gauge({
-      name: 'grantd_turns_waiting',
-      help: 'Requests and calls waiting for their tenant to be scheduled, because this process is short of CPU time.',
-      registers,
-    }),
-    pageCacheBytes: new Gauge({
-      name: 'grantd_page_cache_bytes',
-      help: 'Estimated bytes of everything counted against the memory budget: the subject cache, store reads in flight, tuples held by calls, memory held by writes, and the data kept for each tenant.',
-      registers,
-    }),
-    writeMemoryBytes: new Gauge({
-      name: 'grantd_write_memory_bytes',
-      help: 'Bytes held by writes, by kind: queue (waiting for an append), backlog (not yet in the state tables) or operations (operation IDs within the idempotency window).',
-      labelNames: ['kind'],
-      registers,
-    }),
-    writeMemoryLimitBytes: new Gauge({
-      name: 'grantd_write_memory_limit_bytes',
-      help: 'Upper limit of grantd_write_memory_bytes, by kind.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    writeMemoryWaiting: new Gauge({
-      name: 'grantd_write_memory_waiting',
-      help: 'Slots whose next writes wait for memory, by kind: backlog or operations.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    pageCacheLimitBytes: new Gauge({
-      name: 'grantd_page_cache_limit_bytes',
-      help: 'Upper limit of grantd_page_cache_bytes.',
-      registers,
-    }),
-    loadGateBytes: new Gauge({
-      name: 'grantd_load_gate_bytes',
-      help: 'Bytes reserved temporarily, by work: read (store reads in flight) or call (tuples held by bulk checks and writes).',
-      labelNames: ['work'],
-      registers,
-    }),
-    loadGateWaiting: new Gauge({
-      name: 'grantd_load_gate_waiting',
-      help: 'Store reads, and calls with many tuples, waiting for memory, by work: read or call.',
-      labelNames: ['work'],
-      registers,
-    }),
-    grants: new Gauge({
-      name: 'grantd_grants',
-      help: 'Grants of the tenants that this process serves, except for tenants whose grants are still being counted.',
-      registers,
-    }),
-    tenantsUncounted: new Gauge({
-      name: 'grantd_tenants_uncounted',
-      help: 'Tenants whose grants are still being counted and stored by object; until then, their grant limit is not enforced, and listings by object are unavailable.',
-      registers,
-    }),
-    shardUnhealthy: new Gauge({
-      name: 'grantd_shard_unhealthy',
-      help: 'Health of this shard, by part (append, apply or loop-back): 0 is healthy. 1 is unhealthy: it sends no heartbeats, so that other shards take its slots. 0.5 is suspect: it keeps its slots, because no other shard has proved healthier.',
-      labelNames: ['part'],
-      registers,
-    }),
-    stuckSlots: new Gauge({
-      name: 'grantd_stuck_slots',
-      help: 'Slots of this shard that have made no progress for 10 s although work is waiting, by work: append or apply.',
-      labelNames: ['work'],
-      registers,
-    }),
-    leaseSeconds: new Gauge({
-      name: 'grantd_lease_seconds',
-      help: 'Seconds for which this shard may keep answering without hearing from the store; 0 means that it may not answer.',
-      registers,
-    }),
-    checkpointLagEntries: new Gauge({
-      name: 'grantd_checkpoint_lag_entries',
-      help: 'Log entries not yet written to the state tables, summed over all slots.',
       registers,
     }),
   };

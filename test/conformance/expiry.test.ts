@@ -122,4 +122,55 @@ describe('a grant that expires', () => {
     const again = await operate({ method: 'GET', path: `/operator/v1/tenants/${other.tenantId}/export?format=tsv` });
     assert.equal(again.text, tsv.text);
   });
+
+  it('keeps its expiry, gets or loses one in a bulk write, of both interfaces', async () => {
+    const { tenantId, key } = await service.createTenant();
+    const expires_at = soon(YEAR_MS);
+    const other = { ...TUPLE, relation: 'editor' };
+    const bulk = (body: unknown) => post(key, '/v1/grants/bulk', body);
+    const operated = (body: unknown) =>
+      operate({ method: 'POST', path: `/operator/v1/tenants/${tenantId}/grants/bulk`, body });
+    for (const [send, grants, expected] of [
+      [bulk, [{ ...TUPLE, expires_at }, other], [expires_at, null]],
+      [operated, [TUPLE, { ...other, expires_at }], [expires_at, expires_at]],
+      [bulk, [{ ...TUPLE, expires_at: null }, other], [null, expires_at]],
+    ] as const) {
+      const answer = await send({ grants });
+      assert.equal(answer.status, 200, answer.text);
+      const written = recordOf(answer).grants;
+      assert.ok(Array.isArray(written));
+      assert.deepEqual(
+        written.map((grant) => grant.expires_at),
+        expected,
+      );
+    }
+    for (const [body, place] of [
+      [
+        { grants: [other, { ...TUPLE, expires_at: '2020-01-01T00:00:00Z' }] },
+        /"grants\[1\]\.expires_at" must be a moment/,
+      ],
+      [{ grants: [{ ...TUPLE, expires_at: '2099-01-01T00:00:00' }] }, /"grants\[0\]\.expires_at" must be an ISO 8601/],
+      [{ revocations: [{ ...TUPLE, expires_at }] }, /"revocations\[0\]\.expires_at" must not be given/],
+    ] as const) {
+      for (const send of [bulk, operated]) {
+        const refused = await send(body);
+        assert.equal(refused.status, 400);
+        assert.match(refused.text.replaceAll('\\"', '"'), place);
+      }
+    }
+    const filter = { subject: TUPLE.subject, expires_at };
+    assertProblem(await post(key, '/v1/grants/revoke', filter), 400, 'invalid-request', service.errorsBase);
+    assert.equal((await check(key)).authorized, true);
+  });
+
+  it('counts for no condition and no revocation of many once it has expired', async () => {
+    const { key } = await service.createTenant();
+    const other = { ...TUPLE, relation: 'editor' };
+    await post(key, '/v1/grants/bulk', { grants: [{ ...TUPLE, expires_at: soon(1000) }, other] });
+    await waitFor('the grant ends', async () => !(await check(key)).authorized);
+    const unmet = await post(key, '/v1/grants/bulk', { revocations: [other], if: [{ ...TUPLE, exists: true }] });
+    assert.equal(unmet.status, 412);
+    const cleared = await post(key, '/v1/grants/revoke', { subject: TUPLE.subject });
+    assert.deepEqual(recordOf(cleared), { revoked: 1, complete: true });
+  });
 });

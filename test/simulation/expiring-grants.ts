@@ -1,9 +1,11 @@
 // Grants that expire, in a tenant of their own, and the rules for them. The clocks of owners are hours apart and jump,
 // and owners die: whatever the time is, an answer that a grant holds has a time before its expiry, one that it has
 // expired a time not before it; once a client has been told that it has expired, nobody is told otherwise; a grant made
-// again is a new one, with its own expiry; and each expiry is told once.
+// again is a new one, with its own expiry; and each expiry is told once. The same holds for bulk writes, whose
+// conditions ask whether a grant holds, and for revocations by a filter, which pass over what has expired.
 
 import type { Tuple } from '../../src/core/tuples.ts';
+import type { BulkWrite } from '../../src/shard/shard.ts';
 import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { WALL_START_MS } from './simulated-process.ts';
@@ -31,6 +33,15 @@ export class ExpiringGrants {
 
   constructor(report: (failure: string) => void) {
     this.#report = report;
+  }
+
+  /** Tuples that nobody has named, of a subject that nobody has named. */
+  newGroup({ index }: WorkloadTenant, random: SeededRandom): readonly Tuple[] {
+    const subject = `user${index}:g${this.#made + 1}`;
+    return Array.from({ length: random.whole(2, 5) }, (): Tuple => {
+      this.#made += 1;
+      return { subject, relation: 'viewer', object: `doc${index}:g${this.#made}` };
+    });
   }
 
   /** One that nobody has named. */
@@ -105,11 +116,14 @@ export class ExpiryClient extends Caller {
     if (recent.length === 0 || this.random.chance(0.12)) return this.#make();
     const life = this.random.pick(recent);
     if (life.endedAt !== undefined && !life.over && this.random.chance(0.15)) return this.#makeAgain(life);
-    switch (this.random.pick(['check', 'check', 'check', 'bulk', 'list'])) {
+    if (this.random.chance(0.06)) return this.#sweep();
+    switch (this.random.pick(['check', 'check', 'check', 'bulk', 'list', 'condition'])) {
       case 'check':
         return this.check(life);
       case 'bulk':
         return this.#bulk([...new Set([life, this.random.pick(recent), this.random.pick(recent)])]);
+      case 'condition':
+        return this.#writeIf(life);
       default:
         return this.#list(life.tuple.subject);
     }
@@ -131,7 +145,8 @@ export class ExpiryClient extends Caller {
   async #makeAgain(life: Life): Promise<void> {
     life.over = true;
     const expiresAtMs = this.random.chance(0.5) ? this.#someExpiry() : undefined;
-    const result = await this.#write(life.tuple, expiresAtMs);
+    const inBulk = this.random.chance(0.4);
+    const result = await (inBulk ? this.#writeAbsent(life.tuple, expiresAtMs) : this.#write(life.tuple, expiresAtMs));
     if (result === undefined) return;
     if (result.kind === 'exists') this.ports.report(`${life.tuple.object} had ended, and is said to exist`);
     if (result.kind !== 'created') return;
@@ -150,6 +165,92 @@ export class ExpiryClient extends Caller {
       session.writeGrants(context, [write]),
     );
     return answer.kind === 'value' ? answer.value[0] : undefined;
+  }
+
+  #bulkWrite(write: BulkWrite) {
+    for (const { expiresAtMs, ...tuple } of write.grants) if (expiresAtMs !== undefined) this.#grants.asked(tuple);
+    return this.ask(this.#tenant, this.#tenant.key, (session, context) => session.writeBulk(context, write));
+  }
+
+  /** As `#write`, under the condition that there is no such grant. */
+  async #writeAbsent(tuple: Tuple, expiresAtMs: number | undefined) {
+    const grant = expiresAtMs === undefined ? tuple : { ...tuple, expiresAtMs };
+    const conditions = [{ ...tuple, exists: false }];
+    const answer = await this.#bulkWrite({ grants: [grant], revocations: [], conditions });
+    if (answer.kind !== 'value') return undefined;
+    if (answer.value.kind === 'condition-not-met') {
+      this.ports.report(`${tuple.object} had ended, and a condition says that it exists`);
+    }
+    const [result] = answer.value.kind === 'written' ? answer.value.grants : [];
+    return result && ({ kind: result.created ? 'created' : 'exists', ...result } as const);
+  }
+
+  /** Makes a grant if another one holds. */
+  async #writeIf(life: Life): Promise<void> {
+    const tuple = this.#grants.newTuple(this.#tenant, this.random);
+    const expiresAtMs = this.#someExpiry();
+    const askedAt = this.ports.now();
+    const conditions = [{ ...life.tuple, exists: true }];
+    const answer = await this.#bulkWrite({ grants: [{ ...tuple, expiresAtMs }], revocations: [], conditions });
+    if (answer.kind !== 'value' || answer.value.kind === 'refused') return;
+    const held = answer.value.kind === 'written';
+    this.#grants.judge(life, held, askedAt, this.ports.now(), undefined);
+    const [made] = answer.value.kind === 'written' ? answer.value.grants : [];
+    if (made?.created === true) this.#grants.created(tuple, made.grantId, expiresAtMs);
+  }
+
+  /** Makes grants of a subject of its own at once, revokes them by a filter, and makes them again. */
+  async #sweep(): Promise<void> {
+    const tuples = this.#grants.newGroup(this.#tenant, this.random);
+    const grants = tuples.map((tuple) => {
+      return this.random.chance(0.4) ? tuple : { ...tuple, expiresAtMs: this.#someExpiry() };
+    });
+    const made = await this.#bulkWrite({ grants, revocations: [], conditions: [] });
+    if (made.kind !== 'value' || made.value.kind !== 'written') return;
+    const lives = made.value.grants.flatMap(({ grantId, expiresAtMs }, index): Life[] => {
+      const tuple = tuples[index];
+      if (tuple === undefined) return [];
+      return [{ tuple, grantId, expiresAtMs: expiresAtMs ?? NEVER_MS, endedAt: undefined, over: false }];
+    });
+    await this.ports.cluster.scheduler.sleep(this.random.between(0, 9000));
+    for (const life of lives) if (this.random.chance(0.5)) await this.check(life);
+    if (!(await this.#revokeAll(lives))) return;
+    const conditions = tuples.map((tuple) => ({ ...tuple, exists: false }));
+    const again = await this.#bulkWrite({ grants: tuples, revocations: [], conditions });
+    if (again.kind !== 'value' || again.value.kind === 'refused') return;
+    const { subject } = tuples[0] ?? { subject: '' };
+    if (again.value.kind === 'condition-not-met') {
+      this.ports.report(`all grants of ${subject} were revoked, and one is said to exist`);
+      return;
+    }
+    for (const { created, grantId, expiresAtMs } of again.value.grants) {
+      if (!created || expiresAtMs !== undefined) {
+        this.ports.report(`grant ${grantId} of ${subject} is made again, and is not new or expires`);
+      }
+    }
+  }
+
+  /** Returns whether all of them are known to have ended. */
+  async #revokeAll(lives: readonly Life[]): Promise<boolean> {
+    const { subject } = lives[0]?.tuple ?? { subject: '' };
+    const askedAt = this.ports.now();
+    let revoked = 0;
+    for (let complete = false; !complete; ) {
+      const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+        session.revokeGrants(context, { of: { subject }, relation: undefined }),
+      );
+      if (answer.kind !== 'value') return false;
+      revoked += answer.value.revoked;
+      complete = answer.value.complete;
+    }
+    const permanent = lives.filter(({ expiresAtMs }) => expiresAtMs === NEVER_MS).length;
+    const ended = lives.filter(({ endedAt }) => endedAt !== undefined && endedAt < askedAt).length;
+    if (revoked < permanent || revoked > lives.length - ended) {
+      this.ports.report(
+        `of ${lives.length} grants of ${subject}, ${ended} had ended and ${permanent} never expire; ${revoked} were revoked`,
+      );
+    }
+    return true;
   }
 
   async check(life: Life): Promise<void> {

@@ -13,6 +13,10 @@ import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type {
+  BulkWrite,
+  BulkWriteResult,
+  GrantedTuple,
+  GrantFilter,
   GrantRequest,
   GrantResult,
   GrantsQuery,
@@ -22,6 +26,7 @@ import type {
   ObjectsQuery,
   PageQuery,
   ResultPage,
+  RevokeResult,
 } from '../../shard/shard.ts';
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
@@ -146,11 +151,23 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
-    // An older shard would make a grant that never expires of it, or refuse its slot.
-    if (writes.some(({ expiresAtMs }) => expiresAtMs !== undefined) && !this.#dependencies.knowsExpiry()) {
-      return Promise.reject(new GrantdError('unavailable', EXPIRY_UNKNOWN));
+    return this.#refusesExpiry(writes) ?? this.#ask(context, CALLS.writeGrants, writes);
+  }
+
+  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult> {
+    return this.#refusesExpiry(write.grants) ?? this.#ask(context, CALLS.writeBulk, write);
+  }
+
+  /** An older shard would make a grant that never expires of it, or refuse its slot. */
+  #refusesExpiry(grants: readonly GrantedTuple[]): Promise<never> | undefined {
+    if (this.#dependencies.knowsExpiry() || grants.every(({ expiresAtMs }) => expiresAtMs === undefined)) {
+      return undefined;
     }
-    return this.#ask(context, CALLS.writeGrants, writes);
+    return Promise.reject(new GrantdError('unavailable', EXPIRY_UNKNOWN));
+  }
+
+  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult> {
+    return this.#ask(context, CALLS.revokeGrants, filter);
   }
 
   listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>> {

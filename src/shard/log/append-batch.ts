@@ -18,8 +18,13 @@ export interface Operation {
   readonly expiresAtMs: number;
   /** At least the UTF-8 bytes of its encoding. */
   readonly bytesMax: number;
+  /** At least the number of grants that it changes; absent: 1. */
+  readonly changesMax?: number;
   readonly decide: Decide;
 }
+
+/** How many single writes an operation stands for where work is bounded. */
+export const weightOf = ({ changesMax = 1 }: Operation): number => changesMax;
 
 export interface Waiting extends Operation {
   /** The span of its call, if the call is traced. */
@@ -45,6 +50,10 @@ export interface Batch {
   /** Callers wait for the log to reach the present; the batch is appended even if it changes nothing. */
   readonly advance: PromiseWithResolvers<void> | undefined;
 }
+
+/** Grants whose expiry the operations tell. */
+export const expiredIn = (operations: readonly EntryOperation[]): number =>
+  operations.reduce((sum, { changes }) => sum + changes.filter(({ kind }) => kind === 'grant-expired').length, 0);
 
 /** What repeats of these operations get as their reply. */
 export function decidedOf({ answers }: Batch): DecidedOperation[] {

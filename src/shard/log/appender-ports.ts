@@ -30,5 +30,7 @@ export interface AppenderPorts {
     readonly outcome: 'committed' | 'lost' | 'unknown';
     readonly seconds: number;
     readonly operations: number;
+    /** Grants whose expiry the entry tells. */
+    readonly expired: number;
   }) => void;
 }

@@ -9,13 +9,17 @@ import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { grantOf, RELATIONS } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
+import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
 /** The newest format that this program reads and writes. */
 export const LOG_FORMAT = 2;
 /** What every version reads and writes. */
 const LOG_FORMAT_FIRST = 1;
-/** Versions that know only the first format would take grants that expire for ones that never do. */
-const LOG_FORMAT_OF_EXPIRY = 2;
+/**
+ * Adds stored results to operations, and grants that expire. Versions that know only the first format would answer
+ * repeats wrongly, and would take grants that expire for ones that never do.
+ */
+const LOG_FORMAT_OF_RESULTS_AND_EXPIRY = 2;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -24,6 +28,8 @@ export interface EntryOperation extends ChangeOrigin {
   /** Position of the operation in its request; (requestId, index) is the operation's id. */
   readonly index: number;
   readonly changes: readonly Change[];
+  /** Only of an operation whose changes do not determine its result. */
+  readonly results?: LoggedResults | undefined;
 }
 
 /** When an entry was created. */
@@ -74,18 +80,17 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-/** The oldest format whose readers understand the operation. */
-export function formatOf({ changes }: Pick<EntryOperation, 'changes'>): number {
-  return changes.some(tellsExpiry) ? LOG_FORMAT_OF_EXPIRY : LOG_FORMAT_FIRST;
-}
-
 const tellsExpiry = (change: Change): boolean =>
   change.kind === 'grant-updated' ||
   change.kind === 'grant-expired' ||
   ('grant' in change && change.grant.expiresAtMs !== undefined);
 
-/** The format of an entry with these operations: the oldest that will do. */
-export const formatOfAll = (operations: readonly Pick<EntryOperation, 'changes'>[]): number =>
+/** The oldest format whose readers understand the operation. */
+export const formatOf = ({ changes, results }: Pick<EntryOperation, 'changes' | 'results'>): number =>
+  results !== undefined || changes.some(tellsExpiry) ? LOG_FORMAT_OF_RESULTS_AND_EXPIRY : LOG_FORMAT_FIRST;
+
+/** The oldest format whose readers understand an entry with these operations. */
+export const formatFor = (operations: readonly Pick<EntryOperation, 'changes' | 'results'>[]): number =>
   operations.reduce((format, operation) => Math.max(format, formatOf(operation)), LOG_FORMAT_FIRST);
 
 export function encodeEntry(
@@ -175,6 +180,7 @@ const entrySchema = headSchema.extend({
       index: z.int().nonnegative(),
       atMs: z.int(),
       changes: z.array(changeSchema),
+      results: z.unknown().optional(),
     }),
   ),
 });
@@ -187,8 +193,11 @@ export class LogUnreadableError extends Error {
   }
 }
 
-/** What the repeat of an operation needs: its id, and its last change, which determines its result. */
-export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes'>;
+/**
+ * What the repeat of an operation needs: its id, and its last change, which determines its result; or its results, with
+ * all changes of a bulk write.
+ */
+export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes' | 'results'>;
 
 export interface TailEntry extends EntryTime {
   readonly operations: readonly TailOperation[];
@@ -199,12 +208,18 @@ export function decodeEntry(record: LogRecord): Entry {
   const entry = parseEntry(record, entrySchema);
   return {
     ...timeOf(entry),
-    operations: entry.operations.map((operation) => ({
-      ...operation,
-      changes: operation.changes.map(completeKey),
-    })),
+    operations: entry.operations.map(({ results, ...operation }) => {
+      const changes = operation.changes.map(completeKey);
+      if (results === undefined) return { ...operation, changes };
+      const read = entry.format < LOG_FORMAT_OF_RESULTS_AND_EXPIRY ? undefined : readLoggedResults(results, changes);
+      if (read === undefined) throw unreadableResults(record);
+      return { ...operation, changes, results: read };
+    }),
   };
 }
+
+const unreadableResults = (record: LogRecord): LogUnreadableError =>
+  new LogUnreadableError(`The ${placeOf(record)} has results that do not belong to its changes.`);
 
 /**
  * Decodes an entry of the tail of the log, of which a start reads back many. It decodes only what a repeat needs, in a
@@ -215,21 +230,37 @@ export function decodeTailEntry(record: LogRecord): TailEntry {
   return {
     ...timeOf(entry),
     operations: entry.operations.map((operation) => {
-      const last = parseTailOperation(operation);
+      const last = parseTailOperation(operation, entry.format);
       if (last === undefined) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`);
+      if (last === 'unreadable-results') throw unreadableResults(record);
       return last;
     }),
   };
 }
 
-function parseTailOperation(value: unknown): TailOperation | undefined {
+function parseTailOperation(value: unknown, format: number): TailOperation | 'unreadable-results' | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { requestId, index, changes }: { requestId?: unknown; index?: unknown; changes?: unknown } = value;
+  const stored: { [Field in keyof TailOperation]?: unknown } = value;
+  const { requestId, index, changes, results } = stored;
   if (typeof requestId !== 'string' || !isCount(index) || !Array.isArray(changes)) return undefined;
+  if (results !== undefined) {
+    const kinds = changes.filter(isChangeKind);
+    const read =
+      format < LOG_FORMAT_OF_RESULTS_AND_EXPIRY || kinds.length < changes.length
+        ? undefined
+        : readLoggedResults(results, kinds);
+    if (read === undefined) return 'unreadable-results';
+    if (read.kind !== 'bulk') return { requestId, index, changes: [], results: read };
+    const created = changes.filter(({ kind }) => kind === 'grant-created');
+    return created.every(isGrantChange) ? { requestId, index, changes: created, results: read } : undefined;
+  }
   if (changes.length === 0) return { requestId, index, changes: [] };
   const last = parseLastChange(changes.at(-1));
   return last === undefined ? undefined : { requestId, index, changes: [last] };
 }
+
+const isChangeKind = (value: unknown): value is ChangeKind =>
+  typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
 
 /** Almost all changes are of grants, which are validated by hand. */
 function parseLastChange(value: unknown): Change | undefined {

@@ -17,17 +17,11 @@ import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/st
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
+import { collectionOperation, withinOperation } from './collection-operation.ts';
 import type { Tenure } from './tenure.ts';
-import { decideCollection } from './write-decisions.ts';
 
 /** Rows of one read, whose grants one operation of the log collects. */
 const ROWS_PER_STEP = 50;
-/** UTF-8 bytes of an operation, and of each change, without strings; a character takes at most 6 (an escape). */
-const OPERATION_BYTES = 1024;
-const CHANGE_BYTES = 400;
-const BYTES_PER_CHARACTER = 6;
-/** Fifty of the longest grants would be more. */
-const OPERATION_BYTES_MAX = 256 * 1024;
 const REQUEST_MS = 10_000;
 /** A pass rests this many times as long as it worked, and at least this long. */
 const REST_FACTOR = 2;
@@ -129,10 +123,12 @@ export class GrantCollection {
     const stamp = tenure.nextBase - 1;
     // From here on, commits say what the pass may miss.
     memory.nextExpiryMs = Number.POSITIVE_INFINITY;
+    memory.collectingMs = expectedMs;
     try {
       await tenure.applied();
     } catch (error) {
-      memory.nextExpiryMs = expectedMs;
+      memory.nextExpiryMs = Math.min(memory.nextExpiryMs, expectedMs);
+      memory.collectingMs = Number.POSITIVE_INFINITY;
       throw error;
     }
     const nextMs = Number.POSITIVE_INFINITY;
@@ -146,7 +142,7 @@ export class GrantCollection {
     const query = { tenantId, bucket: pass.bucket, after: pass.after, limit: ROWS_PER_STEP };
     const rows = await store.listExpiries(query, storeDeadline(clock));
     const due = rows.filter(({ expiresAtMs }) => expiresAtMs <= pass.toMs);
-    const taken = withinBytes(due);
+    const taken = withinOperation(due);
     const last = taken.at(-1);
     if (last !== undefined) {
       await this.#collect(tenure, memory, taken);
@@ -165,7 +161,6 @@ export class GrantCollection {
 
   async #collect(tenure: Tenure, memory: TenantMemory, rows: readonly ExpiryPlace[]): Promise<void> {
     const { clock } = this.#ports;
-    const { tenantId } = memory;
     const due = withoutRepeats(rows);
     using held = await memory.pages.holdAll(columnsOf(due));
     if (!tenure.serving) return;
@@ -173,15 +168,9 @@ export class GrantCollection {
       const tuple = held.tuples[index];
       return tuple === undefined ? [] : [{ request, tuple }];
     });
-    await tenure.submit({
-      tenantId,
-      actor: 'system',
-      requestId: this.#ports.createRequestId(),
-      index: 0,
-      expiresAtMs: clock.monotonicMs() + REQUEST_MS,
-      bytesMax: OPERATION_BYTES + bytesOf(due),
-      decide: decideCollection(memory, tuples),
-    });
+    const expiresAtMs = clock.monotonicMs() + REQUEST_MS;
+    const requestId = this.#ports.createRequestId();
+    await tenure.submit(collectionOperation(memory, tuples, { requestId, expiresAtMs }));
   }
 
   /** Everything up to the end of the pass is collected, so the rows that led there are no longer needed. */
@@ -189,25 +178,13 @@ export class GrantCollection {
     const { store, clock } = this.#ports;
     const { tenantId } = memory;
     this.#passes.delete(memory);
+    memory.collectingMs = Number.POSITIVE_INFINITY;
     memory.grantCount.collectedToMs = Math.max(memory.grantCount.collectedToMs ?? 0, pass.toMs);
     memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? pass.nextMs, pass.nextMs);
     for (const bucket of pass.found) {
       await store.removeExpiries({ tenantId, bucket, toMs: pass.toMs }, pass.stamp, storeDeadline(clock));
     }
   }
-}
-
-const bytesOf = (rows: readonly ExpiryPlace[]): number =>
-  rows.reduce(
-    (sum, { subject, object }) => sum + CHANGE_BYTES + BYTES_PER_CHARACTER * (subject.length + object.length),
-    0,
-  );
-
-/** The first rows, as many as one operation may collect. */
-function withinBytes(rows: readonly ExpiryPlace[]): readonly ExpiryPlace[] {
-  let count = rows.length;
-  while (count > 1 && bytesOf(rows.slice(0, count)) > OPERATION_BYTES_MAX) count = Math.ceil(count / 2);
-  return rows.slice(0, count);
 }
 
 /** A grant whose expiry was changed, or which was made again, has several rows. */

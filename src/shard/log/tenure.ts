@@ -148,9 +148,9 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant);
       }
-      for await (const row of readGrantCounts(ports, this.slot)) {
+      for await (const { row, isRight } of readGrantCounts(ports, this.slot, checkpoint)) {
         const memory = this.tenants.get(row.tenantId);
-        memory?.grantCount.load(row, checkpoint.countedFrom);
+        memory?.grantCount.load(row, isRight);
         if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
       }
       const end = await recoverLog(ports, this.#row, checkpoint);
@@ -368,10 +368,11 @@ export class Tenure {
     }
     this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
+    const countsFirst = [...counted].filter(({ grantCount }) => grantCount.isFirstRow()).length > 0;
     const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
       return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
     });
-    this.#applier?.add(entry, counts);
+    this.#applier?.add(entry, counts, countsFirst);
   }
 
   /** A grant of the tenant may expire at this time. */

@@ -5,28 +5,34 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import {
-  attributesOf,
-  attributesOfId,
-  type GrantAttributes,
-  hasExpired,
-  withExpiry,
-} from '../../core/grant-attributes.ts';
-import { EXPIRY_PASSED } from '../../core/grant-expiry.ts';
-import type { IdFactory, TenantId } from '../../core/ids.ts';
+import { attributesOf, attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
+import { expiryPassed } from '../../core/grant-expiry.ts';
+import type { IdFactory } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
-import { type Change, endsGrant } from '../log-changes.ts';
+import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from '../shard.ts';
+import {
+  type BulkWriteResult,
+  type GrantedTuple,
+  type GrantRefusal,
+  type GrantRequest,
+  type GrantResult,
+  type RevokeResult,
+  ShardFailure,
+} from '../shard.ts';
+import { asOf, type Draft } from './draft.ts';
 import type { TailOperation } from './entries.ts';
+import type { LoggedResults } from './logged-results.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
   /** Grants whose expiry was told. */
   | { readonly kind: 'collected'; readonly grants: number }
+  | { readonly kind: 'bulk'; readonly bulk: BulkWriteResult }
+  | ({ readonly kind: 'revocation' } & RevokeResult)
   | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
   | { readonly kind: 'key'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked' }
@@ -34,125 +40,14 @@ export type OperationResult =
 
 export interface Decision {
   readonly result: OperationResult;
-  /** Empty: nothing is logged. The last one is the change that the operation requested. */
+  /** Empty: nothing is logged. Without `results`, the last one is the change that the operation requested. */
   readonly changes: readonly Change[];
+  /** What the log stores of the result in addition to the changes. */
+  readonly results?: LoggedResults;
 }
 
 /** Decides, or throws the GrantdError that the operation's caller gets. */
 export type Decide = (draft: Draft) => Decision;
-
-/** Committed memory plus the earlier decisions of the batch. */
-export class Draft {
-  readonly #grants = new Map<string, GrantAttributes | null>();
-  readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
-  readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
-  readonly #tenants = new Map<TenantId, Tenant>();
-  /** Grants created minus grants that ended. */
-  readonly #grantCounts = new Map<TenantId, number>();
-  /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
-  readonly nowMs: number;
-
-  constructor(nowMs: number) {
-    this.nowMs = nowMs;
-  }
-
-  /** Adds the changes of a decision. */
-  add(tenantId: TenantId, changes: readonly Change[]): void {
-    for (const change of changes) {
-      switch (change.kind) {
-        case 'grant-created':
-        case 'grant-revoked':
-        case 'grant-updated':
-        case 'grant-expired': {
-          const { subject, relation, object } = change.grant;
-          const key = `${tenantId} ${subject} ${relation} ${object}`;
-          const ends = endsGrant(change);
-          this.#grants.set(key, ends ? null : change.grant);
-          const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
-          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
-          break;
-        }
-        case 'namespace-created':
-          nested(this.#namespaces, tenantId).set(change.name, change);
-          break;
-        case 'key-created':
-          nested(this.#keys, tenantId).set(change.key.keyId, change.key);
-          break;
-        case 'key-revoked':
-          nested(this.#keys, tenantId).set(change.key.keyId, null);
-          break;
-        case 'tenant-created':
-        case 'tenant-updated':
-          this.#tenants.set(tenantId, change.tenant);
-          break;
-      }
-    }
-  }
-
-  /** The grant, whether it has expired or not. */
-  grant(memory: TenantMemory, { facts }: WatchedTuple, request: Tuple): GrantAttributes | null {
-    const { subject, relation, object } = request;
-    const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
-    if (drafted !== undefined) return drafted;
-    assert(facts !== undefined, 'a write is queued only when its tuple is known');
-    return facts;
-  }
-
-  /** Undefined while the tenant's existing grants are being counted. */
-  grantCount(memory: TenantMemory): number | undefined {
-    const { grants } = memory.grantCount;
-    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
-  }
-
-  namespace(memory: TenantMemory, name: string): Namespace | undefined {
-    const drafted = this.#namespaces.get(memory.tenantId)?.get(name);
-    if (drafted !== undefined) return drafted;
-    const row = memory.namespaces.rows.get(name);
-    return row === undefined ? undefined : { name, createdAtMs: row.createdAtMs };
-  }
-
-  namespaceCount(memory: TenantMemory): number {
-    return memory.namespaces.rows.size + (this.#namespaces.get(memory.tenantId)?.size ?? 0);
-  }
-
-  key(memory: TenantMemory, keyId: string): ApiKeyRecord | undefined {
-    const drafted = this.#keys.get(memory.tenantId)?.get(keyId);
-    if (drafted !== undefined) return drafted ?? undefined;
-    return memory.keys.rows.get(keyId);
-  }
-
-  /** Whether an earlier decision of the batch revoked the key. */
-  revokes(tenantId: TenantId, keyId: string): boolean {
-    return this.#keys.get(tenantId)?.get(keyId) === null;
-  }
-
-  keyCount(memory: TenantMemory): number {
-    let count = memory.keys.rows.size;
-    for (const [keyId, key] of this.#keys.get(memory.tenantId) ?? []) {
-      const committed = memory.keys.rows.has(keyId);
-      if (key !== null && !committed) count += 1;
-      if (key === null && committed) count -= 1;
-    }
-    return count;
-  }
-
-  tenant(memory: TenantMemory): Tenant {
-    return this.#tenants.get(memory.tenantId) ?? memory.tenant;
-  }
-
-  hasTenant(tenantId: TenantId): boolean {
-    return this.#tenants.has(tenantId);
-  }
-}
-
-function nested<Value>(maps: Map<TenantId, Map<string, Value>>, tenantId: TenantId): Map<string, Value> {
-  let map = maps.get(tenantId);
-  if (map === undefined) {
-    map = new Map();
-    maps.set(tenantId, map);
-  }
-  return map;
-}
 
 export interface DecideContext {
   readonly clock: Clock;
@@ -165,13 +60,13 @@ export interface DecideContext {
 type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
-function assertLives(draft: Draft, memory: TenantMemory): void {
+export function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
     throw new ShardFailure('handle-unknown', 'The tenant is being deleted.');
 }
 
-const limitReached = (memory: TenantMemory, what: string, max: number): string =>
+export const limitReached = (memory: TenantMemory, what: string, max: number): string =>
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
 /** A result rather than a failure of the call: the other grants of the call take effect. */
@@ -197,10 +92,13 @@ export function decideGrant(
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
     if (typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs) {
-      const refused = { kind: 'refused', code: 'invalid-request', message: EXPIRY_PASSED } as const;
+      const refused = { kind: 'refused', code: 'invalid-request', message: expiryPassed() } as const;
       return { result: { kind: 'grant', grant: refused }, changes: [] };
     }
-    if (present !== null) return decideExpiry(request, present);
+    if (present !== null) {
+      const { attributes, changes } = decideExpiry(request, present);
+      return { result: { kind: 'grant', grant: { kind: 'exists', ...attributes } }, changes };
+    }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
     const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
@@ -227,27 +125,15 @@ export function decideGrant(
   };
 }
 
-/**
- * What a tuple holds at the time of the batch. A decision that rests on an expiry logs it, so that the log tells it
- * before any caller learns of it, and tells it once.
- */
-export function asOf(
-  { nowMs }: Draft,
-  tuple: Tuple,
-  stored: GrantAttributes | null,
-): { readonly present: GrantAttributes | null; readonly expired: readonly Change[] } {
-  if (stored === null || !hasExpired(stored, nowMs)) return { present: stored, expired: [] };
-  return { present: null, expired: [{ kind: 'grant-expired', grant: grantOf(tuple, stored) }] };
-}
-
 /** The tuple has a grant: its expiry stays, or is replaced, or removed. */
-function decideExpiry(request: GrantRequest, present: GrantAttributes): Decision {
+export function decideExpiry(
+  request: GrantedTuple,
+  present: GrantAttributes,
+): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
   const expiresAtMs = request.expiresAtMs === undefined ? present.expiresAtMs : (request.expiresAtMs ?? undefined);
-  const updated = withExpiry(present, expiresAtMs);
-  return {
-    result: { kind: 'grant', grant: { kind: 'exists', ...updated } },
-    changes: expiresAtMs === present.expiresAtMs ? [] : [{ kind: 'grant-updated', grant: grantOf(request, updated) }],
-  };
+  const attributes = withExpiry(present, expiresAtMs);
+  const isSame = expiresAtMs === present.expiresAtMs;
+  return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
 }
 
 /** Tells the expiry of grants that have expired by the time of the batch, unless they have ended or changed since. */
@@ -341,8 +227,28 @@ export function decideTenantUpdate(
   };
 }
 
+function bulkFromLog(
+  { grants, revoked }: LoggedResults & { kind: 'bulk' },
+  changes: readonly Change[],
+): BulkWriteResult {
+  const created = changes.flatMap((change) => (change.kind === 'grant-created' ? [change.grant] : [])).values();
+  return {
+    kind: 'written',
+    grants: grants.map((grant) => {
+      if (grant !== 'created') return { created: false, ...attributesOf(grant) };
+      const { value } = created.next();
+      assert(value !== undefined, 'an entry of the log has a change for each grant that was created');
+      return { created: true, ...attributesOf(value) };
+    }),
+    revoked,
+  };
+}
+
 /** The result of an operation in the log: a repeat gets it again. */
 export function resultFromLog(operation: TailOperation): OperationResult | undefined {
+  const { results } = operation;
+  if (results?.kind === 'bulk') return { kind: 'bulk', bulk: bulkFromLog(results, operation.changes) };
+  if (results !== undefined) return results;
   const change = operation.changes.at(-1);
   switch (change?.kind) {
     case undefined:

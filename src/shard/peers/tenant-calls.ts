@@ -4,16 +4,14 @@
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
-import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf, type Grant, type Namespace, type TupleColumns } from '../../core/tuples.ts';
-import { appendTraced } from '../log/append-spans.ts';
+import type { Grant, Namespace, TupleColumns } from '../../core/tuples.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
   type Decide,
   type DecideContext,
-  decideGrant,
   decideKey,
   decideKeyRevocation,
   decideNamespace,
@@ -21,25 +19,29 @@ import {
 } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import {
-  type Attempt,
-  type CheckAnswer,
-  type FrontReport,
-  type GrantRequest,
-  type GrantResult,
-  type GrantsQuery,
-  type HandleRight,
-  type HoldersQuery,
-  type IssuedHandle,
-  type ListedKey,
-  type ObjectsQuery,
-  type PageQuery,
-  type ResultPage,
-  ShardFailure,
-  type TenantConnection,
+import type {
+  Attempt,
+  BulkWrite,
+  BulkWriteResult,
+  CheckAnswer,
+  FrontReport,
+  GrantFilter,
+  GrantRequest,
+  GrantResult,
+  GrantsQuery,
+  HandleRight,
+  HoldersQuery,
+  IssuedHandle,
+  ListedKey,
+  ObjectsQuery,
+  PageQuery,
+  ResultPage,
+  RevokeResult,
+  TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { answersOf, timed, timedAnswer } from './check-answers.ts';
+import { countLookups, GrantWrites, under } from './grant-writes.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
@@ -50,34 +52,20 @@ export interface TenantCallsDependencies extends HandleCallsDependencies, Decide
   readonly lookups: { hits: number; misses: number };
 }
 
-/**
- * A write that was queued before its key was revoked, or its tenant suspended, must not follow that change in the log.
- * Once the change is acknowledged, nothing more happens under the key.
- */
-function under(handle: Handle, decide: Decide): Decide {
-  const { use, memory, keyId } = handle;
-  // An operator handle has no key.
-  if (use === undefined) return decide;
-  return (draft) => {
-    if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
-      throw new ShardFailure('handle-unknown', "The handle ended before the write's turn came.");
-    }
-    return decide(draft);
-  };
-}
-
 export class TenantCalls implements TenantConnection {
   /** The load from this peer. */
   readonly load = new LoadWindow();
   readonly #dependencies: TenantCallsDependencies;
   readonly #calls: HandleCalls;
   readonly #handles: HandleTable;
+  readonly #writes: GrantWrites;
   readonly #onClose: () => void;
 
   constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
     this.#dependencies = dependencies;
     this.#calls = calls;
     this.#handles = calls.handles;
+    this.#writes = new GrantWrites(dependencies, calls);
     this.#onClose = onClose;
   }
 
@@ -186,7 +174,7 @@ export class TenantCalls implements TenantConnection {
     const nowMs = handle.tenure.slotTime.nowMs;
     const authorized = this.#decide(handle, checks, nowMs);
     if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
-    this.#countLookups(handle.memory, checks);
+    countLookups(this.#dependencies, handle.memory, checks);
     using held = await handle.memory.pages.holdAll(checks);
     return await this.#answer(handle, held.tuples);
   }
@@ -219,14 +207,6 @@ export class TenantCalls implements TenantConnection {
     return authorized;
   }
 
-  #countLookups({ pages }: TenantMemory, { subjects }: TupleColumns): void {
-    const { lookups } = this.#dependencies;
-    for (const subject of new Set(subjects)) {
-      if (pages.get(subject) === undefined) lookups.misses += 1;
-      else lookups.hits += 1;
-    }
-  }
-
   // ---- grants ----
 
   async writeGrants(
@@ -234,27 +214,15 @@ export class TenantCalls implements TenantConnection {
     attempt: Attempt,
     writes: readonly GrantRequest[],
   ): Promise<readonly GrantResult[]> {
-    assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
-    const handle = this.#handles.use(number);
-    const { memory } = handle;
-    const columns = columnsOf(writes);
-    this.#countLookups(memory, columns);
-    using held = await memory.pages.holdAll(columns);
-    using _namespaces = await memory.namespaces.pin();
-    this.#handles.assertGood(handle);
-    const enqueue = () =>
-      writes.map((write, index) => {
-        const tuple = held.tuples[index];
-        assert(tuple !== undefined, 'the tuple of every write is known');
-        const length = write.subject.length + write.object.length;
-        const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
-        return this.#calls.enqueue(handle, attempt, index, length, decide);
-      });
-    const results = await appendTraced(writes.length, () => settleAll(enqueue()));
-    return results.map((result) => {
-      assert(result.kind === 'grant', 'a grant operation has a grant result');
-      return result.grant;
-    });
+    return this.#writes.writeGrants(this.#handles.use(number), attempt, writes);
+  }
+
+  async writeBulk(number: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
+    return this.#writes.writeBulk(this.#handles.use(number), attempt, write);
+  }
+
+  async revokeGrants(number: number, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult> {
+    return this.#writes.revokeGrants(this.#handles.use(number), attempt, filter);
   }
 
   async listObjects(number: number, query: ObjectsQuery): Promise<ResultPage<string>> {
@@ -361,23 +329,6 @@ export class TenantCalls implements TenantConnection {
       if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
     }
   }
-}
-
-/**
- * All results, or the first failure once every promise is settled, so that nothing is decided after the reply. If some
- * operations of a call succeeded and others failed, for whatever reason, the call is undecided. A failure that reports
- * "no change" would be wrong; a repeat finds what was applied and does the rest.
- */
-async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
-  const results: Result[] = [];
-  const failures: unknown[] = [];
-  for (const settled of await Promise.allSettled(promises)) {
-    if (settled.status === 'fulfilled') results.push(settled.value);
-    else failures.push(settled.reason);
-  }
-  if (failures.length === 0) return results;
-  if (results.length > 0) throw new ShardFailure('undecided', 'Only some writes of the call were applied.');
-  throw failures.find((failure) => failure instanceof ShardFailure && failure.kind === 'undecided') ?? failures[0];
 }
 
 function listedKey(key: ApiKeyRecord, lastUsedAtMs: number | undefined): ListedKey {

@@ -30,4 +30,13 @@ test('a grant that expires is refused while a shard would make one that never ex
   await assert.rejects(write({ ...TUPLE, object: 'doc:2', expiresAtMs }), refusal);
   await assert.rejects(write({ ...TUPLE, object: 'doc:1', expiresAtMs: null }), refusal);
   assert.equal((await write({ ...TUPLE, object: 'doc:3' }))[0]?.kind, 'created');
+  const bulk = (expiry: Pick<GrantRequest, 'expiresAtMs'>) =>
+    session.writeBulk(contextFor(), {
+      grants: [{ subject: 'user:ann', relation: 'viewer', object: 'doc:4', ...expiry }],
+      revocations: [],
+      conditions: [],
+    });
+  await assert.rejects(bulk({ expiresAtMs }), refusal);
+  await assert.rejects(bulk({ expiresAtMs: null }), refusal);
+  assert.equal((await bulk({})).kind, 'written');
 });

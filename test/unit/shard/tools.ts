@@ -116,6 +116,8 @@ export class OpenSlot {
   leaseValid = true;
   /** Operations of each committed append. */
   readonly batches: number[] = [];
+  /** Expiries that each of them told. */
+  readonly expired: number[] = [];
   readonly #collection: GrantCollection;
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
@@ -137,8 +139,10 @@ export class OpenSlot {
       segmentSize: SEGMENT_SIZE,
       operationsKeptMs: options.operationsKeptMs ?? 20_000,
       leaseValid: () => this.leaseValid,
-      observeAppend: ({ outcome, operations }) => {
-        if (outcome === 'committed') this.batches.push(operations);
+      observeAppend: ({ outcome, operations, expired }) => {
+        if (outcome !== 'committed') return;
+        this.batches.push(operations);
+        this.expired.push(expired);
       },
       observeState: () => {},
       observeWait: (_, kind) => this.waits.push(kind),

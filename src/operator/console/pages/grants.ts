@@ -2,6 +2,7 @@
 // grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
+import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
@@ -14,6 +15,7 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { expiryAsTyped, expiryFields, readExpiry, expiry as shownExpiry } from '../parts/expiry-form.ts';
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
@@ -37,12 +39,15 @@ function addForm(call: PageCall, parts: readonly string[], subject: string, fill
       ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
       ${relationField(filled)}
       ${objectField(filled)}
+      ${expiryFields(filled)}
       ${submit('Create the grant')}`,
   );
 }
 
-function revokeLink(parts: readonly string[], { subject, relation, object }: Grant): Markup {
-  return html`<a class="button danger outline" href=${pathTo([...parts, 'revoke'], { subject, relation, object })}
+/** The link also says when the grant expires, so that it can be undone. */
+function revokeLink(parts: readonly string[], { subject, relation, object, expiresAtMs }: Grant): Markup {
+  const fields = { subject, relation, object, ...expiryAsTyped(expiresAtMs) };
+  return html`<a class="button danger outline" href=${pathTo([...parts, 'revoke'], fields)}
     aria-label="Revoke ${relation} on ${object}">Revoke …</a>`;
 }
 
@@ -76,6 +81,7 @@ async function grantsListing(
   session: OperatorTenantSession,
   parts: readonly string[],
   of: Anchor,
+  nowMs: number,
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });
@@ -101,6 +107,7 @@ async function grantsListing(
                 html`<a href=${pathTo(parts, { [counterpart]: text })}>${foreign(text)}</a>`,
             },
             { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
+            { title: 'Expires', cell: ({ expiresAtMs }) => shownExpiry(expiresAtMs, nowMs) },
             { title: 'Id', cell: ({ grantId }) => code(grantId) },
             { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
           ],
@@ -110,6 +117,11 @@ async function grantsListing(
     <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
     <h2 id="grants-title">${title}</h2>
     ${listing}${pager({ parts, query: { ...of }, cursor, next: page.nextCursor })}
+    ${
+      page.items.length === 0
+        ? undefined
+        : html`<p><a class="button danger outline" href=${pathTo([...parts, 'revoke-all'], { ...of })}>Revoke all of them …</a></p>`
+    }
   </section>`;
 }
 
@@ -140,16 +152,18 @@ async function grantsPage(
     ${objectField(searched, { id: 'searched-object', value: object })}
     ${submit('Show who may', 'secondary')}
   </form></search>`;
+  const nowMs = dependencies.clock.wallMs();
   const listing = fits
-    ? await grantsListing(call, session, parts, { subject })
+    ? await grantsListing(call, session, parts, { subject }, nowMs)
     : isIdentifier(object)
-      ? await grantsListing(call, session, parts, { object })
+      ? await grantsListing(call, session, parts, { object }, nowMs)
       : search === undefined
         ? await subjectsListing(call, session, parts)
         : undefined;
   const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
   const content = html`${finder}${listing}
-    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
+    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}
+      <p><a href=${pathTo([...parts, 'lines'])}>Create many grants at once</a></p></section>`;
   const status = (refusal ?? search)?.status ?? 200;
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }
@@ -161,7 +175,11 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall): Prom
   const tenant = await readTenant(dependencies, call);
   const { subject, relation, object } = read.tuple;
   const parts = ['tenants', tenant.tenantId, 'grants'];
-  const hidden = Object.entries(read.tuple).map(
+  const typed = ['expires', 'expires-at'].flatMap((name): [string, string][] => {
+    const value = call.query.optional(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const hidden = [...Object.entries(read.tuple), ...typed].map(
     ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
   );
   const form = changeForm(
@@ -188,23 +206,36 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
   const read = readTuple(form);
   if ('refusal' in read) return again(read.refusal);
   const { tuple } = read;
+  const nowMs = dependencies.clock.wallMs();
+  const end = readExpiry(form, nowMs);
+  if ('refusal' in end && !revoke) return again(end.refusal);
+  const expiry: ExpiryRequest = 'expiry' in end ? end.expiry : {};
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    const [result] = await session.writeGrants(call.context(), [{ ...tuple, revoke }]);
+    const [result] = await session.writeGrants(call.context(), [
+      revoke ? { ...tuple, revoke } : { ...tuple, ...expiry, revoke },
+    ]);
     assert(result !== undefined, 'every write has a result');
     if (result.kind === 'refused') return again(refuse('form', result.message, 403));
     const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
     const notice = {
       created: `Grant created: ${held}`,
-      exists: `The grant already existed: ${held}`,
+      exists: `The grant ${expiry.expiresAtMs === undefined ? 'already existed' : 'has the new expiry now'}: ${held}`,
       revoked: `Grant revoked: ${held}`,
       'not-found': `The grant had already been revoked: ${held}`,
     }[result.kind];
     const parts = ['tenants', session.tenantId, 'grants'];
     const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;
-    if (result.kind !== 'revoked') return redirect;
+    if (result.kind !== 'revoked' || 'refusal' in end) return redirect;
     // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
-    return { ...redirect, undo: { path: pathTo(parts), fields: { ...tuple }, label: `Undo: create ${held} again` } };
+    return {
+      ...redirect,
+      undo: {
+        path: pathTo(parts),
+        fields: { ...tuple, ...expiryAsTyped(expiry.expiresAtMs ?? undefined) },
+        label: `Undo: create ${held} again`,
+      },
+    };
   } catch (error) {
     return again(refuseThrown(error));
   }

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
+import { reportShard } from '../../../../src/shard/observers.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { createMemoryStore, OpenSlot, SLOT, type SlotOptions, soon, tuple } from '../tools.ts';
@@ -211,3 +213,28 @@ for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
     slot.kill();
   });
 }
+
+test('the metrics count the expiries that are told, whoever tells them, and say how long the oldest has waited', async () => {
+  const time = { ms: START_MS };
+  const { slot } = await openAt(time);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const metrics = createMetrics();
+  const read = async (name: string): Promise<string | undefined> =>
+    new RegExp(`^${name} (.+)$`, 'm').exec(await metrics.render())?.[1];
+  const shard = { lookups: { hits: 0, misses: 0 }, tenures: [slot.tenure], leaseLeftMs: Number.POSITIVE_INFINITY };
+  metrics.onRender(() => reportShard(metrics, shard));
+  for (const subject of ['user:a', 'user:b', 'user:c']) await grant(slot, handle, subject, 'doc:1', START_MS + 1000);
+  await grant(slot, handle, 'user:d', 'doc:1', START_MS + 60_000);
+  assert.equal(await read('grantd_expiry_lag_seconds'), '0');
+  time.ms = START_MS + 31_000;
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  assert.equal(await read('grantd_expiry_lag_seconds'), '30');
+  await slot.collect();
+  assert.equal(await read('grantd_expiry_lag_seconds'), '0');
+  assert.equal(
+    slot.expired.reduce((sum, count) => sum + count, 0),
+    3,
+  );
+  slot.kill();
+});

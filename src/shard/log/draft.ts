@@ -1,0 +1,150 @@
+// The draft of a batch: committed memory plus the earlier decisions of the batch, at the time at which the batch will
+// stand in the log.
+
+import type { ApiKeyRecord } from '../../core/api-keys.ts';
+import { assert } from '../../core/assert.ts';
+import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { Tenant } from '../../core/tenants.ts';
+import { grantOf, type Namespace, type Tuple } from '../../core/tuples.ts';
+import { type Change, endsGrant } from '../log-changes.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { WatchedTuple } from '../memory/watched-tuples.ts';
+
+/** A grant as decided earlier in the batch. */
+export interface DraftedGrant {
+  readonly tuple: Tuple;
+  /** `null`: revoked. */
+  readonly facts: GrantAttributes | null;
+}
+
+/** A tuple contains no white space, so the key is unambiguous. */
+export const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
+
+export class Draft {
+  readonly #grants = new Map<TenantId, Map<string, DraftedGrant>>();
+  readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
+  readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
+  readonly #tenants = new Map<TenantId, Tenant>();
+  /** Grants created minus grants that ended. */
+  readonly #grantCounts = new Map<TenantId, number>();
+  /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
+  readonly nowMs: number;
+
+  constructor(nowMs: number) {
+    this.nowMs = nowMs;
+  }
+
+  /** Adds the changes of a decision. */
+  add(tenantId: TenantId, changes: readonly Change[]): void {
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'grant-created':
+        case 'grant-revoked':
+        case 'grant-updated':
+        case 'grant-expired': {
+          const { grant: tuple } = change;
+          const ends = endsGrant(change);
+          nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: ends ? null : tuple });
+          const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
+          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
+          break;
+        }
+        case 'namespace-created':
+          nested(this.#namespaces, tenantId).set(change.name, change);
+          break;
+        case 'key-created':
+          nested(this.#keys, tenantId).set(change.key.keyId, change.key);
+          break;
+        case 'key-revoked':
+          nested(this.#keys, tenantId).set(change.key.keyId, null);
+          break;
+        case 'tenant-created':
+        case 'tenant-updated':
+          this.#tenants.set(tenantId, change.tenant);
+          break;
+      }
+    }
+  }
+
+  /** The grant, whether it has expired or not. */
+  grant(memory: TenantMemory, { facts }: WatchedTuple, tuple: Tuple): GrantAttributes | null {
+    const drafted = this.#grants.get(memory.tenantId)?.get(tupleKey(tuple));
+    if (drafted !== undefined) return drafted.facts;
+    assert(facts !== undefined, 'a write is queued only when its tuple is known');
+    return facts;
+  }
+
+  /** The grants of a tenant that earlier decisions of the batch changed. */
+  draftedGrants(memory: TenantMemory): Iterable<DraftedGrant> {
+    return this.#grants.get(memory.tenantId)?.values() ?? [];
+  }
+
+  /** Undefined while the tenant's existing grants are being counted. */
+  grantCount(memory: TenantMemory): number | undefined {
+    const { grants } = memory.grantCount;
+    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
+  }
+
+  namespace(memory: TenantMemory, name: string): Namespace | undefined {
+    const drafted = this.#namespaces.get(memory.tenantId)?.get(name);
+    if (drafted !== undefined) return drafted;
+    const row = memory.namespaces.rows.get(name);
+    return row === undefined ? undefined : { name, createdAtMs: row.createdAtMs };
+  }
+
+  namespaceCount(memory: TenantMemory): number {
+    return memory.namespaces.rows.size + (this.#namespaces.get(memory.tenantId)?.size ?? 0);
+  }
+
+  key(memory: TenantMemory, keyId: string): ApiKeyRecord | undefined {
+    const drafted = this.#keys.get(memory.tenantId)?.get(keyId);
+    if (drafted !== undefined) return drafted ?? undefined;
+    return memory.keys.rows.get(keyId);
+  }
+
+  /** Whether an earlier decision of the batch revoked the key. */
+  revokes(tenantId: TenantId, keyId: string): boolean {
+    return this.#keys.get(tenantId)?.get(keyId) === null;
+  }
+
+  keyCount(memory: TenantMemory): number {
+    let count = memory.keys.rows.size;
+    for (const [keyId, key] of this.#keys.get(memory.tenantId) ?? []) {
+      const committed = memory.keys.rows.has(keyId);
+      if (key !== null && !committed) count += 1;
+      if (key === null && committed) count -= 1;
+    }
+    return count;
+  }
+
+  tenant(memory: TenantMemory): Tenant {
+    return this.#tenants.get(memory.tenantId) ?? memory.tenant;
+  }
+
+  hasTenant(tenantId: TenantId): boolean {
+    return this.#tenants.has(tenantId);
+  }
+}
+
+function nested<Value>(maps: Map<TenantId, Map<string, Value>>, tenantId: TenantId): Map<string, Value> {
+  let map = maps.get(tenantId);
+  if (map === undefined) {
+    map = new Map();
+    maps.set(tenantId, map);
+  }
+  return map;
+}
+
+/**
+ * What a tuple holds at the time of the batch. A decision that rests on an expiry logs it, so that the log tells it
+ * before any caller learns of it, and tells it once.
+ */
+export function asOf(
+  { nowMs }: Draft,
+  tuple: Tuple,
+  stored: GrantAttributes | null,
+): { readonly present: GrantAttributes | null; readonly expired: readonly Change[] } {
+  if (stored === null || !hasExpired(stored, nowMs)) return { present: stored, expired: [] };
+  return { present: null, expired: [{ kind: 'grant-expired', grant: grantOf(tuple, stored) }] };
+}

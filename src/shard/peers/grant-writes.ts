@@ -1,0 +1,152 @@
+// Writes of grants under a handle: single ones, a bulk write, and a revocation by a filter. Invariant: everything that
+// a decision reads is held from before it is queued until it is taken.
+
+import { assert } from '../../core/assert.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { columnsOf, type TupleColumns } from '../../core/tuples.ts';
+import { appendTraced } from '../log/append-spans.ts';
+import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
+import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
+import { type Decide, type DecideContext, decideGrant } from '../log/write-decisions.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import {
+  type Attempt,
+  type BulkWrite,
+  type BulkWriteResult,
+  type GrantFilter,
+  type GrantRequest,
+  type GrantResult,
+  type RevokeResult,
+  ShardFailure,
+} from '../shard.ts';
+import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
+import type { Handle, HandleTable } from './handles.ts';
+import { withMatching } from './revocations.ts';
+
+/** How often the grants of a bulk write are collected because they have expired before its turn. */
+const BULK_TRIES = 5;
+
+interface Lookups {
+  readonly lookups: { hits: number; misses: number };
+}
+
+export interface GrantWritesDependencies extends HandleCallsDependencies, DecideContext, Lookups {}
+
+/**
+ * A write that was queued before its key was revoked, or its tenant suspended, must not follow that change in the log.
+ * Once the change is acknowledged, nothing more happens under the key.
+ */
+export function under(handle: Handle, decide: Decide): Decide {
+  const { use, memory, keyId } = handle;
+  // An operator handle has no key.
+  if (use === undefined) return decide;
+  return (draft) => {
+    if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
+      throw new ShardFailure('handle-unknown', "The handle ended before the write's turn came.");
+    }
+    return decide(draft);
+  };
+}
+
+export function countLookups({ lookups }: Lookups, { pages }: TenantMemory, { subjects }: TupleColumns): void {
+  for (const subject of new Set(subjects)) {
+    if (pages.get(subject) === undefined) lookups.misses += 1;
+    else lookups.hits += 1;
+  }
+}
+
+export class GrantWrites {
+  readonly #dependencies: GrantWritesDependencies;
+  readonly #calls: HandleCalls;
+  readonly #handles: HandleTable;
+
+  constructor(dependencies: GrantWritesDependencies, calls: HandleCalls) {
+    this.#dependencies = dependencies;
+    this.#calls = calls;
+    this.#handles = calls.handles;
+  }
+
+  async writeGrants(
+    handle: Handle,
+    attempt: Attempt,
+    writes: readonly GrantRequest[],
+  ): Promise<readonly GrantResult[]> {
+    assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
+    const { memory } = handle;
+    const columns = columnsOf(writes);
+    countLookups(this.#dependencies, memory, columns);
+    using held = await memory.pages.holdAll(columns);
+    using _namespaces = await memory.namespaces.pin();
+    this.#handles.assertGood(handle);
+    const enqueue = () =>
+      writes.map((write, index) => {
+        const tuple = held.tuples[index];
+        assert(tuple !== undefined, 'the tuple of every write is known');
+        const length = write.subject.length + write.object.length;
+        const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
+        return this.#calls.enqueue(handle, attempt, index, length, decide);
+      });
+    const results = await appendTraced(writes.length, () => settleAll(enqueue()));
+    return results.map((result) => {
+      assert(result.kind === 'grant', 'a grant operation has a grant result');
+      return result.grant;
+    });
+  }
+
+  async writeBulk(handle: Handle, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
+    const { memory } = handle;
+    const columns = columnsOf(tuplesOf(write));
+    countLookups(this.#dependencies, memory, columns);
+    using held = await memory.pages.holdAll(columns);
+    using _namespaces = await memory.namespaces.pin();
+    this.#handles.assertGood(handle);
+    const decide = under(handle, decideBulk(this.#dependencies, memory, held.tuples, write));
+    for (let tries = 0; tries < BULK_TRIES; tries += 1) {
+      try {
+        const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);
+        assert(result.kind === 'bulk', 'a bulk write has a result of its own');
+        return result.bulk;
+      } catch (error) {
+        if (!(error instanceof UncollectedGrants)) throw error;
+        await this.#calls.collect(handle, attempt, error.tuples);
+        this.#handles.assertGood(handle);
+      }
+    }
+    throw new GrantdError('overloaded', 'Grants of this bulk write keep expiring meanwhile. Nothing was changed.');
+  }
+
+  async revokeGrants(handle: Handle, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult> {
+    const { memory } = handle;
+    return withMatching(this.#dependencies, this.#calls.listing(handle), filter, async (range, matching) => {
+      this.#handles.assertGood(handle);
+      const size = sizeOfRevocation(range, matching);
+      const decide = under(handle, decideRevocation(memory, filter, range, size));
+      try {
+        const result = await this.#calls.submitSized(handle, attempt, size, decide);
+        assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
+        return { revoked: result.revoked, complete: result.complete };
+      } catch (error) {
+        if (error instanceof RangeOutdated) return undefined;
+        throw error;
+      }
+    });
+  }
+}
+
+/**
+ * All results, or the first failure once every promise is settled, so that nothing is decided after the reply. If some
+ * operations of a call succeeded and others failed, for whatever reason, the call is undecided. A failure that reports
+ * "no change" would be wrong; a repeat finds what was applied and does the rest.
+ */
+async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
+  const results: Result[] = [];
+  const failures: unknown[] = [];
+  for (const settled of await Promise.allSettled(promises)) {
+    if (settled.status === 'fulfilled') results.push(settled.value);
+    else failures.push(settled.reason);
+  }
+  if (failures.length === 0) return results;
+  if (results.length > 0) throw new ShardFailure('undecided', 'Only some writes of the call were applied.');
+  throw failures.find((failure) => failure instanceof ShardFailure && failure.kind === 'undecided') ?? failures[0];
+}
