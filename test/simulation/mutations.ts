@@ -699,23 +699,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'filter-passes-over-expired',
-    what: 'A revocation by a filter leaves out what has expired, and says that nothing is left, without telling the log.',
-    caughtBy: 'expiry',
-    edits: [
-      {
-        file: 'src/shard/log/revocation-decision.ts',
-        find: 'const changes = [...expired, ...ended];',
-        replace: 'const changes = ended;',
-      },
-      {
-        file: 'src/shard/log/revocation-decision.ts',
-        find: 'const complete = changes.length === matching.length',
-        replace: 'const complete = expired.length + ended.length === matching.length',
-      },
-    ],
-  },
-  {
     name: 'bulk-in-two-entries',
     what: 'The revocations of a bulk write are an operation of their own, after its grants.',
     caughtBy: 'transactions',
