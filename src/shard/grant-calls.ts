@@ -1,13 +1,10 @@
 // What the calls about grants take and return, as part of the port of a shard (shard.ts).
 
+import type { GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
-import type { Relation, Tuple } from '../core/tuples.ts';
+import type { Relation } from '../core/tuples.ts';
 
-/** A grant to be made, or one that exists and whose expiry may change. */
-export interface GrantedTuple extends Tuple {
-  /** Wall clock, ms. `null`: never. Absent: an existing grant keeps its expiry, and a new one has none. */
-  readonly expiresAtMs?: number | null;
-}
+export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 
 export interface GrantRequest extends GrantedTuple {
   readonly revoke: boolean;
@@ -19,45 +16,6 @@ export type GrantResult =
   | { readonly kind: 'not-found' }
   /** The owner refused this one; the other writes of the call take effect. */
   | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
-
-/** `invalid-request`: the expiry has passed. */
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request';
-
-/** What a bulk write asks about the state before it: does the grant exist? */
-export interface WriteCondition extends Tuple {
-  readonly exists: boolean;
-}
-
-/**
- * Takes effect as a whole, at one moment of the tenant's history, or not at all. At most 100 changes, of which no two
- * name the same tuple, and at most 100 conditions.
- */
-export interface BulkWrite {
-  readonly grants: readonly GrantedTuple[];
-  readonly revocations: readonly Tuple[];
-  /** All of them are evaluated at that moment, before the changes. */
-  readonly conditions: readonly WriteCondition[];
-}
-
-export type BulkWriteResult =
-  | {
-      readonly kind: 'written';
-      /** In the order of the request, each as it is after the write. */
-      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes)[];
-      /** Whether each of them existed. */
-      readonly revoked: readonly boolean[];
-    }
-  /** Nothing was changed. `condition`: the index of the first that was not met. */
-  | { readonly kind: 'condition-not-met'; readonly condition: number }
-  /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
-
-/** The grants of a subject or on an object; all of them, or those of one relation. */
-export interface GrantFilter {
-  readonly of: { readonly subject: string } | { readonly object: string };
-  /** Undefined: all. */
-  readonly relation: Relation | undefined;
-}
 
 export interface RevokeResult {
   readonly revoked: number;

@@ -5,11 +5,12 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { parseExpiry } from '../../core/grant-expiry.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { grantOf } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantBodySchema, grantSchema } from '../schema/schemas.ts';
-import { isJsonObject, validateTuple } from '../schema/validation.ts';
+import { validateTuple } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };

@@ -3,11 +3,12 @@
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { refuseExpiry } from '../../core/grant-expiry.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseTuple } from '../../core/tuples.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { tupleQuerySchema, tupleSchema } from '../schema/schemas.ts';
-import { isJsonObject, validateTuple } from '../schema/validation.ts';
+import { validateTuple } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
 export const revokeGrant: Operation = {

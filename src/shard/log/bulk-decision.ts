@@ -9,13 +9,13 @@ import { assert } from '../../core/assert.ts';
 import { attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { resolvePlan } from '../../core/plans.ts';
-import { grantOf, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { grantOf, namespaceOf, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkWrite, BulkWriteResult } from '../shard.ts';
 import type { Operation } from './append-batch.ts';
-import { asOf, type Draft, tupleKey } from './draft.ts';
+import { asOf, type Draft } from './draft.ts';
 import {
   assertLives,
   type CollectedTuple,

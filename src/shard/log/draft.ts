@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, type Namespace, type Tuple } from '../../core/tuples.ts';
+import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
 import { type Change, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -17,9 +17,6 @@ export interface DraftedGrant {
   /** `null`: revoked. */
   readonly facts: GrantAttributes | null;
 }
-
-/** A tuple contains no white space, so the key is unambiguous. */
-export const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 export class Draft {
   readonly #grants = new Map<TenantId, Map<string, DraftedGrant>>();
