@@ -58,6 +58,12 @@ export class ExpiringGrants {
     this.#asked.set(object, (this.#asked.get(object) ?? 0) + 1);
   }
 
+  /** The grant existed, and has another expiry from now on. */
+  extended({ tuple, grantId }: Life, expiresAtMs: number): void {
+    this.#asked.set(tuple.object, (this.#asked.get(tuple.object) ?? 0) - 1);
+    this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
+  }
+
   created(tuple: Tuple, grantId: string, expiresAtMs: number): void {
     if (this.lives.some((life) => life.grantId === grantId)) this.#report(`grant ${grantId} is made a second time`);
     this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
@@ -117,6 +123,7 @@ export class ExpiryClient extends Caller {
     const life = this.random.pick(recent);
     if (life.endedAt !== undefined && !life.over && this.random.chance(0.15)) return this.#makeAgain(life);
     if (this.random.chance(0.06)) return this.#sweep();
+    if (life.endedAt === undefined && !life.over && this.random.chance(0.15)) return this.#extend(life);
     switch (this.random.pick(['check', 'check', 'check', 'bulk', 'list', 'condition'])) {
       case 'check':
         return this.check(life);
@@ -156,6 +163,24 @@ export class ExpiryClient extends Caller {
       );
     }
     this.#grants.created(life.tuple, result.grantId, expiresAtMs ?? NEVER_MS);
+  }
+
+  /** Two rows tell the expiries of the grant from then on, close to each other or not. */
+  async #extend(life: Life): Promise<void> {
+    const nearMs = life.expiresAtMs + this.random.between(-200, 500);
+    const near = life.expiresAtMs !== NEVER_MS && this.random.chance(0.7);
+    const expiresAtMs = near ? Math.round(nearMs) : this.#someExpiry();
+    life.over = true;
+    const result = await this.#write(life.tuple, expiresAtMs);
+    if (result?.kind === 'created') this.#grants.created(life.tuple, result.grantId, expiresAtMs);
+    if (result?.kind !== 'exists') return;
+    if (result.grantId === life.grantId && result.expiresAtMs === expiresAtMs) {
+      this.#grants.extended(life, expiresAtMs);
+      return;
+    }
+    this.ports.report(
+      `${life.tuple.object} is to expire at ${expiresAtMs}; grant ${result.grantId} expires at ${result.expiresAtMs}`,
+    );
   }
 
   async #write(tuple: Tuple, expiresAtMs: number | undefined) {
