@@ -17,9 +17,10 @@ const LAYERS: readonly string[] = [
   'store',
   'discovery',
   'telemetry',
+  'rules',
   'core',
 ];
-const COMMON_LAYERS = new Set(['core', 'telemetry']);
+const COMMON_LAYERS = new Set(['core', 'rules', 'telemetry']);
 
 /** What a neighbour may see of a room above it, as a type. */
 const PORTS = new Set([
