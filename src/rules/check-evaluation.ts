@@ -1,0 +1,180 @@
+// Evaluates a check under rules: a search from the object and one from the subject, the one that has cost less so far
+// goes on, and they meet. If either is complete and they have not met, the answer is no: so a check costs about twice
+// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach, the
+// other may; if neither can, the check is refused.
+
+import { bitOf, type CompiledRules } from './compiled-rules.ts';
+import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
+import type { Bound, Graph, SearchLimits, Step } from './graph.ts';
+import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
+
+export interface Question {
+  readonly subject: string;
+  /** A built-in relation, or a name that some rule defines. */
+  readonly name: string;
+  readonly object: string;
+}
+
+export type Evaluation =
+  | { readonly kind: 'decided'; readonly authorized: boolean }
+  /** The graph has noted what it did not know. */
+  | { readonly kind: 'missing' }
+  /** Within the bounds, the answer cannot be told. */
+  | { readonly kind: 'too-large'; readonly bound: Bound }
+  /** The caller's share of time is used up. */
+  | { readonly kind: 'interrupted' };
+
+export interface EvaluationLimits extends SearchLimits {
+  /** Entities and grants, of both searches together, after which an evaluation is interrupted. */
+  readonly spentMax: number;
+}
+
+/** How much more a search may cost than the other one that waits for grants to be loaded. */
+const AHEAD_MAX = 100;
+
+export class CheckEvaluation {
+  readonly #graph: Graph;
+  readonly #limits: EvaluationLimits;
+  readonly #question: Question;
+  /** The subject, and the subjects that stand for it among others. */
+  readonly #subjects: readonly string[];
+  readonly #wanted: WantedSearch;
+  readonly #granted: GrantedSearch;
+  /** The chain of grants, once the searches have met. */
+  #found: (() => Step[]) | undefined;
+  /** They met, but the chain is too long. */
+  #tooLong = false;
+
+  /** `granted`: a search from this subject that other checks of the same moment have begun. */
+  constructor(
+    rules: CompiledRules,
+    graph: Graph,
+    limits: EvaluationLimits,
+    question: Question,
+    granted = new GrantedSearch(rules, graph, limits, question.subject),
+  ) {
+    this.#graph = graph;
+    this.#limits = limits;
+    this.#question = question;
+    const { subject, name, object } = question;
+    const everyone = rules.everyoneOf(subject);
+    this.#subjects = everyone === undefined ? [subject] : [subject, everyone];
+    this.#granted = granted;
+    this.#wanted = new WantedSearch(rules, graph, limits);
+    const number = rules.numberOf(name);
+    const start = number === undefined ? undefined : this.#wanted.start(object, bitOf(number));
+    if (start !== undefined) this.#meetsHeld(start);
+  }
+
+  /** The cost of both searches. */
+  get spent(): number {
+    return this.#wanted.cost.spent + this.#granted.cost.spent;
+  }
+
+  run(): Evaluation {
+    const spentMax = this.spent + this.#limits.spentMax;
+    const before = this.#granted.cost.spent;
+    while (this.#found === undefined && !this.#wanted.isComplete && !this.#granted.isComplete) {
+      if (this.spent > spentMax) return { kind: 'interrupted' };
+      const turn = this.#turn(this.#wanted.cost.spent - (this.#granted.cost.spent - before));
+      if (turn === undefined) break;
+      if (turn === 'object') this.#stepFromObject();
+      else this.#granted.step((find) => this.#meetsWanted(find));
+    }
+    return this.#outcome();
+  }
+
+  /** The same, from one side at a time: `chain` is then a shortest one. */
+  runForShortest(): Evaluation {
+    while (this.#found === undefined && this.#wanted.hasNext) this.#stepFromObject();
+    const { misses, exceeded } = this.#wanted.cost;
+    if (this.#found === undefined && !misses && exceeded !== undefined) {
+      while (this.#found === undefined && this.#granted.hasNext) this.#granted.step((find) => this.#meetsTarget(find));
+    }
+    return this.#outcome();
+  }
+
+  /** A chain of grants from the subject to the object; empty unless authorized. */
+  get chain(): readonly Step[] {
+    return this.#found?.() ?? [];
+  }
+
+  /** Whether a change of a grant could change what was found. */
+  restsOn(subject: string, object: string): boolean {
+    return this.#wanted.visited.has(object) || this.#granted.follows(subject);
+  }
+
+  #outcome(): Evaluation {
+    if (this.#found !== undefined) return { kind: 'decided', authorized: true };
+    const complete = this.#wanted.isComplete || this.#granted.isComplete;
+    if (complete && !this.#tooLong) return { kind: 'decided', authorized: false };
+    if (this.#wanted.cost.misses || this.#granted.cost.misses) return { kind: 'missing' };
+    const bound = this.#tooLong ? 'depthMax' : this.#wanted.cost.exceeded;
+    return { kind: 'too-large', bound: bound ?? this.#granted.cost.exceeded ?? 'entitiesMax' };
+  }
+
+  /** Which search goes on: the one that has cost less, unless it cannot. `lead`: what the other has cost less. */
+  #turn(lead: number): 'object' | 'subject' | undefined {
+    const sides = [
+      ['object', this.#wanted],
+      ['subject', this.#granted],
+    ] as const;
+    const [[name, search], [otherName, other]] = lead <= 0 ? sides : ([sides[1], sides[0]] as const);
+    if (search.hasNext) return name;
+    // Once what it waits for is loaded, it may be complete at little cost.
+    const waits = search.cost.misses && Math.abs(lead) > AHEAD_MAX;
+    return other.hasNext && !waits ? otherName : undefined;
+  }
+
+  #stepFromObject(): void {
+    this.#wanted.step(
+      (visit) => this.#meetsHeld(visit),
+      (visit) => this.#holdsDirectly(visit),
+    );
+  }
+
+  #holdsDirectly(visit: WantedObject): boolean {
+    const { object, wanted } = visit;
+    if (wanted.relations === 0) return false;
+    for (const subject of this.#subjects) {
+      const relations = this.#graph.relationsOf(subject, wanted.relations, object);
+      if (relations === undefined) this.#wanted.cost.misses = true;
+      else if (relations !== 0) {
+        const relation = 31 - Math.clz32(relations & -relations);
+        this.#found = () => [{ subject, relation, object }, ...stepsFrom(visit)];
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether what was found to suffice is held. */
+  #meetsHeld(visit: WantedObject): boolean {
+    for (let find = this.#granted.held.get(visit.object); find !== undefined; find = find.former) {
+      if (this.#meet(visit, find)) return true;
+    }
+    return false;
+  }
+
+  /** Whether what was found to be held suffices. */
+  #meetsWanted(find: HeldObject): boolean {
+    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.former) {
+      if (this.#meet(visit, find)) return true;
+    }
+    return false;
+  }
+
+  #meetsTarget(find: HeldObject): boolean {
+    return find.object === this.#question.object && this.#meetsWanted(find);
+  }
+
+  #meet(visit: WantedObject, find: HeldObject): boolean {
+    if ((visit.wanted.names & find.names) === 0n) return false;
+    if (visit.depth + find.depth > this.#limits.depthMax) {
+      this.#tooLong = true;
+      return false;
+    }
+    this.#found = () => [...stepsTo(find), ...stepsFrom(visit)];
+    return true;
+  }
+}

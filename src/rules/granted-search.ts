@@ -1,0 +1,161 @@
+// The search from a subject: which names does it hold on which objects? It follows the grants of the subject, of the
+// groups that it belongs to, and the inheritance of objects from entities. Each name on each object is found once,
+// however many paths lead there. Breadth first: the first way to an object is a shortest one.
+
+import { RELATIONS } from '../core/tuples.ts';
+import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
+
+/** Names that the subject holds on an object, as one grant gives them. */
+export interface HeldObject {
+  readonly object: string;
+  readonly names: NameSet;
+  readonly depth: number;
+  /** The grant that gives them; `relation` 0: the subject is a group of the object itself. */
+  readonly subject: string;
+  readonly relation: number;
+  /** What the subject of that grant rests on; undefined: it is the subject of the search. */
+  readonly after: HeldObject | undefined;
+  /** Other names on the same object, found earlier. */
+  readonly former: HeldObject | undefined;
+}
+
+type Way = Pick<HeldObject, 'depth' | 'subject' | 'relation' | 'after'>;
+
+/** Grants to look at. */
+interface Source extends Adjacent {
+  readonly subject: string;
+  readonly depth: number;
+  readonly after: HeldObject | undefined;
+  /** The names on the subject that its objects inherit; undefined: the relation itself is granted. */
+  readonly names: NameSet | undefined;
+}
+
+/** Grants that one step looks at. */
+const GRANTS_PER_STEP = 64;
+const ALL_RELATIONS = RELATIONS.reduce((all, _, index) => all | (1 << (index + 1)), 0);
+
+export class GrantedSearch {
+  readonly cost: SearchCost;
+  readonly #rules: CompiledRules;
+  readonly #graph: Graph;
+  /** By object: the last find. */
+  readonly #held = new Map<string, HeldObject>();
+  /** Subjects whose grants have been followed. */
+  readonly #followed = new Set<string>();
+  readonly #queue: HeldObject[] = [];
+  #next = 0;
+  readonly #sources: Source[] = [];
+  /** Of the last source: where to go on. */
+  #at = 0;
+  /** The subjects that the search starts from, until its first step. */
+  #starts: readonly string[];
+
+  constructor(rules: CompiledRules, graph: Graph, limits: SearchLimits, subject: string) {
+    this.#rules = rules;
+    this.#graph = graph;
+    this.cost = new SearchCost(limits);
+    const everyone = rules.everyoneOf(subject);
+    this.#starts = everyone === undefined ? [subject] : [subject, everyone];
+    const group = rules.groupOf(subject);
+    const number = group && rules.numberOf(group.name);
+    if (group !== undefined && number !== undefined) {
+      const names = rules.held(group.object, bitOf(number));
+      this.#find(group.object, names, { depth: 0, subject, relation: 0, after: undefined });
+    }
+  }
+
+  get hasNext(): boolean {
+    return this.#starts.length > 0 || this.#sources.length > 0 || this.#next < this.#queue.length;
+  }
+
+  /** Whether all that the subject holds has been found. */
+  get isComplete(): boolean {
+    return !this.hasNext && !this.cost.misses && this.cost.exceeded === undefined;
+  }
+
+  get held(): ReadonlyMap<string, HeldObject> {
+    return this.#held;
+  }
+
+  /** Whether the search rests on grants of the subject. */
+  follows(subject: string): boolean {
+    return this.#followed.has(subject);
+  }
+
+  /** Goes on a little, in the order of depth. `onFind` is told of each new find; the step ends when it returns true. */
+  step(onFind: (find: HeldObject) => boolean): void {
+    const source = this.#sources.at(-1);
+    if (source !== undefined) {
+      this.#look(source, onFind);
+    } else if (this.#starts.length > 0) {
+      const starts = this.#starts;
+      this.#starts = [];
+      for (const subject of starts)
+        this.#follow(subject, ALL_RELATIONS, { depth: 0, after: undefined, names: undefined });
+    } else {
+      const find = this.#queue[this.#next];
+      this.#next += 1;
+      if (find !== undefined) this.#expand(find);
+    }
+  }
+
+  #expand(find: HeldObject): void {
+    const { object, names } = find;
+    const depth = find.depth + 1;
+    if (this.#rules.groups) {
+      for (const name of this.#rules.namesIn(names)) {
+        this.#follow(`${object}#${name}`, ALL_RELATIONS, { depth, after: find, names: undefined });
+      }
+    }
+    const relations = this.#rules.childRelations(names);
+    if (relations !== 0 && this.#rules.isEntity(object)) this.#follow(object, relations, { depth, after: find, names });
+  }
+
+  #follow(subject: string, relations: number, way: Pick<Source, 'depth' | 'after' | 'names'>): void {
+    this.#followed.add(subject);
+    for (const { relation, texts } of this.cost.enumerate(this.#graph.objectsOf(subject, relations))) {
+      if (texts.length > 0) this.#sources.push({ relation, texts, subject, ...way });
+    }
+  }
+
+  #look({ subject, relation, texts, depth, after, names }: Source, onFind: (find: HeldObject) => boolean): void {
+    const start = this.#at;
+    const end = start + this.cost.look(Math.min(texts.length - start, GRANTS_PER_STEP));
+    let index = start;
+    for (let ends = false; index < end && !ends; index += 1) {
+      const object = texts[index] ?? '';
+      const given =
+        names === undefined
+          ? this.#rules.held(object, bitOf(relation))
+          : this.#rules.inherited(object, relation, names);
+      const found = this.#find(object, given, { depth, subject, relation, after });
+      ends = found !== undefined && onFind(found);
+    }
+    this.#at = index;
+    if (index < texts.length && end > start) return;
+    this.#sources.pop();
+    this.#at = 0;
+  }
+
+  #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
+    const former = this.#held.get(object);
+    let fresh = names;
+    for (let find = former; find !== undefined; find = find.former) fresh &= ~find.names;
+    if (fresh === 0n || !this.cost.visit(way.depth)) return undefined;
+    const { depth, subject, relation, after } = way;
+    const find = { object, names: fresh, depth, subject, relation, after, former };
+    this.#held.set(object, find);
+    this.#queue.push(find);
+    return find;
+  }
+}
+
+/** The grants from the subject of the search to a find, in the order of the chain. */
+export function stepsTo(find: HeldObject): Step[] {
+  const steps: Step[] = [];
+  for (let at: HeldObject | undefined = find; at !== undefined; at = at.after) {
+    if (at.relation !== 0) steps.push({ subject: at.subject, relation: at.relation, object: at.object });
+  }
+  return steps.reverse();
+}

@@ -1,0 +1,95 @@
+// The port of evaluation: the grants of one tenant at one moment, as far as they are known without waiting. Grants that
+// have expired are no grants. What is not known is noted by the graph, and loaded before the next run.
+
+/** The grants cannot be enumerated within the bounds of an evaluation. */
+export const TOO_MANY = Symbol('too many grants to enumerate');
+
+/** The other ends of an entity's grants of one relation. */
+export interface Adjacent {
+  /** Wire number. */
+  readonly relation: number;
+  /** Subjects or objects. Read them in the same step. */
+  readonly texts: readonly string[];
+}
+
+/** Undefined: not known yet. */
+export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
+
+/** Sets of relations have bit n for wire number n. */
+export interface Graph {
+  /** Those of the relations that the subject is granted on the object. */
+  relationsOf(subject: string, relations: number, object: string): number | undefined;
+  /** The subjects with grants on the object; only those of the form `ns:id#name`. */
+  groupsOn(object: string, relations: number): Enumerated;
+  subjectsOn(object: string, relations: number): Enumerated;
+  objectsOf(subject: string, relations: number): Enumerated;
+}
+
+/** What a search may cost. */
+export interface SearchLimits {
+  /** Groups and parents between the first grant of a chain and the last one. */
+  readonly depthMax: number;
+  /** Objects and groups that a search visits. */
+  readonly entitiesMax: number;
+  /** Grants that it looks at. */
+  readonly grantsMax: number;
+}
+
+export type Bound = keyof SearchLimits;
+
+/** A grant of a chain. */
+export interface Step {
+  readonly subject: string;
+  readonly relation: number;
+  readonly object: string;
+}
+
+const NOTHING: readonly Adjacent[] = [];
+
+/** How far a search has come. */
+export class SearchCost {
+  readonly #limits: SearchLimits;
+  entities = 0;
+  grants = 0;
+  /** Something is not known yet. */
+  misses = false;
+  /** The first bound that kept the search from being complete. */
+  exceeded: Bound | undefined;
+
+  constructor(limits: SearchLimits) {
+    this.#limits = limits;
+  }
+
+  get spent(): number {
+    return this.entities + this.grants;
+  }
+
+  /** Whether the search may visit another entity, this deep. */
+  visit(depth: number): boolean {
+    if (depth > this.#limits.depthMax) return this.#exceed('depthMax');
+    if (this.entities >= this.#limits.entitiesMax) return this.#exceed('entitiesMax');
+    this.entities += 1;
+    return true;
+  }
+
+  /** The grants to look at; none if they are not known or too many. */
+  enumerate(adjacent: Enumerated): readonly Adjacent[] {
+    if (adjacent === undefined) this.misses = true;
+    else if (adjacent === TOO_MANY) this.#exceed('grantsMax');
+    else return adjacent;
+    return NOTHING;
+  }
+
+  /** How many of that many grants the search may look at now. */
+  look(count: number): number {
+    const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
+    if (allowed < count) this.#exceed('grantsMax');
+    this.grants += allowed;
+    return allowed;
+  }
+
+  #exceed(bound: Bound): false {
+    this.exceeded ??= bound;
+    return false;
+  }
+}

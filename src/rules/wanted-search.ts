@@ -1,0 +1,139 @@
+// The search from an object: which names on which objects suffice for the wanted one? It visits the groups that have
+// grants on an object, and the entities that an object inherits from, each once for each name, however many paths lead
+// there. Breadth first: the first way to an object is a shortest one.
+
+import { bitOf, type CompiledRules, type NameSet, type Wanted } from './compiled-rules.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
+
+/** Names that suffice on an object, as one visit found them. */
+export interface WantedObject {
+  readonly object: string;
+  readonly wanted: Wanted;
+  readonly depth: number;
+  /** The grant by which holding the names suffices for what is wanted on the object of `towards`. */
+  readonly subject: string;
+  readonly relation: number;
+  readonly towards: WantedObject | undefined;
+  /** An earlier visit of the same object, for other names. */
+  readonly former: WantedObject | undefined;
+}
+
+type Way = Pick<WantedObject, 'depth' | 'subject' | 'relation' | 'towards'>;
+
+/** Grants to look at. */
+interface Source extends Adjacent {
+  readonly visit: WantedObject;
+  /** The names that are wanted on their subjects; undefined: the subjects are groups. */
+  readonly names: NameSet | undefined;
+}
+
+/** Grants that one step looks at. */
+const GRANTS_PER_STEP = 64;
+
+export class WantedSearch {
+  readonly cost: SearchCost;
+  readonly #rules: CompiledRules;
+  readonly #graph: Graph;
+  /** By object: the last visit. */
+  readonly #visited = new Map<string, WantedObject>();
+  readonly #queue: WantedObject[] = [];
+  #next = 0;
+  readonly #sources: Source[] = [];
+  /** Of the last source: where to go on. */
+  #at = 0;
+
+  constructor(rules: CompiledRules, graph: Graph, limits: SearchLimits) {
+    this.#rules = rules;
+    this.#graph = graph;
+    this.cost = new SearchCost(limits);
+  }
+
+  /** Undefined: a bound forbids it. */
+  start(object: string, names: NameSet): WantedObject | undefined {
+    return this.#visit(object, names, { depth: 0, subject: '', relation: 0, towards: undefined });
+  }
+
+  get hasNext(): boolean {
+    return this.#sources.length > 0 || this.#next < this.#queue.length;
+  }
+
+  /** Whether all that suffices has been visited. */
+  get isComplete(): boolean {
+    return !this.hasNext && !this.cost.misses && this.cost.exceeded === undefined;
+  }
+
+  get visited(): ReadonlyMap<string, WantedObject> {
+    return this.#visited;
+  }
+
+  /**
+   * Goes on a little, in the order of depth. `onVisit` is told of each new visit, `onExpand` of one before what lies
+   * behind it is visited. The step ends when one of them returns true.
+   */
+  step(onVisit: (visit: WantedObject) => boolean, onExpand: (visit: WantedObject) => boolean): void {
+    const source = this.#sources.at(-1);
+    if (source !== undefined) {
+      this.#look(source, onVisit);
+      return;
+    }
+    const visit = this.#queue[this.#next];
+    this.#next += 1;
+    if (visit === undefined || onExpand(visit)) return;
+    const { object, wanted } = visit;
+    const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
+      for (const { relation, texts } of lists)
+        if (texts.length > 0) this.#sources.push({ relation, texts, visit, names });
+    };
+    if (this.#rules.groups && wanted.relations !== 0) {
+      open(undefined, this.cost.enumerate(this.#graph.groupsOn(object, wanted.relations)));
+    }
+    for (const { relation, names } of wanted.parents) {
+      open(names, this.cost.enumerate(this.#graph.subjectsOn(object, 1 << relation)));
+    }
+  }
+
+  #look({ visit, relation, texts, names }: Source, onVisit: (visit: WantedObject) => boolean): void {
+    const start = this.#at;
+    const end = start + this.cost.look(Math.min(texts.length - start, GRANTS_PER_STEP));
+    this.#at = end;
+    if (end >= texts.length || end === start) {
+      this.#sources.pop();
+      this.#at = 0;
+    }
+    const depth = visit.depth + 1;
+    for (let index = start; index < end; index += 1) {
+      const subject = texts[index] ?? '';
+      const found = this.#visitSubject(subject, names, { depth, subject, relation, towards: visit });
+      if (found !== undefined && onVisit(found)) return;
+    }
+  }
+
+  #visitSubject(subject: string, names: NameSet | undefined, way: Way): WantedObject | undefined {
+    if (names !== undefined) return this.#rules.isEntity(subject) ? this.#visit(subject, names, way) : undefined;
+    const group = this.#rules.groupOf(subject);
+    const number = group && this.#rules.numberOf(group.name);
+    return group && number !== undefined ? this.#visit(group.object, bitOf(number), way) : undefined;
+  }
+
+  #visit(object: string, names: NameSet, way: Way): WantedObject | undefined {
+    const former = this.#visited.get(object);
+    let fresh = names;
+    for (let visit = former; visit !== undefined; visit = visit.former) fresh &= ~visit.wanted.names;
+    if (fresh === 0n || !this.cost.visit(way.depth)) return undefined;
+    const { depth, subject, relation, towards } = way;
+    const wanted = this.#rules.wanted(object, fresh);
+    const visit = { object, wanted, depth, subject, relation, towards, former };
+    this.#visited.set(object, visit);
+    this.#queue.push(visit);
+    return visit;
+  }
+}
+
+/** The grants from a visit to the object of the search, in the order of the chain. */
+export function stepsFrom(visit: WantedObject): Step[] {
+  const steps: Step[] = [];
+  for (let at = visit; at.towards !== undefined; at = at.towards) {
+    steps.push({ subject: at.subject, relation: at.relation, object: at.towards.object });
+  }
+  return steps;
+}
