@@ -103,6 +103,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'The path exists, but does not support this method. The Allow header lists the methods it supports.',
   ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
+  'evaluation-too-large': entry(
+    422,
+    9,
+    'Evaluation too large',
+    'The answer rests on more groups, parents or grants than one call may follow. The detail names the bound. Nothing is answered rather than something wrong: make the nesting flatter, or ask about fewer levels.',
+  ),
   'precondition-failed': entry(
     412,
     9,

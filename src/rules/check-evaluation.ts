@@ -10,8 +10,8 @@ import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 export interface Question {
   readonly subject: string;
-  /** A built-in relation, or a name that some rule defines. */
-  readonly name: string;
+  /** Of a built-in relation, or of a name that some rule defines. */
+  readonly number: number;
   readonly object: string;
 }
 
@@ -56,13 +56,12 @@ export class CheckEvaluation {
     this.#graph = graph;
     this.#limits = limits;
     this.#question = question;
-    const { subject, name, object } = question;
+    const { subject, number, object } = question;
     const everyone = rules.everyoneOf(subject);
     this.#subjects = everyone === undefined ? [subject] : [subject, everyone];
     this.#granted = granted;
     this.#wanted = new WantedSearch(rules, graph, limits);
-    const number = rules.numberOf(name);
-    const start = number === undefined ? undefined : this.#wanted.start(object, bitOf(number));
+    const start = this.#wanted.start(object, bitOf(number));
     if (start !== undefined) this.#meetsHeld(start);
   }
 

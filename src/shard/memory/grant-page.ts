@@ -45,9 +45,23 @@ const expiryBytes = (packed: string | null | undefined): number =>
 
 const NO_COUNTERPARTS: readonly string[] = [];
 
+/** The counterparts of one relation. */
+export interface Counterparts {
+  readonly relation: number;
+  /** Read them before the next change of the page. */
+  readonly texts: readonly string[];
+}
+
+/** In the counterpart of a grant to a group. */
+const MARK = '#';
+
 export class GrantPage extends Evictable {
   readonly entity: string;
   readonly whole: boolean;
+  /** Sparse pages only: the entity was read, and was larger than whole pages are. */
+  large = false;
+  /** Bit n: the entity was read, and has too many grants of relation n to enumerate them. */
+  crowded = 0;
   /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: GrantPage) => void;
@@ -60,6 +74,8 @@ export class GrantPage extends Evictable {
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
+  /** By relation: the counterparts that contain a `#`; undefined: not gathered since the last change of one. */
+  #marked: Counterparts[] | undefined;
   /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
   #expiring = false;
   /** Sparse pages only: the grant that was last seen to exist. */
@@ -126,6 +142,7 @@ export class GrantPage extends Evictable {
   /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
+    if (this.#marked !== undefined && counterpart.includes(MARK)) this.#marked = undefined;
     if (this.#expiring) this.#tableBytes -= expiryBytes(this.#table.get(relation, counterpart));
     if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
     if (facts?.expiresAtMs !== undefined) this.#expiring = true;
@@ -174,6 +191,30 @@ export class GrantPage extends Evictable {
     assert(this.whole, 'only a whole page can be listed');
     if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;
     return this.#table.counterparts(relation).sort(compareUtf8);
+  }
+
+  /** The counterparts of some relations (bit n for relation n) on a whole page, in no order, without empty lists. */
+  byRelation(relations: number): readonly Counterparts[] {
+    assert(this.whole, 'only a whole page can be listed');
+    const orders = this.#orders;
+    if (orders === undefined) return this.#table.byRelation(relations);
+    const lists: Counterparts[] = [];
+    for (const [relation, order] of orders.entries()) {
+      if (order !== undefined && (relations & (1 << relation)) !== 0) lists.push({ relation, texts: order.texts });
+    }
+    return lists;
+  }
+
+  /** Of all relations, those counterparts of a whole page that contain a `#`. Gathered once between two changes. */
+  get marked(): readonly Counterparts[] {
+    if (this.#marked === undefined) {
+      const lists = this.byRelation(-1).map(({ relation, texts }) => ({
+        relation,
+        texts: texts.filter((text) => text.includes(MARK)),
+      }));
+      this.#marked = lists.filter(({ texts }) => texts.length > 0);
+    }
+    return this.#marked;
   }
 
   /**

@@ -14,6 +14,7 @@ import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { turnOf } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
@@ -77,6 +78,8 @@ export class GrantPages {
   /** Created at the first use. */
   #swept: SweptRanges | undefined;
   readonly #loads = new Map<string, Promise<GrantPage>>();
+  /** Reads to the end of entities, which calls wait for. */
+  readonly #wholeLoads = new Map<string, Promise<void>>();
   /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
   #rowsExpected = 0;
   #dropped = false;
@@ -200,6 +203,29 @@ export class GrantPages {
       this.#loads.set(kept, load);
     }
     return load;
+  }
+
+  /**
+   * Reads an entity to its end, so that its page is whole unless it is larger than whole pages are (`GrantPage.large`).
+   * Concurrent callers share one read. The page may already be evicted again when the promise resolves.
+   */
+  loadWhole(entity: string): Promise<void> {
+    let load = this.#wholeLoads.get(entity);
+    if (load === undefined) {
+      const kept = copyOf(entity);
+      load = this.#loadWhole(kept).finally(() => this.#wholeLoads.delete(kept));
+      this.#wholeLoads.set(kept, load);
+    }
+    return load;
+  }
+
+  async #loadWhole(entity: string): Promise<void> {
+    const { budget, clock, pageLimits } = this.#dependencies;
+    const page = this.#pages.get(entity) ?? (await this.load(entity));
+    if (page.whole || page.large) return;
+    await budget.loads.run(this.#tenantId, pageLimits.bytesMax, clock, async () => {
+      if (this.#pages.get(entity) === page) await this.#readWhole(page);
+    });
   }
 
   /** Open this before a read that is to be evaluated under it. */
@@ -334,12 +360,15 @@ export class GrantPages {
       const part = await this.#listRows({ entity, limit, ...(after === undefined ? {} : { after }) });
       await this.#fill(page, part.rows);
       if (this.#pages.get(entity) !== sparse) return;
-      if (page.estimate > bytesMax) return;
       after = part.next;
-      if (after === undefined) break;
+      if (after === undefined || page.estimate > bytesMax) break;
     }
-    if (after !== undefined) return;
-    if (delta.size > CHANGES_MAX) throw new Error('The entity changes faster than it is read.');
+    if (after !== undefined || page.estimate > bytesMax) {
+      sparse.large = true;
+      return;
+    }
+    if (delta.size > CHANGES_MAX)
+      throw new GrantdError('overloaded', 'These grants change faster than they can be read.');
     putOver(page, delta);
     budget.remove(sparse);
     this.#install(page);

@@ -36,6 +36,11 @@ export interface KeyUse {
   writtenAtMs: number;
 }
 
+/** Tells whether a grant was changed that something rests on. */
+export interface GrantWatch extends Disposable {
+  readonly changed: boolean;
+}
+
 /** A walk through the keys of a tenant. */
 export interface KeySweep {
   /** Removes keys revoked up to this stamp; undefined: the walk has not begun. */
@@ -87,6 +92,8 @@ export class TenantMemory {
   /** The same for the grants that collection is working on. */
   collectingMs = Number.POSITIVE_INFINITY;
   #revokedKeys = 0;
+  /** By evaluations that take several steps. */
+  readonly #watches = new Set<(subject: string, object: string) => void>();
   readonly #dependencies: GrantPagesDependencies;
   #used: UsedMemory | undefined;
   #heldBytes = 0;
@@ -195,6 +202,21 @@ export class TenantMemory {
     this.#dependencies.budget.hold(bytes);
   }
 
+  /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object matters. */
+  watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
+    let changed = false;
+    const watch = (subject: string, object: string): void => {
+      changed ||= restsOn(subject, object);
+    };
+    this.#watches.add(watch);
+    return {
+      get changed() {
+        return changed;
+      },
+      [Symbol.dispose]: () => void this.#watches.delete(watch),
+    };
+  }
+
   // ---- commits ----
 
   /** No expired grant has waited since before this to be collected. */
@@ -214,6 +236,7 @@ export class TenantMemory {
         const number = relationNumber(relation) ?? 0;
         this.pages.commit(subject, number, object, facts, seq);
         this.objectPages.commit(object, number, subject, facts, seq);
+        for (const watch of this.#watches) watch(subject, object);
         return;
       }
       case 'namespace-created':

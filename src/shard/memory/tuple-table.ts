@@ -89,6 +89,26 @@ export class TupleTable {
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ counterpart }) => counterpart);
   }
 
+  /** The counterparts of some relations (bit n for relation n), unordered, without the empty lists. */
+  byRelation(relations: number): { readonly relation: number; readonly texts: readonly string[] }[] {
+    const lists: { readonly relation: number; readonly texts: string[] }[] = [];
+    const cells = this.#cells;
+    for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
+      const relation = Number(cells[place]) & ((1 << RELATION_BITS) - 1);
+      if ((relations & (1 << relation)) === 0) continue;
+      let list = lists.find((each) => each.relation === relation);
+      if (list === undefined) {
+        list = { relation, texts: [] };
+        lists.push(list);
+      }
+      list.texts.push(String(cells[place + 1]));
+    }
+    for (const [relation, map] of this.#maps?.entries() ?? []) {
+      if (map !== undefined && (relations & (1 << relation)) !== 0) lists.push({ relation, texts: [...map.keys()] });
+    }
+    return lists;
+  }
+
   /** Unordered. Consume it completely before deleting anything; otherwise it may skip tuples. */
   *tuples(): Generator<{ readonly relation: number; readonly counterpart: string; readonly value: string | null }> {
     const cells = this.#cells;

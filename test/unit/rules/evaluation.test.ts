@@ -29,7 +29,7 @@ describe('evaluation under rules', () => {
           for (const name of names) {
             const expected = held.has(`${name} ${object}`);
             const what = `seed ${seed}: ${subject} ${name} ${object}`;
-            const question = { subject, name, object };
+            const question = { subject, number: rules.numberOf(name) ?? 0, object };
             const alone = new CheckEvaluation(rules, graph, LIMITS, question);
             assert.deepEqual(alone.run(), { kind: 'decided', authorized: expected }, what);
             const beside = new CheckEvaluation(rules, graph, LIMITS, question, shared);
@@ -66,7 +66,11 @@ describe('evaluation under rules', () => {
         const object = objects[random(objects.length)] ?? '';
         const name = names[random(names.length)] ?? '';
         const graph = new GrantGraph(grants, { known: new Set() });
-        let evaluation = new CheckEvaluation(rules, graph, LIMITS, { subject, name, object });
+        let evaluation = new CheckEvaluation(rules, graph, LIMITS, {
+          subject,
+          number: rules.numberOf(name) ?? 0,
+          object,
+        });
         for (let result = evaluation.run(); ; result = evaluation.run()) {
           if (result.kind === 'decided') {
             assert.equal(
@@ -78,7 +82,11 @@ describe('evaluation under rules', () => {
           }
           assert.equal(result.kind, 'missing');
           assert.ok(graph.load() > 0, 'what is missing is named');
-          evaluation = new CheckEvaluation(rules, graph, LIMITS, { subject, name, object });
+          evaluation = new CheckEvaluation(rules, graph, LIMITS, {
+            subject,
+            number: rules.numberOf(name) ?? 0,
+            object,
+          });
         }
       }
     }

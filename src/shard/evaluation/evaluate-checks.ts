@@ -1,0 +1,188 @@
+// Checks of a tenant with rules: all of a call at one moment of the tenant's history. Most are decided at once, from
+// pages in memory. Otherwise what the run missed is loaded and the run begins again, in a turn of its tenant, until one
+// step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin again if a
+// commit touches what they rest on.
+
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { turnOf } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
+import { CheckEvaluation, type EvaluationLimits, type Question } from '../../rules/check-evaluation.ts';
+import type { CompiledRules } from '../../rules/compiled-rules.ts';
+import { GrantedSearch } from '../../rules/granted-search.ts';
+import type { Bound, SearchLimits, Step } from '../../rules/graph.ts';
+import { ListingTime } from '../log/slot-time.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { PageGraph } from './page-graph.ts';
+
+/** What a check may visit and look at. */
+const CHECK_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000 };
+/** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
+const SPENT_AT_ONCE_MAX = 1000;
+/** Entities and grants of a step that has a turn of its own: some milliseconds. */
+const SPENT_PER_STEP_MAX = 20_000;
+/** What one of them costs. */
+const SPENT_MS = 0.0005;
+/** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
+const ROUNDS_MAX = 200;
+/** How often checks that take several steps begin again because of a commit. */
+const TRIES = 4;
+/** Estimated bytes of a call that waits: what it has found so far is dropped first. */
+const WAITING_BYTES = 256 * 1024;
+
+const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
+  depthMax: ({ depthMax }) => `chains of at most ${depthMax} groups and parents`,
+  entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
+  grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
+};
+
+export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
+  new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);
+
+/** The tenant of a call. */
+export interface Ruled {
+  readonly clock: Clock;
+  readonly tenure: Tenure;
+  readonly memory: TenantMemory;
+  readonly rules: CompiledRules;
+  /** Throws if no front waits for the answer any more. */
+  readonly assertWanted: () => void;
+}
+
+export interface CheckAnswers {
+  readonly authorized: readonly boolean[];
+  readonly checkedAtMs: number;
+  /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
+  readonly because: readonly (readonly Grant[])[];
+}
+
+/** Undefined: the call has to wait. */
+type Answers = CheckAnswers | undefined;
+
+/** The checks of a call at one moment, in one step or in several. */
+class CheckRun {
+  readonly #of: Ruled;
+  readonly #graph: PageGraph;
+  readonly #time: ListingTime;
+  readonly #nowMs: number;
+  readonly #explain: boolean;
+  /** By subject: what one check has found serves the others. */
+  readonly #granted = new Map<string, GrantedSearch>();
+  readonly #evaluations: CheckEvaluation[] = [];
+  readonly #authorized: boolean[] = [];
+  readonly #because: (readonly Grant[])[] = [];
+  #spent = 0;
+
+  constructor(of: Ruled, graph: PageGraph, nowMs: number, explain: boolean) {
+    this.#of = of;
+    this.#graph = graph;
+    this.#nowMs = nowMs;
+    this.#time = new ListingTime(of.tenure.slotTime, nowMs);
+    this.#explain = explain;
+    graph.startRun(this.#time.keeps);
+  }
+
+  /** A denial rests on a grant that has expired since the log was written. */
+  get waits(): boolean {
+    return this.#time.waits && this.#authorized.includes(false);
+  }
+
+  get spent(): number {
+    return this.#spent;
+  }
+
+  get answers(): CheckAnswers {
+    return { authorized: this.#authorized, checkedAtMs: this.#nowMs, because: this.#because };
+  }
+
+  /** Whether a change of a grant could change an answer. */
+  readonly restsOn = (subject: string, object: string): boolean =>
+    this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
+
+  /** Decides one more check. Throws `evaluation-too-large`. */
+  decide(question: Question, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+    const { rules } = this.#of;
+    const limits: EvaluationLimits = { ...CHECK_LIMITS, spentMax };
+    let granted = this.#granted.get(question.subject);
+    const before = granted?.cost.spent ?? 0;
+    granted ??= new GrantedSearch(rules, this.#graph, limits, question.subject);
+    this.#granted.set(question.subject, granted);
+    const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
+    const result = this.#explain ? evaluation.runForShortest() : evaluation.run();
+    this.#spent += evaluation.spent - before;
+    if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
+    if (result.kind !== 'decided') return result.kind;
+    this.#evaluations.push(evaluation);
+    this.#authorized.push(result.authorized);
+    if (this.#explain) this.#because.push(this.#grantsOf(evaluation.chain));
+    return 'decided';
+  }
+
+  #grantsOf(chain: readonly Step[]): Grant[] {
+    return chain.flatMap((step) => {
+      const relation = relationOf(step.relation);
+      const attributes = this.#graph.attributesOf(step);
+      assert(relation !== undefined && attributes !== undefined, 'a grant of a chain is in memory');
+      return grantOf({ subject: step.subject, relation, object: step.object }, attributes);
+    });
+  }
+}
+
+/** All answers, or undefined if they cannot be told at once. */
+export function decideNow(of: Ruled, questions: readonly Question[]): Answers {
+  using graph = new PageGraph(of.memory);
+  const run = new CheckRun(of, graph, of.tenure.slotTime.nowMs, false);
+  for (const question of questions) {
+    if (run.decide(question, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
+  }
+  return run.waits ? undefined : run.answers;
+}
+
+/** Rejects as `evaluation-too-large` or `overloaded`. */
+export function evaluateChecks(of: Ruled, questions: readonly Question[], explain: boolean): Promise<CheckAnswers> {
+  const { clock, tenure, memory } = of;
+  return tenure.budget.calls.run(memory.tenantId, WAITING_BYTES, clock, async () => {
+    using graph = new PageGraph(memory);
+    let { nowMs } = tenure.slotTime;
+    let tries = 0;
+    for (let round = 0; round < ROUNDS_MAX && tries < TRIES; round += 1) {
+      const run = new CheckRun(of, graph, nowMs, explain);
+      const outcome = await runInSteps(of, run, questions);
+      of.assertWanted();
+      if (outcome === 'decided' && !run.waits) return run.answers;
+      nowMs = tenure.slotTime.nowMs;
+      if (outcome === 'missing') await graph.load(of.assertWanted);
+      else if (outcome === 'changed') tries += 1;
+      else {
+        await tenure.advance();
+        nowMs = tenure.slotTime.loggedMs;
+      }
+      of.assertWanted();
+    }
+    throw new GrantdError('overloaded', 'The grants on which these checks rest change faster than they are evaluated.');
+  });
+}
+
+/** `changed`: a commit has touched what the run rests on. */
+async function runInSteps(
+  { tenure, memory, assertWanted }: Ruled,
+  run: CheckRun,
+  questions: readonly Question[],
+): Promise<'decided' | 'missing' | 'changed'> {
+  using watch = memory.watchGrants(run.restsOn);
+  const turn = (): Promise<void> => turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
+  await turn();
+  let stepMax = SPENT_PER_STEP_MAX;
+  for (const question of questions) {
+    if (run.spent > stepMax) {
+      await turn();
+      assertWanted();
+      if (watch.changed) return 'changed';
+      stepMax = run.spent + SPENT_PER_STEP_MAX;
+    }
+    if (run.decide(question, Number.POSITIVE_INFINITY) === 'missing') return 'missing';
+  }
+  return 'decided';
+}
