@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'key.created',
   'key.revoked',
   'namespace.created',
+  'rules.updated',
   'tenant.created',
   'tenant.updated',
 ] as const;

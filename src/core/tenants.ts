@@ -17,6 +17,13 @@ export interface Tenant {
   readonly state: TenantState;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
+  /** The revision of its rules; undefined: relations follow from grants alone. */
+  readonly rulesRevision?: string | undefined;
+}
+
+/** The tenant with other rules, or without any. */
+export function withRulesRevision({ rulesRevision: _, ...tenant }: Tenant, revision: string | undefined): Tenant {
+  return revision === undefined ? tenant : { ...tenant, rulesRevision: revision };
 }
 
 /** Whether its name or id contains the text (case-insensitive). An empty text matches. */

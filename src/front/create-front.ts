@@ -135,11 +135,12 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect };
   const ledger = new UsageLedger();
   const knowsExpiry = (): boolean => links.ready().every((link) => link.knowsExpiry);
-  const sessions = new SessionCache({ control, clock, random, ids, ledger, knowsExpiry }, sessionsMax);
+  const knowsRules = (): boolean => links.ready().every((link) => link.knowsRules);
+  const sessions = new SessionCache({ control, clock, random, ids, ledger, knowsExpiry, knowsRules }, sessionsMax);
   const operator = new FrontOperator({
     control,
     ids,
-    sessions: new SessionCache({ control, clock, random, ids, ledger, knowsExpiry }, OPERATOR_SESSIONS_MAX),
+    sessions: new SessionCache({ control, clock, random, ids, ledger, knowsExpiry, knowsRules }, OPERATOR_SESSIONS_MAX),
     readyLinks: () => links.ready(),
   });
   // Requests of an operator count neither as a tenant's usage nor as load.

@@ -6,6 +6,7 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Tuple } from '../core/tuples.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
 import type {
   AuditLogPage,
   AuditLogQuery,
@@ -23,6 +24,8 @@ import type {
   PageQuery,
   ResultPage,
   RevokeResult,
+  RulesPreview,
+  RulesRequest,
   SlotStatus,
   TenantStatus,
   UsageMinute,
@@ -81,6 +84,11 @@ export interface TenantSession {
   ): Promise<{ readonly record: ListedKey; readonly text: string }>;
   listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
+  readRules(context: RequestContext): Promise<RuleSet>;
+  /** Throws `precondition-failed` if the present rules do not match; `unavailable` while a shard does not know rules. */
+  writeRules(context: RequestContext, request: RulesRequest): Promise<void>;
+  /** What the write would change. Changes nothing. */
+  previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
 }
 
 /** A tenant as the operator sees it. */

@@ -164,7 +164,8 @@ export function parseRuleSet(body: unknown): RuleSet {
   return ruleSet;
 }
 
-const textOfElement = ({ name, from }: RuleElement): string => (from === undefined ? name : `${name} from ${from}`);
+export const textOfElement = ({ name, from }: RuleElement): string =>
+  from === undefined ? name : `${name} from ${from}`;
 
 /** As the interface shows it. */
 export const ruleSetRecord = ({ rules, groups, public: namespaces }: RuleSet) => ({

@@ -27,7 +27,9 @@ export type Change =
   | { readonly kind: 'key-created'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked'; readonly key: ApiKeyRecord }
   | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
-  | { readonly kind: 'tenant-updated'; readonly tenant: Tenant };
+  | { readonly kind: 'tenant-updated'; readonly tenant: Tenant }
+  /** The tenant has other rules from here on. Both texts are canonical; those of no rules are too. */
+  | { readonly kind: 'rules-updated'; readonly tenant: Tenant; readonly rules: string; readonly former: string };
 
 /** Who requested a change, and when. */
 export interface ChangeOrigin {
@@ -46,6 +48,8 @@ export interface ChangePosition {
   readonly index: number;
   readonly stamp: Stamp;
 }
+
+const RULES_UPDATED: AuditAction = 'rules.updated';
 
 /** Compact: a filter searches this text for its values. */
 const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
@@ -87,6 +91,9 @@ function describe(change: Change): string {
       const action = change.kind === 'tenant-created' ? 'tenant.created' : 'tenant.updated';
       return toJson(action, { name, plan, state });
     }
+    case 'rules-updated':
+      // The canonical texts are compact JSON already.
+      return `{"action":"${RULES_UPDATED}","rules":${change.rules},"former":${change.former}}`;
     default:
       return assertNever(change);
   }
@@ -121,6 +128,11 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
     case 'tenant-created':
     case 'tenant-updated':
       return [{ kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp }];
+    case 'rules-updated':
+      return [
+        { kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp },
+        { kind: 'rules', tenantId, rules: change.rules, stamp },
+      ];
     default:
       return assertNever(change);
   }

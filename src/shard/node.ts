@@ -335,7 +335,7 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true };
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true, rules: true };
   }
 
   monotonicMs(): number {

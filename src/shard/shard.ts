@@ -7,6 +7,7 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
@@ -20,8 +21,10 @@ import type {
   ResultPage,
   RevokeResult,
 } from './grant-calls.ts';
+import type { RulesPreview, RulesRequest } from './rules-calls.ts';
 
 export type * from './grant-calls.ts';
+export type * from './rules-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -93,7 +96,7 @@ export interface AuditRecord {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** What changed, as JSON of at most 8 KiB: `{"action": "grant.created", …}`. */
+  /** What changed, as JSON: `{"action": "grant.created", …}`. At most 8 KiB; rules with their former ones, 129 KiB. */
   readonly change: string;
 }
 
@@ -267,6 +270,8 @@ export interface ShardWelcome {
   readonly leaseMs: number;
   /** Whether the shard knows grants that expire. */
   readonly expiry: boolean;
+  /** Whether it knows rules. */
+  readonly rules: boolean;
 }
 
 /**
@@ -323,6 +328,11 @@ export interface TenantConnection {
   ): Promise<ListedKey>;
   listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
+  readRules(handle: number): Promise<RuleSet>;
+  /** One operation. Rejects as `precondition-failed` if the rules that it would replace do not match. */
+  writeRules(handle: number, attempt: Attempt, request: RulesRequest): Promise<void>;
+  /** What the write would change. Changes nothing. */
+  previewRules(handle: number, request: RulesRequest): Promise<RulesPreview>;
 
   /** Clamps or drops values that cannot be right. */
   report(report: FrontReport): void;

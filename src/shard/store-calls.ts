@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/async/clock.ts';
 import { GrantdError } from '../core/errors.ts';
-import type { DeadlineMs } from '../store/store.ts';
+import type { AuditLogRow, DeadlineMs } from '../store/store.ts';
 import { ShardFailure } from './shard.ts';
 
 /** Half of a request's deadline, so that a second attempt fits. */
@@ -30,3 +30,18 @@ export function yieldTurn(clock: Clock): Promise<void> {
     clock.setImmediate(resolve);
   });
 }
+
+/**
+ * Characters of changes in one read of the audit log: thousands of ordinary ones. A change of rules has up to 129 Ki of
+ * them.
+ */
+export const AUDIT_LENGTH_PER_READ = 1024 * 1024;
+
+/** Whether a read of the audit log with that bound and this limit has left rows behind these. */
+export function endsEarly(rows: readonly AuditLogRow[], limit: number): boolean {
+  return rows.length === limit || lengthOf(rows) >= AUDIT_LENGTH_PER_READ;
+}
+
+/** Characters of the changes. */
+export const lengthOf = (rows: readonly Pick<AuditLogRow, 'change'>[]): number =>
+  rows.reduce((length, { change }) => length + change.length, 0);

@@ -78,6 +78,15 @@ export interface TenantWrite {
   readonly stamp: Stamp;
 }
 
+/** The rules of a tenant as their canonical text; that of no rules once they were removed. */
+export interface RulesWrite {
+  readonly kind: 'rules';
+  readonly tenantId: TenantId;
+  /** At most 64 KiB. */
+  readonly rules: string;
+  readonly stamp: Stamp;
+}
+
 /** What happened to a tenant, when and by whom. */
 export interface AuditLogRow {
   readonly seq: number;
@@ -89,7 +98,10 @@ export interface AuditLogRow {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
+  /**
+   * What changed, as JSON text: `{"action": "grant.created", …}`. At most 8 KiB; with the rules of a tenant and its
+   * former ones, 129 KiB.
+   */
   readonly change: string;
 }
 
@@ -137,6 +149,7 @@ export type StateWrite =
   | NamespaceWrite
   | KeyWrite
   | TenantWrite
+  | RulesWrite
   | AuditLogWrite
   | GrantCountWrite;
 

@@ -313,6 +313,8 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly Tenant[]>;
+  /** The rules of a tenant as they were last written; undefined: they never were. */
+  readRules(tenantId: TenantId, deadline: DeadlineMs): Promise<string | undefined>;
   /** The counts of grants of a slot's tenants, ascending by tenant, after `after`. A tenant may have none. */
   listGrantCounts(
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
@@ -320,7 +322,8 @@ export interface StateStore {
   ): Promise<readonly GrantCountRow[]>;
   /**
    * The audit log of a tenant in one month by (seq, index), ascending or from the newest back, beyond `after` in that
-   * order.
+   * order: up to `limit` rows, and none after the one with which the texts of their changes reach `lengthMax` characters
+   * (UTF-16). Fewer rows and characters mean that there are no others.
    */
   listAuditLog(
     query: {
@@ -329,6 +332,8 @@ export interface StateStore {
       readonly newestFirst?: boolean;
       readonly after?: { readonly seq: number; readonly index: number };
       readonly limit: number;
+      /** Default: no bound. */
+      readonly lengthMax?: number;
     },
     deadline: DeadlineMs,
   ): Promise<readonly AuditLogRow[]>;
@@ -350,7 +355,7 @@ export interface StateStore {
   ): Promise<void>;
   /**
    * Deletes state of a tenant that is no newer than `stamp`: grants, their expiries, subjects, namespaces, keys, key
-   * uses, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns
+   * uses, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns
    * true when nothing is left. Idempotent.
    */
   purgeTenant(

@@ -54,6 +54,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readKey: trace('SELECT', 'keys', store.readKey),
     listKeys: trace('SELECT', 'keys', store.listKeys),
     listTenants: trace('SELECT', 'tenants', store.listTenants),
+    readRules: trace('SELECT', 'tenant_rules', store.readRules),
     listGrantCounts: trace('SELECT', 'grant_counts', store.listGrantCounts),
     listAuditLog: trace('SELECT', 'changes', store.listAuditLog),
     listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),

@@ -20,6 +20,7 @@ import type {
   SlotView,
   UsageMinute,
 } from '../../src/front/front.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../src/rules/rule-set.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
   AuditLogQuery,
@@ -32,6 +33,7 @@ import type {
   ListedKey,
   PageQuery,
   ResultPage,
+  RulesPreview,
   TenantStatus,
 } from '../../src/shard/shard.ts';
 
@@ -41,6 +43,7 @@ interface TenantData {
   readonly namespaces: Map<string, Namespace>;
   readonly keys: Map<string, ListedKey>;
   readonly auditLog: AuditRecord[];
+  rules: RuleSet;
 }
 
 const grantKey = (tuple: Tuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
@@ -57,6 +60,14 @@ export class FakeOperator implements OperatorApi {
   /** What each call was given, newest last: its name and its request. */
   readonly calls: { readonly name: string; readonly context: RequestContext; readonly operator?: string }[] = [];
   namespacesMax = 1000;
+  /** What any change of rules would do. */
+  preview: Omit<RulesPreview, 'revision'> = {
+    groupSubjects: 0,
+    publicGrants: 0,
+    ungranted: [],
+    scannedGrants: 0,
+    complete: true,
+  };
   /** A revocation by filter revokes this many at most. */
   revokedPerCall = 1000;
   /** The grants of tenants are being counted. */
@@ -125,6 +136,7 @@ export class FakeOperator implements OperatorApi {
       tenant: record,
       grants: new Map(),
       namespaces: new Map(),
+      rules: NO_RULES,
       keys: new Map(),
       auditLog: [],
     });
@@ -369,6 +381,22 @@ export class FakeOperator implements OperatorApi {
       revokeKey: async (context, keyId) => {
         this.#enter('revokeKey', context);
         if (!data.keys.delete(keyId)) throw new GrantdError('key-not-found', 'The tenant has no such key.');
+      },
+      readRules: async (context) => {
+        this.#enter('readRules', context);
+        return data.rules;
+      },
+      writeRules: async (context, { ruleSet, ifMatch }) => {
+        this.#enter('writeRules', context);
+        const revision = revisionOfRules(textOfRules(data.rules));
+        if (ifMatch?.includes(revision) === false) throw new GrantdError('precondition-failed', 'Other rules.');
+        const [rules, former] = [ruleSetRecord(ruleSet), ruleSetRecord(data.rules)];
+        data.rules = ruleSet;
+        this.#auditLog(data, context, operator, { action: 'rules.updated', rules, former });
+      },
+      previewRules: async (context) => {
+        this.#enter('previewRules', context);
+        return { ...this.preview, revision: revisionOfRules(textOfRules(data.rules)) };
       },
       listSubjects: async (context, query) => {
         this.#enter('listSubjects', context);

@@ -16,6 +16,7 @@ import {
   type Tuple,
   type TupleColumns,
 } from '../../src/core/tuples.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
 import type { ClusterMember } from '../../src/shard/shard.ts';
 import {
   type Attempt,
@@ -35,6 +36,8 @@ import {
   type OperatorConnection,
   type ResultPage,
   type RevokeResult,
+  type RulesPreview,
+  type RulesRequest,
   type Shard,
   ShardFailure,
   type SlotOwner,
@@ -56,6 +59,7 @@ export interface FakeTenant {
   readonly namespaces: Map<string, Namespace>;
   usage: readonly UsageMinute[];
   deletion: TenantDeletion | undefined;
+  rules: RuleSet;
 }
 
 /** What all shards of a cluster see alike. */
@@ -89,6 +93,7 @@ export class FakeWorld {
       keys: new Map(),
       grants: new Map(),
       namespaces: new Map(),
+      rules: NO_RULES,
       usage: [],
       deletion: undefined,
     };
@@ -125,6 +130,8 @@ export class FakeShard implements Shard {
   welcomeSlots: number | undefined;
   /** False: a version that knows no grants that expire. */
   expiry = true;
+  /** False: a version that knows no rules. */
+  rules = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -192,6 +199,7 @@ export class FakeShard implements Shard {
       deadlineMs: 10_000,
       leaseMs: 3000,
       expiry: this.expiry,
+      rules: this.rules,
     };
   }
 
@@ -452,6 +460,25 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       if (!tenant.keys.delete(keyId)) throw new GrantdError('key-not-found', 'No such key.');
       this.#shard.endHandles(tenant.record.tenantId);
     });
+  }
+
+  async readRules(handle: number): Promise<RuleSet> {
+    await this.#enter('readRules');
+    return this.#resolve(handle).rules;
+  }
+
+  async writeRules(handle: number, attempt: Attempt, { ruleSet }: RulesRequest): Promise<void> {
+    await this.#enter('writeRules');
+    const tenant = this.#resolve(handle);
+    await this.#write(attempt, 0, () => {
+      tenant.rules = ruleSet;
+    });
+  }
+
+  async previewRules(handle: number): Promise<RulesPreview> {
+    await this.#enter('previewRules');
+    const revision = revisionOfRules(textOfRules(this.#resolve(handle).rules));
+    return { revision, groupSubjects: 0, publicGrants: 0, ungranted: [], scannedGrants: 0, complete: true };
   }
 
   async createTenant(attempt: Attempt, tenant: { tenantId: string; name: string; plan: string }): Promise<Tenant> {

@@ -92,6 +92,7 @@ export class ShardLink {
   #ready = false;
   #shardName = '';
   #knowsExpiry = false;
+  #knowsRules = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -148,6 +149,11 @@ export class ShardLink {
   /** Whether the shard knows grants that expire. */
   get knowsExpiry(): boolean {
     return this.#knowsExpiry;
+  }
+
+  /** Whether it knows rules. */
+  get knowsRules(): boolean {
+    return this.#knowsRules;
   }
 
   /**
@@ -231,6 +237,7 @@ export class ShardLink {
   #open(welcome: Welcome__Output): void {
     this.#shardName = welcome.shardName;
     this.#knowsExpiry = welcome.expiry;
+    this.#knowsRules = welcome.rules;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

@@ -12,6 +12,7 @@ import { columnsOf, type Grant, type Namespace, type Tuple, wireNumberOf } from 
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
@@ -27,6 +28,8 @@ import type {
   PageQuery,
   ResultPage,
   RevokeResult,
+  RulesPreview,
+  RulesRequest,
 } from '../../shard/shard.ts';
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
@@ -44,6 +47,8 @@ export interface SessionDependencies {
   readonly ledger: UsageLedger;
   /** Whether all shards that this front reaches know grants that expire: any of them may become the next owner. */
   readonly knowsExpiry: () => boolean;
+  /** The same for rules. */
+  readonly knowsRules: () => boolean;
 }
 
 export interface SessionIdentity {
@@ -63,6 +68,7 @@ export interface SessionIdentity {
 
 const EXPIRY_UNKNOWN =
   'A shard of an earlier version does not know grants that expire. They can be made once all shards are upgraded.';
+const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try again once all shards are upgraded.';
 
 export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
@@ -208,6 +214,24 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void> {
     return this.#ask(context, CALLS.revokeKey, keyId);
+  }
+
+  readRules(context: RequestContext): Promise<RuleSet> {
+    return this.#refusesRules() ?? this.#ask(context, CALLS.readRules, undefined);
+  }
+
+  writeRules(context: RequestContext, request: RulesRequest): Promise<void> {
+    return this.#refusesRules() ?? this.#ask(context, CALLS.writeRules, request);
+  }
+
+  previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview> {
+    return this.#refusesRules() ?? this.#ask(context, CALLS.previewRules, request);
+  }
+
+  /** An older shard would refuse the slot of a tenant with rules, and ends a connection with a call about them. */
+  #refusesRules(): Promise<never> | undefined {
+    if (this.#dependencies.knowsRules()) return undefined;
+    return Promise.reject(new GrantdError('unavailable', RULES_UNKNOWN));
   }
 
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {

@@ -23,7 +23,9 @@ import { listObjects } from './list-objects.ts';
 import { listSlots } from './list-slots.ts';
 import { listSubjects } from './list-subjects.ts';
 import { listTenants } from './list-tenants.ts';
+import { previewRules } from './preview-rules.ts';
 import { readLoad } from './read-load.ts';
+import { readRules } from './read-rules.ts';
 import { readTenant } from './read-tenant.ts';
 import { readUsage } from './read-usage.ts';
 import { revokeGrants } from './revoke-grants.ts';
@@ -31,6 +33,7 @@ import { revokeKey } from './revoke-key.ts';
 import { updateTenant } from './update-tenant.ts';
 import { writeBulk } from './write-bulk.ts';
 import { writeGrants } from './write-grants.ts';
+import { writeRules } from './write-rules.ts';
 
 /** A call with any request and any result. */
 export type AnyCall = DefinedCall<CallField, never, unknown>;
@@ -51,6 +54,9 @@ export const CALLS = Object.freeze({
   createKey,
   listKeys,
   revokeKey,
+  readRules,
+  writeRules,
+  previewRules,
   createTenant,
   updateTenant,
   readUsage,

@@ -27,6 +27,7 @@ import type { GrantWrite as _grantd_v1_GrantWrite, GrantWrite__Output as _grantd
 import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from './grantd/v1/Grants.ts';
 import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from './grantd/v1/Handle.ts';
 import type { Hello as _grantd_v1_Hello, Hello__Output as _grantd_v1_Hello__Output } from './grantd/v1/Hello.ts';
+import type { IfMatch as _grantd_v1_IfMatch, IfMatch__Output as _grantd_v1_IfMatch__Output } from './grantd/v1/IfMatch.ts';
 import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './grantd/v1/Key.ts';
 import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './grantd/v1/Keys.ts';
 import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from './grantd/v1/ListAuditLog.ts';
@@ -44,11 +45,14 @@ import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
 import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './grantd/v1/Namespace.ts';
+import type { NamespaceRelation as _grantd_v1_NamespaceRelation, NamespaceRelation__Output as _grantd_v1_NamespaceRelation__Output } from './grantd/v1/NamespaceRelation.ts';
 import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './grantd/v1/NamespaceResult.ts';
 import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd_v1_Namespaces__Output } from './grantd/v1/Namespaces.ts';
 import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from './grantd/v1/Objects.ts';
 import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output } from './grantd/v1/Ping.ts';
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
+import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
+import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
@@ -56,6 +60,8 @@ import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _
 import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './grantd/v1/RevokeKey.ts';
 import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from './grantd/v1/Revoked.ts';
 import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
+import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from './grantd/v1/Rules.ts';
+import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from './grantd/v1/RulesPreview.ts';
 import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from './grantd/v1/ShardLoad.ts';
 import type { ShardMessage as _grantd_v1_ShardMessage, ShardMessage__Output as _grantd_v1_ShardMessage__Output } from './grantd/v1/ShardMessage.ts';
@@ -77,6 +83,7 @@ import type { WireTuple as _grantd_v1_WireTuple, WireTuple__Output as _grantd_v1
 import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from './grantd/v1/WriteBulk.ts';
 import type { WriteCondition as _grantd_v1_WriteCondition, WriteCondition__Output as _grantd_v1_WriteCondition__Output } from './grantd/v1/WriteCondition.ts';
 import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './grantd/v1/WriteGrants.ts';
+import type { WriteRules as _grantd_v1_WriteRules, WriteRules__Output as _grantd_v1_WriteRules__Output } from './grantd/v1/WriteRules.ts';
 import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from './grantd/v1/WrongOwner.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -114,6 +121,7 @@ export interface ProtoGrpcType {
       Grants: MessageTypeDefinition<_grantd_v1_Grants, _grantd_v1_Grants__Output>
       Handle: MessageTypeDefinition<_grantd_v1_Handle, _grantd_v1_Handle__Output>
       Hello: MessageTypeDefinition<_grantd_v1_Hello, _grantd_v1_Hello__Output>
+      IfMatch: MessageTypeDefinition<_grantd_v1_IfMatch, _grantd_v1_IfMatch__Output>
       Key: MessageTypeDefinition<_grantd_v1_Key, _grantd_v1_Key__Output>
       Keys: MessageTypeDefinition<_grantd_v1_Keys, _grantd_v1_Keys__Output>
       ListAuditLog: MessageTypeDefinition<_grantd_v1_ListAuditLog, _grantd_v1_ListAuditLog__Output>
@@ -131,12 +139,15 @@ export interface ProtoGrpcType {
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
       Namespace: MessageTypeDefinition<_grantd_v1_Namespace, _grantd_v1_Namespace__Output>
+      NamespaceRelation: MessageTypeDefinition<_grantd_v1_NamespaceRelation, _grantd_v1_NamespaceRelation__Output>
       NamespaceResult: MessageTypeDefinition<_grantd_v1_NamespaceResult, _grantd_v1_NamespaceResult__Output>
       Namespaces: MessageTypeDefinition<_grantd_v1_Namespaces, _grantd_v1_Namespaces__Output>
       Objects: MessageTypeDefinition<_grantd_v1_Objects, _grantd_v1_Objects__Output>
       Peer: EnumTypeDefinition
       Ping: MessageTypeDefinition<_grantd_v1_Ping, _grantd_v1_Ping__Output>
       Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
+      PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
+      ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
@@ -145,6 +156,8 @@ export interface ProtoGrpcType {
       RevokeKey: MessageTypeDefinition<_grantd_v1_RevokeKey, _grantd_v1_RevokeKey__Output>
       Revoked: MessageTypeDefinition<_grantd_v1_Revoked, _grantd_v1_Revoked__Output>
       Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
+      Rules: MessageTypeDefinition<_grantd_v1_Rules, _grantd_v1_Rules__Output>
+      RulesPreview: MessageTypeDefinition<_grantd_v1_RulesPreview, _grantd_v1_RulesPreview__Output>
       Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
       ShardLoad: MessageTypeDefinition<_grantd_v1_ShardLoad, _grantd_v1_ShardLoad__Output>
       ShardMessage: MessageTypeDefinition<_grantd_v1_ShardMessage, _grantd_v1_ShardMessage__Output>
@@ -166,6 +179,7 @@ export interface ProtoGrpcType {
       WriteBulk: MessageTypeDefinition<_grantd_v1_WriteBulk, _grantd_v1_WriteBulk__Output>
       WriteCondition: MessageTypeDefinition<_grantd_v1_WriteCondition, _grantd_v1_WriteCondition__Output>
       WriteGrants: MessageTypeDefinition<_grantd_v1_WriteGrants, _grantd_v1_WriteGrants__Output>
+      WriteRules: MessageTypeDefinition<_grantd_v1_WriteRules, _grantd_v1_WriteRules__Output>
       WrongOwner: MessageTypeDefinition<_grantd_v1_WrongOwner, _grantd_v1_WrongOwner__Output>
     }
   }

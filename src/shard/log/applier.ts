@@ -22,6 +22,8 @@ import type { IdempotencyWindow } from './idempotency/window.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;
+/** Their memory, roughly: of rows of rules, which can be as long as a thousand others. */
+const BYTES_PER_CALL = 16 * 1024 * 1024;
 /** Backlog of rows at which writes to the slot wait. All slots together also have a bound in bytes. */
 const LAG_WRITES_MAX = 40_000;
 /** Memory of a row with its part of the overlay, without the strings of its grant. */
@@ -136,6 +138,7 @@ export class Applier {
     for (const operation of entry.operations) {
       for (const change of operation.changes) {
         if ('grant' in change) characters += change.grant.subject.length + change.grant.object.length;
+        else if (change.kind === 'rules-updated') characters += change.rules.length + change.former.length;
         const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
         writes.push(...deriveState(change, operation, position));
         index += 1;
@@ -232,9 +235,11 @@ export class Applier {
     const writes: StateWrite[] = [];
     const counts = new Map<TenantId, GrantCountWrite>();
     let taken = 0;
+    let bytes = 0;
     let countsFirst = false;
     for (const pending of this.#pending) {
-      if (taken > 0 && writes.length + pending.writes.length > WRITES_PER_CALL) break;
+      bytes += pending.bytes;
+      if (taken > 0 && (writes.length + pending.writes.length > WRITES_PER_CALL || bytes > BYTES_PER_CALL)) break;
       writes.push(...pending.writes);
       for (const count of pending.counts) counts.set(count.row.tenantId, count);
       taken += 1;

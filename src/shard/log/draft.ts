@@ -23,6 +23,8 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
+  /** Canonical texts. */
+  readonly #rules = new Map<TenantId, string>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
@@ -59,6 +61,10 @@ export class Draft {
         case 'tenant-created':
         case 'tenant-updated':
           this.#tenants.set(tenantId, change.tenant);
+          break;
+        case 'rules-updated':
+          this.#tenants.set(tenantId, change.tenant);
+          this.#rules.set(tenantId, change.rules);
           break;
       }
     }
@@ -117,6 +123,11 @@ export class Draft {
 
   tenant(memory: TenantMemory): Tenant {
     return this.#tenants.get(memory.tenantId) ?? memory.tenant;
+  }
+
+  /** The canonical text of the tenant's rules. */
+  rules(memory: TenantMemory): string {
+    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned.text;
   }
 
   hasTenant(tenantId: TenantId): boolean {

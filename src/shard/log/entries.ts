@@ -12,7 +12,7 @@ import type { Change, ChangeOrigin } from '../log-changes.ts';
 import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
 /** The newest format that this program reads and writes. */
-export const LOG_FORMAT = 2;
+export const LOG_FORMAT = 3;
 /** What every version reads and writes. */
 const LOG_FORMAT_FIRST = 1;
 /**
@@ -20,6 +20,8 @@ const LOG_FORMAT_FIRST = 1;
  * repeats wrongly, and would take grants that expire for ones that never do.
  */
 const LOG_FORMAT_OF_RESULTS_AND_EXPIRY = 2;
+/** Adds rules. Versions that do not know them would answer from the grants alone. */
+const LOG_FORMAT_OF_RULES = 3;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -85,9 +87,14 @@ const tellsExpiry = (change: Change): boolean =>
   change.kind === 'grant-expired' ||
   ('grant' in change && change.grant.expiresAtMs !== undefined);
 
+const tellsRules = (change: Change): boolean =>
+  change.kind === 'rules-updated' || ('tenant' in change && change.tenant.rulesRevision !== undefined);
+
 /** The oldest format whose readers understand the operation. */
-export const formatOf = ({ changes, results }: Pick<EntryOperation, 'changes' | 'results'>): number =>
-  results !== undefined || changes.some(tellsExpiry) ? LOG_FORMAT_OF_RESULTS_AND_EXPIRY : LOG_FORMAT_FIRST;
+export const formatOf = ({ changes, results }: Pick<EntryOperation, 'changes' | 'results'>): number => {
+  if (changes.some(tellsRules)) return LOG_FORMAT_OF_RULES;
+  return results !== undefined || changes.some(tellsExpiry) ? LOG_FORMAT_OF_RESULTS_AND_EXPIRY : LOG_FORMAT_FIRST;
+};
 
 /** The oldest format whose readers understand an entry with these operations. */
 export const formatFor = (operations: readonly Pick<EntryOperation, 'changes' | 'results'>[]): number =>
@@ -149,6 +156,7 @@ const tenantSchema = z.object({
   plan: z.string(),
   state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
   createdAtMs: z.int(),
+  rulesRevision: z.string().optional(),
 });
 
 const changeSchema = z.discriminatedUnion('kind', [
@@ -161,6 +169,7 @@ const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key-revoked'), key: keySchema }),
   z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
   z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
+  z.object({ kind: z.literal('rules-updated'), tenant: tenantSchema, rules: z.string(), former: z.string() }),
 ]);
 
 const headSchema = z.object({

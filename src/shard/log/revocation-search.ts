@@ -13,7 +13,7 @@ import { parseTuple, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { AuditLogRow, ObjectGrantWrite, Stamp, StateStore } from '../../store/store.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { storeDeadline } from '../store-calls.ts';
+import { AUDIT_LENGTH_PER_READ, endsEarly, storeDeadline } from '../store-calls.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Rows of the audit log in one step: parsed in a few milliseconds. */
@@ -52,7 +52,8 @@ export class RevocationSearch {
     const { stamp, month: lastMonth } = this.#settled;
     const from = { seq: searchedTo + 1, index: -1 };
     const { month, after } = this.#place ?? { month: monthOf(tenant.createdAtMs), after: from };
-    const rows = await store.listAuditLog({ tenantId, month, after, limit: ROWS_PER_STEP }, storeDeadline(clock));
+    const query = { tenantId, month, after, limit: ROWS_PER_STEP, lengthMax: AUDIT_LENGTH_PER_READ };
+    const rows = await store.listAuditLog(query, storeDeadline(clock));
     const dead: ObjectGrantWrite[] = [];
     await inParallel(revocationsIn(rows), READS_AT_ONCE, async ({ subject, relation, object, grantId }) => {
       const live = await store.readGrant(tenantId, subject, relation, object, storeDeadline(clock));
@@ -65,7 +66,7 @@ export class RevocationSearch {
       const tombstones = dead.map((write) => ({ ...write, kind: 'grant' as const }));
       await store.removeTombstones(tombstones, storeDeadline(clock));
     }
-    const last = rows.at(ROWS_PER_STEP - 1);
+    const last = endsEarly(rows, ROWS_PER_STEP) ? rows.at(-1) : undefined;
     if (last !== undefined) {
       this.#place = { month, after: { seq: last.seq, index: last.index } };
       // The rest of the entry is on the next page.

@@ -101,6 +101,7 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
         case 'namespace-created':
         case 'key-created':
         case 'tenant-created':
+        case 'rules-updated':
           break;
         default:
           assertNever(change);

@@ -9,7 +9,7 @@ import { attributesOf, attributesOfId, type GrantAttributes, withExpiry } from '
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
-import type { Tenant } from '../../core/tenants.ts';
+import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -36,7 +36,8 @@ export type OperationResult =
   | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
   | { readonly kind: 'key'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked' }
-  | { readonly kind: 'tenant'; readonly tenant: Tenant };
+  | { readonly kind: 'tenant'; readonly tenant: Tenant }
+  | { readonly kind: 'rules-written' };
 
 export interface Decision {
   readonly result: OperationResult;
@@ -216,12 +217,10 @@ export function decideTenantUpdate(
     if (leaving && update.state !== 'deleting' && update.state !== 'deleted') {
       throw new GrantdError('tenant-not-found', `Tenant ${memory.tenantId} is being deleted.`);
     }
-    const tenant: Tenant = {
-      ...present,
-      name: update.name ?? present.name,
-      plan: update.plan ?? present.plan,
-      state: present.state === 'deleted' ? 'deleted' : (update.state ?? present.state),
-    };
+    const state = present.state === 'deleted' ? 'deleted' : (update.state ?? present.state);
+    const named = { ...present, name: update.name ?? present.name, plan: update.plan ?? present.plan, state };
+    // Its rules are removed by then.
+    const tenant = state === 'deleted' ? withRulesRevision(named, undefined) : named;
     const same = tenant.name === present.name && tenant.plan === present.plan && tenant.state === present.state;
     return { result: { kind: 'tenant', tenant }, changes: same ? [] : [{ kind: 'tenant-updated', tenant }] };
   };
@@ -271,5 +270,7 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'tenant-created':
     case 'tenant-updated':
       return { kind: 'tenant', tenant: change.tenant };
+    case 'rules-updated':
+      return { kind: 'rules-written' };
   }
 }

@@ -1,10 +1,11 @@
-// A small table of a tenant (its namespaces or its API keys), bounded by the plan. It is read completely at its first
+// A small table of a tenant (its namespaces, its API keys, its rules), bounded by the plan or in bytes. It is read completely at its first
 // use and kept current by every commit. As for pages, overlay and delta apply: a commit wins over what was read.
 
 import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
+/** Of a namespace or a key. */
 const ROW_BYTES = 400;
 
 const ended = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended.');
@@ -31,6 +32,7 @@ export type ReadTable<Row> = (onLong: () => void) => Promise<ReadonlyMap<string,
 export class LazyTable<Row> extends Evictable {
   readonly #read: ReadTable<Row>;
   readonly #budget: MemoryBudget;
+  readonly #bytesOf: (row: Row) => number;
   #rows: Map<string, Row> | undefined;
   /** Committed and not yet confirmed in state. `null`: deleted. */
   readonly #overlay = new Map<string, { readonly row: Row | null; readonly seq: number }>();
@@ -38,8 +40,9 @@ export class LazyTable<Row> extends Evictable {
   #loading: Loading<Row> | undefined;
   readonly #lookups = new Set<Lookup<Row>>();
 
-  constructor(budget: MemoryBudget, read: ReadTable<Row>) {
+  constructor(budget: MemoryBudget, read: ReadTable<Row>, bytesOf: (row: Row) => number = () => ROW_BYTES) {
     super();
+    this.#bytesOf = bytesOf;
     this.#budget = budget;
     this.#read = read;
   }
@@ -113,9 +116,11 @@ export class LazyTable<Row> extends Evictable {
     this.#loading?.delta.set(id, row);
     for (const lookup of this.#lookups) if (lookup.id === id) lookup.committed = row;
     if (this.#rows === undefined) return;
+    const before = this.#rows.get(id);
     if (row === null) this.#rows.delete(id);
     else this.#rows.set(id, row);
-    this.#budget.resize(this, this.#rows.size * ROW_BYTES);
+    const grown = (row === null ? 0 : this.#bytesOf(row)) - (before === undefined ? 0 : this.#bytesOf(before));
+    this.#budget.resize(this, this.bytes + grown);
   }
 
   /** State now contains every commit up to `seq`. */
@@ -151,7 +156,9 @@ export class LazyTable<Row> extends Evictable {
         this.#loading = undefined;
         if (this.#dropped) throw ended();
         this.#rows = rows;
-        this.#budget.add(this, rows.size * ROW_BYTES);
+        let bytes = 0;
+        for (const row of rows.values()) bytes += this.#bytesOf(row);
+        this.#budget.add(this, bytes);
       },
       (error: unknown) => {
         this.#loading = undefined;

@@ -18,6 +18,7 @@ import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
+import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
 /** A handle as its owner keeps it. A dead handle is refused at its next use. */
@@ -68,6 +69,7 @@ interface UsedMemory {
   objectPages: GrantPages | undefined;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
+  readonly rules: TenantRules;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
   /** By key. */
@@ -136,6 +138,11 @@ export class TenantMemory {
     return (this.#used ?? this.#use()).keys;
   }
 
+  /** Only evaluated if the tenant's record names their revision. */
+  get rules(): TenantRules {
+    return (this.#used ?? this.#use()).rules;
+  }
+
   get keyUses(): UsedMemory['keyUses'] {
     return (this.#used ?? this.#use()).keyUses;
   }
@@ -155,6 +162,11 @@ export class TenantMemory {
         return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
       }),
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
+      rules: new TenantRules(
+        budget,
+        () => this.tenant.rulesRevision,
+        () => readFromStore(store.readRules(tenantId, storeDeadline(clock))),
+      ),
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new Map(),
@@ -257,6 +269,10 @@ export class TenantMemory {
         this.tenant = change.tenant;
         this.#killHandles();
         return;
+      case 'rules-updated':
+        this.tenant = change.tenant;
+        this.rules.commit(change.rules, seq);
+        return;
       default:
         assertNever(change);
     }
@@ -268,6 +284,7 @@ export class TenantMemory {
     this.#used?.objectPages?.confirm(seq);
     this.#used?.namespaces.confirm(seq);
     this.#used?.keys.confirm(seq);
+    this.#used?.rules.confirm(seq);
   }
 
   // ---- handles ----
@@ -310,10 +327,11 @@ export class TenantMemory {
   }
 }
 
-function dropUsed({ pages, objectPages, namespaces, keys, usage }: UsedMemory): void {
+function dropUsed({ pages, objectPages, namespaces, keys, rules, usage }: UsedMemory): void {
   pages.drop();
   objectPages?.drop();
   namespaces.drop();
   keys.drop();
+  rules.drop();
   usage.drop();
 }

@@ -14,7 +14,7 @@ import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
-import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { AUDIT_LENGTH_PER_READ, endsEarly, readFromStore, storeDeadline } from '../store-calls.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
 
@@ -27,6 +27,11 @@ const ROWS_PER_READ_MIN = 1000;
 export const READS_MAX = 50;
 /** A call reads no more after this time: far below a request's deadline, in case the store is slow. */
 export const READING_MS_MAX = 2000;
+/**
+ * Characters of the changes in one page, besides those of its last one: with three bytes each, a page fits into a
+ * message. Changes of rules have up to 129 Ki of them.
+ */
+const PAGE_LENGTH_MAX = 1024 * 1024;
 /** Estimated bytes of a row while it is read, for the gate. */
 const ROW_BYTES = 1024;
 /** The cost of a read and of each of its rows in the turns of tenants. */
@@ -123,6 +128,7 @@ async function readRows(
   const found: Found[] = [];
   let { month, after } = start;
   let scannedToMs: number | undefined;
+  let length = 0;
   for (let reads = 0; month >= firstMonth && month <= lastMonth && found.length <= limit; reads += 1) {
     const enough = reads === READS_MAX || (reads > 0 && context.clock.monotonicMs() >= enoughAtMs);
     if (enough) return { found, rest: { month, after }, scannedToMs };
@@ -133,12 +139,15 @@ async function readRows(
       const over = newestFirst ? atMs < sinceMs - CLOCK_STEP_MS : seq > end || atMs >= untilMs + CLOCK_STEP_MS;
       if (over) return { found };
       if (atMs >= sinceMs && atMs < untilMs && (fits === undefined || fits(row))) {
+        if (length >= PAGE_LENGTH_MAX) return { found, rest: { month, after } };
         found.push({ month, after: { seq, index }, row });
         if (found.length > limit) return { found };
+        length += row.change.length;
+        after = { seq, index };
       }
     }
     scannedToMs = rows.at(-1)?.atMs ?? scannedToMs;
-    const last = rows.length < rowsMax ? undefined : rows.at(-1);
+    const last = endsEarly(rows, rowsMax) ? rows.at(-1) : undefined;
     if (last === undefined) month = monthBeside(month, newestFirst ? -1 : 1);
     after = last && { seq: last.seq, index: last.index };
   }
@@ -158,7 +167,8 @@ function readOnce(
     await turnOf(turns, tenantId, READ_MS + ROW_MS * limit);
     // The slot may have moved in the meantime; then no peer would get the result.
     tenure.assertServing();
-    const query = { tenantId, month, newestFirst, limit, ...(after === undefined ? {} : { after }) };
+    const lengthMax = AUDIT_LENGTH_PER_READ;
+    const query = { tenantId, month, newestFirst, limit, lengthMax, ...(after === undefined ? {} : { after }) };
     return readFromStore(store.listAuditLog(query, storeDeadline(clock)));
   });
 }

@@ -8,6 +8,7 @@ import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../../core/tuples.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
   type Decide,
@@ -37,6 +38,8 @@ import type {
   PageQuery,
   ResultPage,
   RevokeResult,
+  RulesPreview,
+  RulesRequest,
   TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
@@ -46,6 +49,7 @@ import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
+import { previewRules, readRules, writeRules } from './rules.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
@@ -312,6 +316,20 @@ export class TenantCalls implements TenantConnection {
     const { store, clock } = this.#dependencies;
     const keyIds = keys.map(({ keyId }) => keyId);
     return readFromStore(store.listKeyUses(memory.tenantId, keyIds, storeDeadline(clock)));
+  }
+
+  // ---- rules ----
+
+  async readRules(number: number): Promise<RuleSet> {
+    return this.#calls.read(number, readRules);
+  }
+
+  async writeRules(number: number, attempt: Attempt, request: RulesRequest): Promise<void> {
+    await writeRules(this.#calls, number, attempt, request);
+  }
+
+  async previewRules(number: number, request: RulesRequest): Promise<RulesPreview> {
+    return this.#calls.read(number, (listing) => previewRules(this.#dependencies, listing, request));
   }
 
   // ---- reports ----

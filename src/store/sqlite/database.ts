@@ -40,6 +40,8 @@ export type Row = readonly SQLOutputValue[];
 
 export interface Statement {
   all(...values: readonly SQLInputValue[]): readonly Row[];
+  /** Reads no further than its reader. The statement must not run again before its end. */
+  iterate(...values: readonly SQLInputValue[]): Iterable<Row>;
   get(...values: readonly SQLInputValue[]): Row | undefined;
   /** The number of rows changed. */
   run(...values: readonly SQLInputValue[]): number;
@@ -51,6 +53,7 @@ export function prepare(database: DatabaseSync, sql: string): Statement {
   return {
     // The types of node:sqlite do not know `setReturnArrays`, which makes rows arrays.
     all: (...values) => statement.all(...values) as unknown as readonly Row[],
+    iterate: (...values) => statement.iterate(...values) as unknown as Iterable<Row>,
     get: (...values) => statement.get(...values) as unknown as Row | undefined,
     run: (...values) => Number(statement.run(...values).changes),
   };

@@ -43,6 +43,7 @@ export interface StateBatch {
   readonly namespaces: Value[];
   readonly keys: Value[];
   readonly tenants: Value[];
+  readonly rules: Value[];
   readonly auditLog: Value[];
   readonly grantCounts: Value[];
 }
@@ -84,6 +85,7 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
     key: ['slot', 'tenant'],
     values: ['name', 'plan', 'state', 'created_at_ms', 'stamp'],
   },
+  rules: { name: 'tenant_rules', key: ['tenant'], values: ['rules', 'stamp'] },
   auditLog: {
     name: 'changes',
     key: ['tenant', 'month', 'seq', 'position'],
@@ -129,6 +131,7 @@ export type ReadCalls = Calls<
   | 'readKey'
   | 'listKeys'
   | 'listTenants'
+  | 'readRules'
   | 'listGrantCounts'
   | 'listAuditLog'
   | 'listKeyUses'

@@ -227,4 +227,16 @@ CREATE TABLE grants_by_expiry (
 ALTER TABLE grant_counts ADD COLUMN collected_to_ms INTEGER;
 `,
   },
+  {
+    version: 10,
+    name: 'the rules of each tenant',
+    sql: `
+CREATE TABLE tenant_rules (
+  tenant TEXT NOT NULL,
+  rules TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Meta, Store } from '../store.ts';
+import type { Meta, StateWrite, Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { Row } from './database.ts';
@@ -153,7 +153,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
 
     writeState(writes, deadline) {
       notePages(writes.length);
-      return writer.call('writeState', [toStateBatch(writes)], deadline, writes.length * STATE_ROW_WEIGHT);
+      return writer.call('writeState', [toStateBatch(writes)], deadline, weightOf(writes));
     },
     writeCheckpoint(slot, checkpoint, deadline) {
       notePages(1);
@@ -178,6 +178,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     readKey: reader.forward('readKey'),
     listKeys: reader.forward('listKeys'),
     listTenants: reader.forward('listTenants'),
+    readRules: reader.forward('readRules'),
     listGrantCounts: reader.forward('listGrantCounts'),
     listAuditLog: reader.forward('listAuditLog'),
     listKeyUses: reader.forward('listKeyUses'),
@@ -202,6 +203,14 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     },
   };
 }
+
+/** Only rules, and the changes of them, are much longer than other rows. */
+const weightOf = (writes: readonly StateWrite[]): number =>
+  writes.reduce(
+    (sum, write) =>
+      sum + (write.kind === 'rules' ? write.rules.length : write.kind === 'audit-log' ? write.row.change.length : 0),
+    writes.length * STATE_ROW_WEIGHT,
+  );
 
 function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: Row, at: number) => Grant): Grant[] {
   const grants: Grant[] = [];

@@ -5,6 +5,7 @@ import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
 import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../store.ts';
+import { encodeTenantState } from '../tenant-state-text.ts';
 import type { StateBatch, Value } from './messages.ts';
 
 function addGrant(values: Value[], write: GrantWrite | ObjectGrantWrite): void {
@@ -36,7 +37,10 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       return;
     case 'tenant':
       batch.tenants.push(write.slot, write.tenant.tenantId, write.tenant.name, write.tenant.plan);
-      batch.tenants.push(write.tenant.state, write.tenant.createdAtMs, write.stamp);
+      batch.tenants.push(encodeTenantState(write.tenant), write.tenant.createdAtMs, write.stamp);
+      return;
+    case 'rules':
+      batch.rules.push(write.tenantId, write.rules, write.stamp);
       return;
     case 'audit-log':
       batch.auditLog.push(write.tenantId, write.month, write.row.seq, write.row.index, write.row.atMs);
@@ -60,6 +64,7 @@ export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
     namespaces: [],
     keys: [],
     tenants: [],
+    rules: [],
     auditLog: [],
     grantCounts: [],
   };

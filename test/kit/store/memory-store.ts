@@ -321,6 +321,10 @@ export class MemoryStore implements Store {
     });
   }
 
+  readRules(...[tenantId, deadline]: Arguments<'readRules'>): Answer<'readRules'> {
+    return this.#run('readRules', deadline, () => this.#tables.rules.get([tenantId], [])?.rules);
+  }
+
   listGrantCounts(...[{ slot, after, limit }, deadline]: Arguments<'listGrantCounts'>): Answer<'listGrantCounts'> {
     return this.#run('listGrantCounts', deadline, () => {
       const rows = this.#tables.grantCounts.list([slot]).map(({ row }) => row);
@@ -329,14 +333,23 @@ export class MemoryStore implements Store {
   }
 
   listAuditLog(
-    ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listAuditLog'>
+    ...[
+      { tenantId, month, newestFirst, after, limit, lengthMax = Number.POSITIVE_INFINITY },
+      deadline,
+    ]: Arguments<'listAuditLog'>
   ): Answer<'listAuditLog'> {
     return this.#run('listAuditLog', deadline, () => {
       const rows = this.#tables.auditLog.list([tenantId, month]).map(({ row }) => row);
       const sign = newestFirst ? -1 : 1;
       const beyond = (row: AuditLogRow) =>
         after === undefined || sign * (row.seq - after.seq || row.index - after.index) > 0;
-      return (newestFirst ? rows.toReversed() : rows).filter(beyond).slice(0, limit);
+      const found = (newestFirst ? rows.toReversed() : rows).filter(beyond).slice(0, limit);
+      let length = 0;
+      const end = found.findIndex(({ change }) => {
+        length += change.length;
+        return length >= lengthMax;
+      });
+      return end < 0 ? found : found.slice(0, end + 1);
     });
   }
 
@@ -367,9 +380,9 @@ export class MemoryStore implements Store {
 
   purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
     return this.#run('purgeTenant', deadline, () => {
-      const { grants, objectGrants, expiries, subjects, namespaces, keys, grantCounts } = this.#tables;
+      const { grants, objectGrants, expiries, subjects, namespaces, keys, rules, grantCounts } = this.#tables;
       let left = this.#purgeRowsMax;
-      for (const table of [objectGrants, grants, expiries, subjects, namespaces, keys])
+      for (const table of [objectGrants, grants, expiries, subjects, namespaces, keys, rules])
         left -= table.purge(tenantId, stamp, left);
       this.#keyUses.delete(tenantId);
       if (this.#shadows) this.#keyUsesRemoved.add(tenantId);
@@ -428,13 +441,14 @@ export class MemoryStore implements Store {
 
   /** What is stored of a tenant besides its record and its audit log, by table. */
   rowsOf(slot: number, tenantId: TenantId): ReadonlyMap<string, number> {
-    const { grants, objectGrants, subjects, namespaces, keys, grantCounts } = this.#tables;
+    const { grants, objectGrants, subjects, namespaces, keys, rules, grantCounts } = this.#tables;
     return new Map([
       ['grants', grants.countOf(tenantId)],
       ['grants by object', objectGrants.countOf(tenantId)],
       ['subjects', subjects.countOf(tenantId)],
       ['namespaces', namespaces.countOf(tenantId)],
       ['keys', keys.countOf(tenantId)],
+      ['rules', rules.countOf(tenantId)],
       ['uses of keys', this.#keyUses.get(tenantId)?.size ?? 0],
       ['counts', grantCounts.get([slot], [tenantId]) === undefined ? 0 : 1],
     ]);

@@ -56,6 +56,7 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     readKey: (tenantId, keyId, deadline) => gate('readKey', deadline, () => store.readKey(tenantId, keyId, deadline)),
     listKeys: (query, deadline) => gate('listKeys', deadline, () => store.listKeys(query, deadline)),
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
+    readRules: (tenantId, deadline) => gate('readRules', deadline, () => store.readRules(tenantId, deadline)),
     listGrantCounts: (query, deadline) =>
       gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
     listAuditLog: (query, deadline) => gate('listAuditLog', deadline, () => store.listAuditLog(query, deadline)),

@@ -13,6 +13,7 @@ import type {
   NamespaceWrite,
   ObjectGrantWrite,
   RemovableRow,
+  RulesWrite,
   StateWrite,
   TenantWrite,
 } from '../../../src/store/store.ts';
@@ -138,6 +139,7 @@ export class StateTables {
   readonly namespaces: StampedTable<NamespaceWrite>;
   readonly keys: StampedTable<KeyWrite>;
   readonly tenants: StampedTable<TenantWrite>;
+  readonly rules: StampedTable<RulesWrite>;
   readonly auditLog: StampedTable<AuditLogWrite>;
   readonly grantCounts: StampedTable<GrantCountWrite>;
 
@@ -155,6 +157,7 @@ export class StateTables {
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
+    this.rules = new StampedTable(() => 0, shadows);
     this.auditLog = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
     this.grantCounts = new StampedTable(
       (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
@@ -226,6 +229,9 @@ export class StateTables {
         return;
       case 'tenant':
         this.tenants.put([write.slot], [write.tenant.tenantId], write);
+        return;
+      case 'rules':
+        this.rules.put([write.tenantId], [], write);
         return;
       case 'audit-log':
         this.auditLog.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);

@@ -134,6 +134,9 @@ export class FakeFront implements Front {
         return { record, text: created };
       }),
       listKeys: guarded(owner.listKeys),
+      readRules: guarded(owner.readRules),
+      writeRules: guarded(owner.writeRules),
+      previewRules: guarded(owner.previewRules),
       revokeKey: guarded(async (context, keyId) => {
         const found = [...this.#keys].find(([, live]) => live.tenantId === key.tenantId && live.keyId === keyId);
         if (found === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');

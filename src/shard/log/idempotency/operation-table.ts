@@ -105,7 +105,7 @@ function sharedNameOf(outcome: OperationOutcome): string | undefined {
     return Object.keys(details).length > 0 ? undefined : `error ${code} ${message}`;
   }
   const { result } = outcome;
-  if (result.kind === 'key-revoked') return result.kind;
+  if (result.kind === 'key-revoked' || result.kind === 'rules-written') return result.kind;
   if (result.kind === 'revocation' && result.revoked === 0) return `revocation ${result.complete}`;
   if (result.kind === 'bulk') return sharedNameOfBulk(result.bulk);
   if (result.kind !== 'grant') return undefined;
@@ -133,6 +133,7 @@ function bytesOf(outcome: OperationOutcome): number {
     case 'bulk':
       return bytesOfBulk(result.bulk);
     case 'key-revoked':
+    case 'rules-written':
     case 'collected':
     case 'revocation':
       return OTHER_BYTES;

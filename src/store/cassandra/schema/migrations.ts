@@ -218,6 +218,18 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH ${READ_SOON} AND ${LEVELED}`,
     ],
   },
+  {
+    version: 8,
+    // Programs of earlier versions refuse the slots of tenants with rules.
+    servesFrom: 1,
+    name: 'the rules of each tenant',
+    statements: (keyspace) => [
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.tenant_rules (
+        tenant text PRIMARY KEY,
+        rules text
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+    ],
+  },
 ];
 
 /** The schema version that this program needs. */

@@ -26,6 +26,7 @@ const POSITIONS_MAX = 1024;
 const SMALL_TABLES = [
   ['namespaces', 'created_at_ms'],
   ['keys', 'created_at_ms'],
+  ['tenant_rules', 'rules'],
 ] as const;
 
 /**

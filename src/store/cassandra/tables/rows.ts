@@ -21,6 +21,7 @@ import type {
   ObjectGrantRow,
   SlotRow,
 } from '../../store.ts';
+import { decodeTenantState } from '../../tenant-state-text.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';
@@ -236,7 +237,7 @@ export function tenantOf(row: Row): Tenant {
     tenantId: tenantIdAt(row),
     name: textAt(row, 'name'),
     plan: textAt(row, 'plan'),
-    state: oneOf(textAt(row, 'state'), ['active', 'suspended', 'deleting', 'deleted']),
+    ...decodeTenantState(textAt(row, 'state')),
     createdAtMs: integerAt(row, 'created_at_ms'),
   };
 }

@@ -3,7 +3,7 @@
 
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';
-import type { DeadlineMs, StateStore } from '../../store.ts';
+import type { AuditLogRow, DeadlineMs, StateStore } from '../../store.ts';
 import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
 import { decodeGrantCount } from './grant-count-text.ts';
 import { readWhole } from './read-whole.ts';
@@ -31,6 +31,9 @@ import {
   textAt,
 } from './rows.ts';
 
+/** A few megabytes, if all of them are changes of long rules. */
+const AUDIT_LOG_ROWS_PER_PAGE = 64;
+
 type Calls = Pick<
   StateStore,
   | 'readCheckpoint'
@@ -43,6 +46,7 @@ type Calls = Pick<
   | 'listNamespaces'
   | 'readKey'
   | 'listKeys'
+  | 'readRules'
   | 'listTenants'
   | 'listGrantCounts'
   | 'listAuditLog'
@@ -97,6 +101,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const rules = `SELECT rules FROM ${table('tenant_rules')} WHERE tenant = ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const auditLog = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
@@ -190,16 +195,36 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
       return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
     },
 
+    async readRules(tenantId, deadline) {
+      return (await readAll(rules, [tenantId], deadline)).map((row) => textAt(row, 'rules'))[0];
+    },
+
     async listGrantCounts({ slot, after, limit }, deadline) {
       const rows = await readAll(grantCounts, [slot, after ?? '', limit], deadline);
       return rows.map((row) => decodeGrantCount(tenantIdAt(row), textAt(row, 'count')));
     },
 
-    async listAuditLog({ tenantId, month, newestFirst = false, after, limit }, deadline) {
+    async listAuditLog(
+      { tenantId, month, newestFirst = false, after, limit, lengthMax = Number.POSITIVE_INFINITY },
+      deadline,
+    ) {
       const { seq, index } =
         after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
       const query = newestFirst ? auditLogBackwards : auditLog;
-      return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(auditLogRowOf);
+      const found: AuditLogRow[] = [];
+      let length = 0;
+      let from: string | undefined;
+      do {
+        const page = { size: AUDIT_LOG_ROWS_PER_PAGE, ...(from === undefined ? {} : { from }) };
+        const { rows, next } = await executor.read(query, [tenantId, month, BigInt(seq), index, limit], deadline, page);
+        for (const row of rows.map(auditLogRowOf)) {
+          found.push(row);
+          length += row.change.length;
+          if (length >= lengthMax) return found;
+        }
+        from = next;
+      } while (from !== undefined);
+      return found;
     },
 
     async listKeyUses(tenantId, keyIds, deadline) {

@@ -7,6 +7,7 @@ import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../../store.ts';
+import { encodeTenantState } from '../../tenant-state-text.ts';
 import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
 import { EXPIRY_COLUMNS, GRANT_COLUMNS } from './rows.ts';
@@ -64,6 +65,7 @@ export class StateStatements {
   readonly #namespaces: string;
   readonly #keys: string;
   readonly #tenants: string;
+  readonly #rules: string;
   readonly #changes: string;
   readonly #grantCounts: string;
 
@@ -80,6 +82,7 @@ export class StateStatements {
     this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
     this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
     this.#tenants = insert('tenants', 'slot, tenant, name, plan, state, created_at_ms');
+    this.#rules = insert('tenant_rules', 'tenant, rules');
     this.#changes = insert('changes', 'tenant, month, seq, position, at_ms, actor, request_id, change');
     this.#grantCounts = insert('grant_counts', 'slot, tenant, count');
   }
@@ -152,9 +155,16 @@ export class StateStatements {
       }
       case 'tenant': {
         const { slot } = write;
-        const { tenantId, name, plan, state, createdAtMs } = write.tenant;
-        const params = [slot, tenantId, name, plan, state, BigInt(createdAtMs), stamp];
+        const { tenantId, name, plan, createdAtMs } = write.tenant;
+        const params = [slot, tenantId, name, plan, encodeTenantState(write.tenant), BigInt(createdAtMs), stamp];
         return { partition: partitionOf('t', slot), statement: { query: this.#tenants, params } };
+      }
+      case 'rules': {
+        const { tenantId, rules } = write;
+        return {
+          partition: partitionOf('u', tenantId),
+          statement: { query: this.#rules, params: [tenantId, rules, stamp] },
+        };
       }
       case 'audit-log': {
         const { tenantId, month } = write;

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Relation } from '../../../core/tuples.ts';
-import type { KeyPage } from '../../store.ts';
+import type { AuditLogRow, KeyPage } from '../../store.ts';
 import { integerAt, prepare, type Row, textAt } from '../database.ts';
 import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
 import {
@@ -176,6 +176,7 @@ function createTenantReads(
   | 'readKey'
   | 'listKeys'
   | 'listTenants'
+  | 'readRules'
   | 'listGrantCounts'
   | 'listAuditLog'
   | 'listKeyUses'
@@ -191,6 +192,7 @@ function createTenantReads(
     database,
     `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
   );
+  const rules = prepare(database, 'SELECT rules FROM tenant_rules WHERE tenant = ?');
   const grantCounts = prepare(
     database,
     `SELECT ${GRANT_COUNT_COLUMNS} FROM grant_counts WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
@@ -213,12 +215,21 @@ function createTenantReads(
     readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],
     listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
+    readRules: (tenantId) => rules.all(tenantId).map((row) => textAt(row, 0))[0],
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
-    listAuditLog: ({ tenantId, month, newestFirst = false, after, limit }) => {
+    listAuditLog: ({ tenantId, month, newestFirst = false, after, limit, lengthMax = Number.POSITIVE_INFINITY }) => {
       const statement = newestFirst ? auditLogBackwards : auditLog;
       const { seq, index } =
         after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
-      return statement.all(tenantId, month, seq, index, limit).map(auditLogRowOf);
+      const rows: AuditLogRow[] = [];
+      let length = 0;
+      for (const values of statement.iterate(tenantId, month, seq, index, limit)) {
+        const row = auditLogRowOf(values);
+        rows.push(row);
+        length += row.change.length;
+        if (length >= lengthMax) break;
+      }
+      return rows;
     },
     listKeyUses: (tenantId, keyIds) =>
       new Map(

@@ -19,6 +19,7 @@ import type {
   ObjectGrantRow,
   SlotRow,
 } from '../../store.ts';
+import { decodeTenantState } from '../../tenant-state-text.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
 
 export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
@@ -148,7 +149,7 @@ export function tenantOf(row: Row): Tenant {
     tenantId: textAt(row, 0) as TenantId,
     name: textAt(row, 1),
     plan: textAt(row, 2),
-    state: oneOf(textAt(row, 3), ['active', 'suspended', 'deleting', 'deleted']),
+    ...decodeTenantState(textAt(row, 3)),
     createdAtMs: integerAt(row, 4),
   };
 }

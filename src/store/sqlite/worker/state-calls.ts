@@ -27,6 +27,7 @@ const UPSERTED: readonly StateBatchTable[] = [
   'namespaces',
   'keys',
   'tenants',
+  'rules',
   'auditLog',
   'grantCounts',
 ];
@@ -60,6 +61,8 @@ const PURGES: readonly string[] = [
      (SELECT tenant, name FROM namespaces WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM keys WHERE (tenant, key_id) IN
      (SELECT tenant, key_id FROM keys WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM tenant_rules WHERE tenant IN
+     (SELECT tenant FROM tenant_rules WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM key_uses WHERE (tenant, key_id) IN
      (SELECT tenant, key_id FROM key_uses WHERE tenant = ?1 AND ?2 IS NOT NULL LIMIT ?3)`,
 ];

@@ -17,6 +17,7 @@ import {
   encodeFrontMessage,
   encodeShardMessage,
 } from '../../../../src/rpc/protocol.ts';
+import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import type {
   Attempt,
   BulkWrite,
@@ -26,6 +27,7 @@ import type {
   IssuedHandle,
   ListedKey,
   ResultPage,
+  RulesRequest,
   TenantStatus,
 } from '../../../../src/shard/shard.ts';
 
@@ -93,6 +95,18 @@ const key: fc.Arbitrary<ListedKey> = record({
   expiresAtMs: orUndefined(timeMs),
   lastUsedAtMs: orUndefined(timeMs),
 });
+const ruleSet: fc.Arbitrary<RuleSet> = record({
+  rules: fc.constantFrom(
+    [],
+    [
+      { namespace: 'doc', name: 'viewer', anyOf: [{ name: 'can_read', from: 'parent' as const }] },
+      { namespace: 'doc', name: 'can_read', anyOf: [{ name: 'owner', from: undefined }] },
+    ],
+  ),
+  groups: fc.boolean(),
+  public: fc.constantFrom([], ['user']),
+});
+const rulesRequest: fc.Arbitrary<RulesRequest> = record({ ruleSet, ifMatch: orUndefined(many(text)) });
 const namespace = record({ name: text, createdAtMs: timeMs });
 const tenant: fc.Arbitrary<TenantStatus> = fc
   .tuple(
@@ -247,6 +261,20 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
   },
   listKeys: { request: record(pageQuery), answer: () => pageOf(key) },
   revokeKey: { request: text, answer: () => nothing },
+  readRules: { request: nothing, answer: () => ruleSet },
+  writeRules: { request: rulesRequest, answer: () => nothing },
+  previewRules: {
+    request: rulesRequest,
+    answer: () =>
+      record({
+        revision: text,
+        groupSubjects: uint32,
+        publicGrants: uint32,
+        ungranted: many(record({ namespace: text, relation })),
+        scannedGrants: uint32,
+        complete: fc.boolean(),
+      }),
+  },
   createTenant: {
     request: record({ tenantId, name: text, plan: text, operator: text }),
     answer: () => tenant,

@@ -25,6 +25,9 @@ import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd
 import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from '../../grantd/v1/ListHolders.ts';
 import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from '../../grantd/v1/WriteBulk.ts';
 import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from '../../grantd/v1/RevokeGrants.ts';
+import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from '../../grantd/v1/ReadRules.ts';
+import type { WriteRules as _grantd_v1_WriteRules, WriteRules__Output as _grantd_v1_WriteRules__Output } from '../../grantd/v1/WriteRules.ts';
+import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from '../../grantd/v1/PreviewRules.ts';
 
 export interface Call {
   'id'?: (number);
@@ -55,7 +58,10 @@ export interface Call {
   'listHolders'?: (_grantd_v1_ListHolders | null);
   'writeBulk'?: (_grantd_v1_WriteBulk | null);
   'revokeGrants'?: (_grantd_v1_RevokeGrants | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants";
+  'readRules'?: (_grantd_v1_ReadRules | null);
+  'writeRules'?: (_grantd_v1_WriteRules | null);
+  'previewRules'?: (_grantd_v1_PreviewRules | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules";
 }
 
 export interface Call__Output {
@@ -87,5 +93,8 @@ export interface Call__Output {
   'listHolders'?: (_grantd_v1_ListHolders__Output | null);
   'writeBulk'?: (_grantd_v1_WriteBulk__Output | null);
   'revokeGrants'?: (_grantd_v1_RevokeGrants__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants";
+  'readRules'?: (_grantd_v1_ReadRules__Output | null);
+  'writeRules'?: (_grantd_v1_WriteRules__Output | null);
+  'previewRules'?: (_grantd_v1_PreviewRules__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules";
 }

@@ -19,6 +19,8 @@ import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Outp
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from '../../grantd/v1/Members.ts';
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from '../../grantd/v1/BulkWritten.ts';
 import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from '../../grantd/v1/Revoked.ts';
+import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from '../../grantd/v1/Rules.ts';
+import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from '../../grantd/v1/RulesPreview.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -41,7 +43,9 @@ export interface Reply {
   'members'?: (_grantd_v1_Members | null);
   'bulkWritten'?: (_grantd_v1_BulkWritten | null);
   'revoked'?: (_grantd_v1_Revoked | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked";
+  'rules'?: (_grantd_v1_Rules | null);
+  'rulesPreview'?: (_grantd_v1_RulesPreview | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview";
 }
 
 export interface Reply__Output {
@@ -65,5 +69,7 @@ export interface Reply__Output {
   'members'?: (_grantd_v1_Members__Output | null);
   'bulkWritten'?: (_grantd_v1_BulkWritten__Output | null);
   'revoked'?: (_grantd_v1_Revoked__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked";
+  'rules'?: (_grantd_v1_Rules__Output | null);
+  'rulesPreview'?: (_grantd_v1_RulesPreview__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview";
 }

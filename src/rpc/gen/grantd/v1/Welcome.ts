@@ -9,6 +9,7 @@ export interface Welcome {
   'deadlineMs'?: (number);
   'leaseMs'?: (number);
   'expiry'?: (boolean);
+  'rules'?: (boolean);
 }
 
 export interface Welcome__Output {
@@ -19,4 +20,5 @@ export interface Welcome__Output {
   'deadlineMs': (number);
   'leaseMs': (number);
   'expiry': (boolean);
+  'rules': (boolean);
 }

@@ -1,0 +1,72 @@
+// What differs between two rule sets, and on which stored grants a rule set depends.
+
+import { isRelation, type Relation } from '../core/tuples.ts';
+import { type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
+
+/** A namespace and a built-in relation on its objects. */
+export interface NamespaceRelation {
+  readonly namespace: string;
+  readonly relation: Relation;
+}
+
+/** Built-in relations on objects of a namespace that its rules make use of; each once, in the order of the rules. */
+export function relationsUsed({ rules }: RuleSet): readonly NamespaceRelation[] {
+  const used = new Map<string, NamespaceRelation>();
+  for (const { namespace, anyOf } of rules) {
+    for (const { name, from } of anyOf) {
+      // What `name` is on the other side of `from` depends on the entities there.
+      const relation = from ?? name;
+      if (isRelation(relation)) used.set(`${namespace} ${relation}`, { namespace, relation });
+    }
+  }
+  return [...used.values()];
+}
+
+/** Namespaces that are public in exactly one of the two. */
+export const publicChanged = (from: RuleSet, to: RuleSet): readonly string[] => [
+  ...new Set(from.public).symmetricDifference(new Set(to.public)),
+];
+
+const GROUP_SUBJECT = /^[^:]+:.+#[A-Za-z][A-Za-z0-9_.-]{0,63}$/u;
+
+/** Whether a stored subject has the form of the members of a group: `namespace:id#name`. */
+export const isGroupSubject = (subject: string): boolean => GROUP_SUBJECT.test(subject);
+
+const nameOf = ({ namespace, name }: Rule): string => `${namespace} ${name}`;
+const lineOf = ({ namespace, name, anyOf }: Rule): string =>
+  `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
+
+/**
+ * What differs, as lines for people: `-` and `+` before what is removed and added, ascending by namespace and name. Empty
+ * if both mean the same; the order of rules and of their elements has no meaning.
+ */
+export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
+  const lines: string[] = [];
+  const former = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
+  const latter = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
+  for (const name of [...new Set([...former.keys(), ...latter.keys()])].sort()) {
+    const before = former.get(name);
+    const after = latter.get(name);
+    if (before !== undefined && after !== undefined && isSameRule(before, after)) continue;
+    if (before !== undefined) lines.push(`- ${lineOf(before)}`);
+    if (after !== undefined) lines.push(`+ ${lineOf(after)}`);
+  }
+  if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
+  for (const namespace of publicChanged(from, to).toSorted()) {
+    lines.push(`${to.public.includes(namespace) ? '+' : '-'} public: ${namespace}`);
+  }
+  return lines;
+}
+
+function isSameRule(left: Rule, right: Rule): boolean {
+  const elementsOf = ({ anyOf }: Rule) => new Set(anyOf.map(textOfElement));
+  return elementsOf(left).symmetricDifference(elementsOf(right)).size === 0;
+}
+
+/** For people and editors: a rule per line. */
+export function renderRuleSet(ruleSet: RuleSet): string {
+  const { rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
+  const lines = rules.map((rule) => `    ${JSON.stringify(rule)}`);
+  const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`;
+  return `{\n  "rules": ${list},\n  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n}`;
+}

@@ -1,0 +1,95 @@
+// The rules of a tenant in memory: read at their first use, kept current by every commit in its synchronous step, and
+// evicted like pages. Invariant: what is in memory is the rule set whose revision the tenant's record names. Without
+// rules, nothing is read.
+
+import { GrantdError } from '../../core/errors.ts';
+import { NO_RULES, parseRuleSet, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { LazyTable } from './lazy-table.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+
+/** The canonical text of the rules of a tenant that has none, and its revision. */
+export const NO_RULES_TEXT = textOfRules(NO_RULES);
+export const NO_RULES_REVISION = revisionOfRules(NO_RULES_TEXT);
+
+/** The only row of the table. */
+const ROW = 'rules';
+/** Bytes per character of the canonical text, with the parsed rule set (measured); of one without rules. */
+const BYTES_PER_CHARACTER = 12;
+const STORED_BYTES = 400;
+
+/** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
+export class StoredRules {
+  readonly text: string;
+  #ruleSet: RuleSet | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get ruleSet(): RuleSet {
+    this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
+    return this.#ruleSet;
+  }
+}
+
+const bytesOf = ({ text }: StoredRules): number => STORED_BYTES + BYTES_PER_CHARACTER * text.length;
+
+export class TenantRules {
+  readonly #table: LazyTable<StoredRules>;
+  readonly #revision: () => string | undefined;
+  readonly #readText: () => Promise<string | undefined>;
+  /** Committed, and perhaps not in state yet. */
+  #pendingSeq: number | undefined;
+  #commits = 0;
+
+  /** `revision`: of the tenant's record, as of the last commit. */
+  constructor(budget: MemoryBudget, revision: () => string | undefined, readText: () => Promise<string | undefined>) {
+    this.#revision = revision;
+    this.#readText = readText;
+    this.#table = new LazyTable(budget, async () => new Map([[ROW, new StoredRules(await this.#read())]]), bytesOf);
+  }
+
+  /** The rules, if they are in memory. */
+  get loaded(): StoredRules | undefined {
+    return this.#table.loaded?.get(ROW);
+  }
+
+  /** Keeps the rules in memory and current until the pin is disposed of. */
+  pin(): Promise<Disposable> {
+    return this.#table.pin();
+  }
+
+  /** The rules; only valid while a pin is held. */
+  get pinned(): StoredRules {
+    const rules = this.#table.rows.get(ROW);
+    if (rules === undefined) throw new Error('Rules are replaced, never removed.');
+    return rules;
+  }
+
+  commit(text: string, seq: number): void {
+    this.#commits += 1;
+    this.#pendingSeq = seq;
+    this.#table.commit(ROW, new StoredRules(text), seq);
+  }
+
+  /** State now contains every commit up to `seq`. */
+  confirm(seq: number): void {
+    this.#table.confirm(seq);
+    if (this.#pendingSeq !== undefined && this.#pendingSeq <= seq) this.#pendingSeq = undefined;
+  }
+
+  drop(): void {
+    this.#table.drop();
+  }
+
+  async #read(): Promise<string> {
+    const revision = this.#revision();
+    // A commit that state may lack wins over what is read.
+    if (revision === undefined || this.#pendingSeq !== undefined) return NO_RULES_TEXT;
+    const commits = this.#commits;
+    const text = await this.#readText();
+    if (commits !== this.#commits) return NO_RULES_TEXT;
+    if (text !== undefined && revisionOfRules(text) === revision) return text;
+    throw new GrantdError('unavailable', 'The stored rules are not those that the record of the tenant names.');
+  }
+}

@@ -1,0 +1,134 @@
+// The calls about the rules of a tenant: reading and writing them, and what a write would change. For that, the grants of
+// the tenant are read from the state tables, in the turns of the tenant, up to a bound.
+
+import { assert } from '../../core/assert.ts';
+import { namespaceOf } from '../../core/tuples.ts';
+import { RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
+import { isGroupSubject, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
+import { decideRules, demandRevision } from '../log/rules-decision.ts';
+import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
+import type { Attempt, RulesPreview, RulesRequest } from '../shard.ts';
+import { exportGrants } from './enumerations.ts';
+import { under } from './grant-writes.ts';
+import type { HandleCalls } from './handle-calls.ts';
+import { type Listing, type ListingContext, listGrants } from './listings.ts';
+
+/** Of an encoded operation, besides the texts of its rules. */
+const OPERATION_BYTES = 2048;
+/** The log escapes the quotes of a text, which are less than half of it. */
+const LOGGED_BYTES_PER_BYTE = 2;
+/** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
+const CHANGES_WEIGHT = 256;
+/** Grants that one preview looks at: a second or two, unless the store is slow. */
+export const PREVIEW_GRANTS_MAX = 100_000;
+/** It stops after that time, so that its answer is within the deadline of the request. */
+const PREVIEW_MS_MAX = 4000;
+const GRANTS_PER_PAGE = 1000;
+/** Memory of a preview: a page of grants. */
+const PREVIEW_BYTES = 512 * 1024;
+
+export async function readRules({ memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
+  using _rules = await memory.rules.pin();
+  return memory.rules.pinned.ruleSet;
+}
+
+export async function writeRules(
+  calls: HandleCalls,
+  number: number,
+  attempt: Attempt,
+  request: RulesRequest,
+): Promise<void> {
+  const handle = calls.handles.use(number);
+  const { memory } = handle;
+  using _rules = await memory.rules.pin();
+  calls.handles.assertGood(handle);
+  const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
+  const size = { bytesMax, changesMax: CHANGES_WEIGHT };
+  const result = await calls.submitSized(handle, attempt, size, under(handle, decideRules(memory, request)));
+  assert(result.kind === 'rules-written', 'a write of rules has its result');
+}
+
+/** Counts grants of the tenant for one preview, up to a number and a time. */
+class Scan {
+  readonly #context: ListingContext;
+  readonly #listing: Listing;
+  readonly #untilMs: number;
+  scannedGrants = 0;
+  complete = true;
+
+  constructor(context: ListingContext, listing: Listing) {
+    this.#context = context;
+    this.#listing = listing;
+    this.#untilMs = context.clock.monotonicMs() + PREVIEW_MS_MAX;
+  }
+
+  get #isOver(): boolean {
+    return this.scannedGrants >= PREVIEW_GRANTS_MAX || this.#context.clock.monotonicMs() >= this.#untilMs;
+  }
+
+  /** Grants of one subject. */
+  async countOf(subject: string): Promise<number> {
+    let count = 0;
+    let cursor: string | undefined;
+    do {
+      if (this.#isOver) {
+        this.complete = false;
+        return count;
+      }
+      const query = { of: { subject }, relation: undefined, limit: GRANTS_PER_PAGE, cursor };
+      const page = await listGrants(this.#context, this.#listing, query);
+      this.#listing.assertWanted();
+      count += page.items.length;
+      this.scannedGrants += page.items.length;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return count;
+  }
+
+  /** Every grant, ascending by subject. */
+  async *grants(): AsyncGenerator<Awaited<ReturnType<typeof exportGrants>>['items'][number]> {
+    let cursor: string | undefined;
+    do {
+      if (this.#isOver) {
+        this.complete = false;
+        return;
+      }
+      const page = await exportGrants(this.#context, this.#listing, { limit: GRANTS_PER_PAGE, cursor });
+      this.#listing.assertWanted();
+      yield* page.items;
+      this.scannedGrants += page.items.length;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+}
+
+export async function previewRules(
+  context: ListingContext,
+  listing: Listing,
+  { ruleSet, ifMatch }: RulesRequest,
+): Promise<RulesPreview> {
+  const { tenure, memory } = listing;
+  const pin = await memory.rules.pin();
+  const present = memory.rules.pinned.ruleSet;
+  const revision = memory.tenant.rulesRevision ?? NO_RULES_REVISION;
+  demandRevision(ifMatch, memory.tenant.rulesRevision);
+  pin[Symbol.dispose]();
+  return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
+    const scan = new Scan(context, listing);
+    let publicGrants = 0;
+    for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
+    const countsGroups = present.groups !== ruleSet.groups;
+    const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
+    let groupSubjects = 0;
+    if (countsGroups || used.size > 0) {
+      let last = '';
+      for await (const { subject, relation, object } of scan.grants()) {
+        if (countsGroups && subject !== last && isGroupSubject(subject)) groupSubjects += 1;
+        last = subject;
+        if (used.size > 0) used.delete(`${namespaceOf(object)} ${relation}`);
+      }
+    }
+    const { scannedGrants, complete } = scan;
+    return { revision, groupSubjects, publicGrants, ungranted: [...used.values()], scannedGrants, complete };
+  });
+}

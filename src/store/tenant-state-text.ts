@@ -1,0 +1,20 @@
+// The state of a tenant and the revision of its rules as one text in one column. A program of a version that does not
+// know rules takes the text of a tenant with rules for an unknown state, and refuses the slot: it would answer from the
+// tenant's grants alone.
+
+import { assert } from '../core/assert.ts';
+import type { Tenant } from '../core/tenants.ts';
+
+const FORM = /^(active|suspended|deleting|deleted)(?: rules:([0-9a-f]{32}))?$/;
+
+export const encodeTenantState = ({ state, rulesRevision }: Tenant): string =>
+  rulesRevision === undefined ? state : `${state} rules:${rulesRevision}`;
+
+/** Throws if no version of this program could have written this text. */
+export function decodeTenantState(text: string): Pick<Tenant, 'state' | 'rulesRevision'> {
+  const match = FORM.exec(text);
+  assert(match !== null, 'the column state holds a state');
+  const state = match[1] as Tenant['state'];
+  const rulesRevision = match[2];
+  return rulesRevision === undefined ? { state } : { state, rulesRevision };
+}
