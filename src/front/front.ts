@@ -5,11 +5,13 @@
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, Tuple } from '../core/tuples.ts';
+import type { Grant, Namespace } from '../core/tuples.ts';
+import type { NamedTuple } from '../rules/questions.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type {
   AuditLogPage,
   AuditLogQuery,
+  BulkAnswer,
   BulkWrite,
   BulkWriteResult,
   ClusterMember,
@@ -28,11 +30,17 @@ import type {
   RulesRequest,
   SlotStatus,
   TenantStatus,
+  TimedAnswer,
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 
 export type { UsageMinute };
+
+export interface ExplainedAnswer extends TimedAnswer {
+  /** A shortest chain of grants from the subject to the object; empty unless authorized. */
+  readonly because: readonly Grant[];
+}
 
 /** One HTTP request: its id, and when to give up, on the monotonic clock of this process. */
 export interface RequestContext {
@@ -61,11 +69,10 @@ export interface TenantSession {
   countRequest(refused: boolean): void;
   /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
-  check(context: RequestContext, tuple: Tuple): Promise<{ readonly authorized: boolean; readonly checkedAtMs: number }>;
-  checkBulk(
-    context: RequestContext,
-    checks: readonly Tuple[],
-  ): Promise<{ readonly authorized: readonly boolean[]; readonly checkedAtMs: number }>;
+  /** Rejects as `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
+  check(context: RequestContext, check: NamedTuple): Promise<TimedAnswer>;
+  explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer>;
+  checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer>;
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult>;
   revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;

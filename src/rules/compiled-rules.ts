@@ -24,28 +24,54 @@ export interface Group {
   readonly name: string;
 }
 
-/** Sets of names that were computed for one namespace; beyond, they are computed again. */
-const KEPT_MAX = 1000;
+/** Values kept for a rule set: this many, and some more for each of its elements. Beyond, they are computed again. */
+const KEPT_MIN = 64;
+const KEPT_PER_ELEMENT = 4;
 
 interface NumberedElement {
   readonly name: number;
   readonly from: number | undefined;
 }
 
-/** Values by set of names, a bounded number of them. */
+/** What is kept for one rule set, bounded as a whole. */
+class KeptBound {
+  readonly #countMax: number;
+  readonly #maps: Map<NameSet, unknown>[] = [];
+  #count = 0;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  register(map: Map<NameSet, unknown>): void {
+    this.#maps.push(map);
+  }
+
+  add(): void {
+    this.#count += 1;
+    if (this.#count <= this.#countMax) return;
+    for (const map of this.#maps) map.clear();
+    this.#count = 1;
+  }
+}
+
+/** Values by set of names. */
 class Kept<Value> {
   readonly #values = new Map<NameSet, Value>();
+  readonly #bound: KeptBound;
   readonly #compute: (names: NameSet) => Value;
 
-  constructor(compute: (names: NameSet) => Value) {
+  constructor(bound: KeptBound, compute: (names: NameSet) => Value) {
+    this.#bound = bound;
     this.#compute = compute;
+    bound.register(this.#values);
   }
 
   get(names: NameSet): Value {
     const kept = this.#values.get(names);
     if (kept !== undefined) return kept;
-    if (this.#values.size >= KEPT_MAX) this.#values.clear();
     const value = this.#compute(names);
+    this.#bound.add();
     this.#values.set(names, value);
     return value;
   }
@@ -53,14 +79,17 @@ class Kept<Value> {
 
 /** The rules of one namespace. */
 class NamespaceRules {
-  readonly wanted = new Kept((names) => this.#wanted(names));
-  readonly held = new Kept((names) => this.#held(names));
+  readonly wanted: Kept<Wanted>;
+  readonly held: Kept<NameSet>;
   /** By relation. */
-  readonly #inherited = RELATIONS.map((_, index) => new Kept((names) => this.#inheritedBy(index + 1, names)));
+  readonly #inherited: readonly Kept<NameSet>[];
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
 
-  constructor(elements: ReadonlyMap<number, readonly NumberedElement[]>) {
+  constructor(bound: KeptBound, elements: ReadonlyMap<number, readonly NumberedElement[]>) {
     this.#elements = elements;
+    this.wanted = new Kept(bound, (names) => this.#wanted(names));
+    this.held = new Kept(bound, (names) => this.#held(names));
+    this.#inherited = RELATIONS.map((_, index) => new Kept(bound, (names) => this.#inheritedBy(index + 1, names)));
   }
 
   inherited(relation: number, names: NameSet): NameSet {
@@ -135,16 +164,9 @@ export class CompiledRules {
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #namespaces: ReadonlyMap<string, NamespaceRules>;
-  readonly #withoutRules = new NamespaceRules(new Map());
-  readonly #namesIn = new Kept((names): readonly string[] =>
-    numbersIn(names).map((number) => this.#names[number] ?? ''),
-  );
-  readonly #childRelations = new Kept((names) =>
-    RELATIONS.reduce((relations, _, index) => {
-      const follows = ((this.#followed[index + 1] ?? 0n) & names) !== 0n;
-      return follows ? relations | (1 << (index + 1)) : relations;
-    }, 0),
-  );
+  readonly #withoutRules: NamespaceRules;
+  readonly #namesIn: Kept<readonly string[]>;
+  readonly #childRelations: Kept<number>;
   /** By relation: the names N of all elements "N from relation". */
   readonly #followed: readonly NameSet[];
 
@@ -167,7 +189,20 @@ export class CompiledRules {
       }
     }
     this.#followed = followed;
-    this.#namespaces = new Map(Array.from(elements, ([namespace, of]) => [namespace, new NamespaceRules(of)]));
+    const count = rules.reduce((sum, { anyOf }) => sum + anyOf.length, 0);
+    const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
+    this.#withoutRules = new NamespaceRules(bound, new Map());
+    this.#namespaces = new Map(Array.from(elements, ([namespace, of]) => [namespace, new NamespaceRules(bound, of)]));
+    this.#namesIn = new Kept(bound, (names) => numbersIn(names).map((number) => this.#names[number] ?? ''));
+    this.#childRelations = new Kept(bound, (names) => this.#relationsFollowing(names));
+  }
+
+  #relationsFollowing(names: NameSet): number {
+    let relations = 0;
+    for (const [relation, followed = 0n] of this.#followed.entries()) {
+      if ((followed & names) !== 0n) relations |= 1 << relation;
+    }
+    return relations;
   }
 
   /** The number of a built-in relation or of a name that some rule defines. */

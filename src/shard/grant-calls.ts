@@ -2,7 +2,6 @@
 
 import type { GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
-import type { Relation } from '../core/tuples.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 
@@ -38,15 +37,21 @@ export interface PageQuery {
 /** The objects on which a subject holds a relation; all of them, or those of one namespace. */
 export interface ObjectsQuery extends PageQuery {
   readonly subject: string;
-  readonly relation: Relation;
+  /** A built-in relation, or a name that a rule of the tenant defines. */
+  readonly relation: string;
   readonly namespace: string | undefined;
+  /** Only grants count, and not what follows from them by the rules. */
+  readonly direct?: boolean;
 }
 
 /** The subjects that hold a relation on an object; all of them, or those of one namespace. */
 export interface HoldersQuery extends PageQuery {
   readonly object: string;
-  readonly relation: Relation;
+  /** A built-in relation, or a name that a rule of the tenant defines. */
+  readonly relation: string;
   readonly namespace: string | undefined;
+  /** Only grants count, and not what follows from them by the rules. */
+  readonly direct?: boolean;
 }
 
 export interface GrantsQuery extends PageQuery, GrantFilter {}

@@ -8,6 +8,7 @@ import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
+import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from './check-calls.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
@@ -23,6 +24,7 @@ import type {
 } from './grant-calls.ts';
 import type { RulesPreview, RulesRequest } from './rules-calls.ts';
 
+export type * from './check-calls.ts';
 export type * from './grant-calls.ts';
 export type * from './rules-calls.ts';
 
@@ -279,15 +281,6 @@ export interface ShardWelcome {
  */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
 
-/** A boolean, if it does not matter when exactly it was decided; else with that time, of the slot. */
-export type CheckAnswer = boolean | TimedAnswer;
-
-export interface TimedAnswer {
-  readonly authorized: boolean;
-  /** Before the expiry of the grant that authorizes; not before that of one that has expired. */
-  readonly checkedAtMs: number;
-}
-
 /** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
   /** `key`: the full key. The stored hash does not authenticate. */
@@ -304,7 +297,12 @@ export interface TenantConnection {
   /** Answers synchronously if memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
-  checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
+  checkBulk(handle: number, checks: TupleColumns): Promise<BulkAnswer>;
+  /**
+   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines, and
+   * as `evaluation-too-large`.
+   */
+  checkNamed(handle: number, checks: NamedChecks): Promise<NamedAnswer>;
   /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   /** One operation. Resolves once it is durable. */

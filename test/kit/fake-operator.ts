@@ -9,7 +9,7 @@ import { withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
-import { compareUtf8, type Grant, grantOf, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
+import { compareUtf8, type Grant, grantOf, type Namespace, namespaceOf } from '../../src/core/tuples.ts';
 import type {
   ClusterPicture,
   MemberView,
@@ -20,6 +20,7 @@ import type {
   SlotView,
   UsageMinute,
 } from '../../src/front/front.ts';
+import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../src/rules/rule-set.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
@@ -46,7 +47,7 @@ interface TenantData {
   rules: RuleSet;
 }
 
-const grantKey = (tuple: Tuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
+const grantKey = (tuple: NamedTuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
 
 export class FakeOperator implements OperatorApi {
   readonly #clock: Clock;
@@ -316,7 +317,7 @@ export class FakeOperator implements OperatorApi {
 
   #session(data: TenantData, operator: string): OperatorTenantSession {
     const sorted = (): Grant[] => [...data.grants.values()].sort((a, b) => compareUtf8(grantKey(a), grantKey(b)));
-    const checkNow = (tuple: Tuple): boolean => data.grants.has(grantKey(tuple));
+    const checkNow = (check: NamedTuple): boolean => data.grants.has(grantKey(check));
     return {
       tenantId: data.tenant.tenantId,
       keyId: `operator:${operator}`,
@@ -328,6 +329,12 @@ export class FakeOperator implements OperatorApi {
       check: async (context, tuple) => {
         this.#enter('check', context);
         return { authorized: checkNow(tuple), checkedAtMs: this.#clock.wallMs() };
+      },
+      explain: async (context, check) => {
+        this.#enter('explain', context);
+        const grant = data.grants.get(grantKey(check));
+        const because = grant === undefined ? [] : [grant];
+        return { authorized: grant !== undefined, checkedAtMs: this.#clock.wallMs(), because };
       },
       checkBulk: async (context, checks) => {
         this.#enter('checkBulk', context);

@@ -33,6 +33,8 @@ import {
   type ListedKey,
   type Load,
   type MemberAddress,
+  type NamedAnswer,
+  type NamedChecks,
   type OperatorConnection,
   type ResultPage,
   type RevokeResult,
@@ -338,6 +340,13 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       grants.has(`${subject} ${relationOf(relations[index] ?? 0)} ${objects[index]}`),
     );
     return { authorized, checkedAtMs: Date.now() };
+  }
+
+  async checkNamed(handle: number, { checks, explain }: NamedChecks): Promise<NamedAnswer> {
+    await this.#enter('checkNamed');
+    const { grants } = this.#resolve(handle);
+    const authorized = checks.map(({ subject, relation, object }) => grants.has(`${subject} ${relation} ${object}`));
+    return { authorized, checkedAtMs: Date.now(), because: explain ? checks.map(() => []) : [] };
   }
 
   async writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<GrantResult[]> {

@@ -8,12 +8,14 @@ import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, type Grant, type Namespace, type Tuple, wireNumberOf } from '../../core/tuples.ts';
+import { columnsOf, type Grant, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type {
+  BulkAnswer,
   BulkWrite,
   BulkWriteResult,
   GrantedTuple,
@@ -24,14 +26,17 @@ import type {
   HoldersQuery,
   IssuedHandle,
   ListedKey,
+  NamedAnswer,
+  NamedChecks,
   ObjectsQuery,
   PageQuery,
   ResultPage,
   RevokeResult,
   RulesPreview,
   RulesRequest,
+  TimedAnswer,
 } from '../../shard/shard.ts';
-import type { OperatorTenantSession, RequestContext } from '../front.ts';
+import type { ExplainedAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
@@ -69,6 +74,13 @@ export interface SessionIdentity {
 const EXPIRY_UNKNOWN =
   'A shard of an earlier version does not know grants that expire. They can be made once all shards are upgraded.';
 const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try again once all shards are upgraded.';
+
+const isTuple = (check: NamedTuple): check is Tuple => isRelation(check.relation);
+
+function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): TimedAnswer {
+  assert(authorized !== undefined, 'a single check has one answer');
+  return { authorized, checkedAtMs };
+}
 
 export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
@@ -137,23 +149,44 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     CALLS.confirm.answerOf(await this.#fly(context, { body: CONFIRM, write: 'no' }), undefined);
   }
 
-  check(context: RequestContext, tuple: Tuple): Promise<{ authorized: boolean; checkedAtMs: number }> {
+  check(context: RequestContext, { subject, relation: name, object }: NamedTuple): Promise<TimedAnswer> {
+    const relation = relationNumber(name);
+    if (relation === undefined) {
+      const checks = [{ subject, relation: name, object }];
+      return this.#checkNamed(context, { checks, explain: false, list: '' }).then(onlyAnswer);
+    }
     this.usage.checks += 1;
-    const { subject, object } = tuple;
-    const relation = wireNumberOf(tuple.relation);
     return new Promise((resolve, reject) => {
       const check = new CheckRequest(subject, relation, object, resolve, reject);
       this.#control.flights.start(new Flight(this.#control, context, this.path, check));
     });
   }
 
-  checkBulk(
-    context: RequestContext,
-    checks: readonly Tuple[],
-  ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
+  checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
+    if (!checks.every(isTuple)) return this.#checkNamed(context, { checks, explain: false, list: 'checks' });
     this.usage.checks += checks.length;
     return this.#ask(context, CALLS.checkBulk, columnsOf(checks), checks.length);
+  }
+
+  explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer> {
+    return this.#checkNamed(context, { checks: [check], explain: true, list: '' }).then((answer) => ({
+      ...onlyAnswer(answer),
+      because: answer.because[0] ?? [],
+    }));
+  }
+
+  /** An older shard knows only built-in relations, and no reasons. */
+  #checkNamed(context: RequestContext, request: NamedChecks): Promise<NamedAnswer> {
+    const { checks, explain, list } = request;
+    if (!this.#dependencies.knowsRules()) {
+      const index = checks.findIndex((check) => !isTuple(check));
+      const name = checks[index]?.relation;
+      if (name !== undefined) return Promise.reject(undefinedName(name, list, index));
+      if (explain) return Promise.reject(new GrantdError('unavailable', RULES_UNKNOWN));
+    }
+    this.usage.checks += checks.length;
+    return this.#ask(context, CALLS.checkNamed, request, checks.length);
   }
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {

@@ -43,7 +43,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
         example: { results: [{ authorized: true }, { authorized: false }], checked_at: EXAMPLE_TIMESTAMP },
       },
     ],
-    errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object'],
+    errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
     answer(session, context, { body }) {
       refuseTooMany(body);
       const checks = validateBulk(body);

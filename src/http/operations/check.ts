@@ -1,11 +1,14 @@
 // POST /v1/check: does this subject hold this relation on this object? The hot path: it only asks the owner.
 
+import { grantRecord } from '../../core/grant-attributes.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
+import type { TimedAnswer } from '../../shard/shard.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
-import { checkResultSchema, tupleSchema } from '../schema/schemas.ts';
-import { validateTuple } from '../schema/validation.ts';
-import type { CheckOutcomes, Operation } from './operation.ts';
+import { checkResultSchema, checkSchema } from '../schema/schemas.ts';
+import { validateCheck } from '../schema/validation.ts';
+import type { CheckOutcomes, Operation, OperationResponse } from './operation.ts';
+import { reasonsBytesMax } from './response-bytes.ts';
 
 export function createCheck(outcomes: CheckOutcomes): Operation {
   return {
@@ -16,9 +19,10 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     tag: 'Checks',
     summary: 'Check one relationship',
     description:
-      'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny.',
-    body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
+      'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny. With rules, what follows from them counts; `explain` asks for the grants on which an `authorized` rests.',
+    body: { name: 'CheckRequest', schema: checkSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
     query: undefined,
+    responseBytesMax: (_query, body) => reasonsBytesMax(body),
     successes: [
       {
         status: 200,
@@ -27,20 +31,28 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
         example: { authorized: true, checked_at: EXAMPLE_TIMESTAMP },
       },
     ],
-    errors: ['invalid-subject', 'invalid-relation', 'invalid-object'],
+    errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
     answer(session, context, { body }) {
-      const tuple = validateTuple(body);
-      return session.check(context, tuple).then(
-        ({ authorized, checkedAtMs }) => {
-          if (authorized) outcomes.authorized(1);
-          else outcomes.denied(1);
-          return { status: 200, json: `{"authorized":${authorized},"checked_at":"${formatTimestamp(checkedAtMs)}"}` };
-        },
-        (error: unknown) => {
-          outcomes.failed(1);
-          throw error;
-        },
-      );
+      const check = validateCheck(body);
+      const answered = (answer: TimedAnswer, because = ''): OperationResponse => {
+        const { authorized, checkedAtMs } = answer;
+        if (authorized) outcomes.authorized(1);
+        else outcomes.denied(1);
+        const checkedAt = formatTimestamp(checkedAtMs);
+        return { status: 200, json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${because}}` };
+      };
+      const failed = (error: unknown): never => {
+        outcomes.failed(1);
+        throw error;
+      };
+      if (!check.explain) return session.check(context, check).then((answer) => answered(answer), failed);
+      return session
+        .explain(context, check)
+        .then(
+          (answer) =>
+            answered(answer, answer.authorized ? `,"because":${JSON.stringify(answer.because.map(grantRecord))}` : ''),
+          failed,
+        );
     },
   };
 }

@@ -14,7 +14,7 @@ export const listObjects: Operation = {
   tag: 'Grants',
   summary: 'List the objects on which a subject holds a relation',
   description:
-    'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A page may hold fewer than `limit` objects, or none, although `next_cursor` is set: one request examines a bounded number of grants. A cursor is valid only for the tenant and the query that it came from.',
+    'With rules, what follows from them is listed too, unless `via=direct`. Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A page may hold fewer than `limit` objects, or none, although `next_cursor` is set: one request examines a bounded number of grants. A cursor is valid only for the tenant and the query that it came from.',
   body: undefined,
   query: objectQuerySchema,
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
@@ -27,11 +27,11 @@ export const listObjects: Operation = {
       example: { objects: ['document:readme', 'document:roadmap'], next_cursor: null },
     },
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   answer(session, context, { query }) {
-    const { subject, relation, namespace, limit, cursor } = validate(objectQuerySchema, query);
+    const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
     return session
-      .listObjects(context, { subject, relation, namespace, limit, cursor })
+      .listObjects(context, { subject, relation, namespace, direct: via === 'direct', limit, cursor })
       .then(({ items, nextCursor }) => ({
         status: 200,
         json: () => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),

@@ -14,7 +14,7 @@ export const listSubjects: Operation = {
   tag: 'Grants',
   summary: 'List the subjects that hold a relation on an object',
   description:
-    'Ascending by the bytes of the subject, and complete: a subject that holds the relation throughout the listing appears exactly once. A page may hold fewer than `limit` subjects, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
+    'With rules, whoever holds the name by them is listed too, unless `via=direct`: groups as `ns:id#name` and their members, everybody of a public namespace as `ns:*`. Ascending by the bytes of the subject, and complete: a subject that holds the relation throughout the listing appears exactly once. A page may hold fewer than `limit` subjects, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
   body: undefined,
   query: subjectQuerySchema,
   queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
@@ -27,11 +27,11 @@ export const listSubjects: Operation = {
       example: { subjects: ['user:alice', 'user:bob'], next_cursor: null },
     },
   ],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   answer(session, context, { query }) {
-    const { object, relation, namespace, limit, cursor } = validate(subjectQuerySchema, query);
+    const { object, relation, namespace, via, limit, cursor } = validate(subjectQuerySchema, query);
     return session
-      .listHolders(context, { object, relation, namespace, limit, cursor })
+      .listHolders(context, { object, relation, namespace, direct: via === 'direct', limit, cursor })
       .then(({ items, nextCursor }) => ({
         status: 200,
         json: () => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null }),

@@ -30,6 +30,13 @@ const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
 export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;
 
+/** A chain has as many grants as evaluation may follow, and one more. */
+const REASONS_MAX = 27;
+
+/** Of a body that is not validated yet: only a check that asks for its reasons has a long response. */
+export const reasonsBytesMax = (body: unknown): number =>
+  isJsonObject(body) && body.explain === true ? REASONS_MAX * GRANT_BYTES_MAX : 0;
+
 export const keyListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * KEY_BYTES_MAX;
 
 /** UTF-8 takes up to three bytes for each UTF-16 unit, escaped or not. */

@@ -21,6 +21,7 @@ import {
   NAMESPACE_REGEX,
   RELATIONS,
 } from '../../core/tuples.ts';
+import { NAME_PATTERN } from '../../rules/rule-set.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -56,6 +57,16 @@ export const relationSchema = z
   .enum(RELATIONS, { error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
   .meta({ description: 'One of the built-in relations. Each is only itself: none implies another.' });
 
+/** What a check or a listing asks about. */
+export const relationNameSchema = z
+  .string({ error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
+  .regex(new RegExp(`^${NAME_PATTERN}$`), {
+    error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them'),
+  })
+  .meta({
+    description: `One of the built-in relations (${RELATIONS.join(', ')}), or a name that a rule of the tenant defines.`,
+  });
+
 export const tupleSchema = z
   .object(
     { subject: subjectSchema, relation: relationSchema, object: objectSchema },
@@ -73,9 +84,23 @@ export const grantBodySchema = tupleSchema
   })
   .meta({ description: 'A relationship, and until when it holds. Unknown fields are ignored.' });
 
+const questionSchema = z
+  .object(
+    { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
+    { error: 'must be an object with subject, relation and object' },
+  )
+  .meta({ description: 'A relationship, granted or following from the rules. Unknown fields are ignored.' });
+
+export const checkSchema = questionSchema.extend({
+  explain: z
+    .boolean({ error: 'must be true or false' })
+    .optional()
+    .meta({ description: 'Whether the result is to name the grants on which it rests.' }),
+});
+
 /** The body of a bulk check as documented; its length is checked before its elements. */
 export const bulkSchema = z.object({
-  checks: z.array(tupleSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
+  checks: z.array(questionSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
 });
 
 export const conditionSchema = z
@@ -174,6 +199,10 @@ export const revokeResultSchema = z.object({
 export const checkResultSchema = z.object({
   authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),
   checked_at: timestamp('When it was decided.'),
+  because: z.array(grantSchema).optional().meta({
+    description:
+      'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself.',
+  }),
 });
 
 export const bulkAnswerSchema = z.object({
@@ -236,22 +265,23 @@ const cursor = z
 
 export const pageQuerySchema = z.object({ limit, cursor });
 
+const via = (description: string) =>
+  z.enum(['direct'], { error: 'must be direct, or absent' }).meta({ description }).optional();
+
 export const objectQuerySchema = z.object({
   subject: subjectSchema,
-  relation: relationSchema,
+  relation: relationNameSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only objects of this namespace.' }).optional(),
+  via: via('`direct`: only objects on which the subject has a grant of this relation itself.'),
   limit,
   cursor,
 });
 
 export const subjectQuerySchema = z.object({
   object: objectSchema,
-  relation: relationSchema,
+  relation: relationNameSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only subjects of this namespace.' }).optional(),
-  via: z
-    .enum(['direct'], { error: 'must be direct, or absent' })
-    .meta({ description: '`direct`: only who has a grant of this relation itself.' })
-    .optional(),
+  via: via('`direct`: only who has a grant of this relation itself.'),
   limit,
   cursor,
 });

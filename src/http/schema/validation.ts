@@ -5,7 +5,8 @@ import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { parseTuple, type Tuple } from '../../core/tuples.ts';
-import { bulkSchema, tupleSchema } from './schemas.ts';
+import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
+import { bulkSchema, checkSchema, tupleSchema } from './schemas.ts';
 
 const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
   ['subject', 'invalid-subject'],
@@ -45,11 +46,19 @@ export function validateTuple(body: unknown): Tuple {
   return parseTuple(body.subject, body.relation, body.object);
 }
 
+/** Like `validateBody` with the schema of a check, but several times faster. */
+export function validateCheck(body: unknown): NamedTuple & { readonly explain: boolean } {
+  const { subject, relation, object, explain = false } = isJsonObject(body) ? body : validateBody(checkSchema, body);
+  const question = parseQuestion(subject, relation, object);
+  if (typeof explain !== 'boolean') throw new GrantdError('invalid-request', '"explain" must be true or false.');
+  return { ...question, explain };
+}
+
 /** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
-export function validateBulk(body: unknown): readonly Tuple[] {
+export function validateBulk(body: unknown): readonly NamedTuple[] {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
     return body.checks.map(({ subject, relation, object }, index) =>
-      parseTuple(subject, relation, object, 'checks', index),
+      parseQuestion(subject, relation, object, 'checks', index),
     );
   }
   return validateBody(bulkSchema, body).checks;

@@ -4,7 +4,7 @@
 import type { HoldersQuery } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { nextCursorOf, pageFrom, pageQueryFromWire, pageQueryToWire } from './parts/pages.ts';
-import { orUndefined, relationFrom, relationToWire } from './parts/request-fields.ts';
+import { nameFrom, nameToWire, orUndefined } from './parts/request-fields.ts';
 
 const SUBJECT_MS = 0.002;
 
@@ -14,14 +14,15 @@ export const listHolders = defineCall({
   access: 'check:read',
   write: 'no',
   costMs: ({ limit }) => SUBJECT_MS * limit,
-  requestToWire: ({ object, relation, namespace = '', ...page }: HoldersQuery) => ({
-    listHolders: { ...pageQueryToWire(page), object, relation: relationToWire(relation), namespace },
+  requestToWire: ({ object, relation, namespace = '', direct = false, ...page }: HoldersQuery) => ({
+    listHolders: { ...pageQueryToWire(page), object, ...nameToWire(relation), namespace, direct },
   }),
   requestFromWire: (query): HoldersQuery => ({
     ...pageQueryFromWire(query),
     object: query.object,
-    relation: relationFrom(query.relation),
+    relation: nameFrom(query),
     namespace: orUndefined(query.namespace),
+    direct: query.direct,
   }),
   serve: ({ connection, handle }, query) => connection.listHolders(handle, query),
   replyToWire: (page) => ({ objects: { objects: [...page.items], nextCursor: nextCursorOf(page) } }),

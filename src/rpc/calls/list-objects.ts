@@ -4,7 +4,7 @@
 import type { ObjectsQuery } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { nextCursorOf, pageFrom, pageQueryFromWire, pageQueryToWire } from './parts/pages.ts';
-import { orUndefined, relationFrom, relationToWire } from './parts/request-fields.ts';
+import { nameFrom, nameToWire, orUndefined } from './parts/request-fields.ts';
 
 const OBJECT_MS = 0.002;
 
@@ -14,14 +14,15 @@ export const listObjects = defineCall({
   access: 'check:read',
   write: 'no',
   costMs: ({ limit }) => OBJECT_MS * limit,
-  requestToWire: ({ subject, relation, namespace = '', ...page }: ObjectsQuery) => ({
-    listObjects: { ...pageQueryToWire(page), subject, relation: relationToWire(relation), namespace },
+  requestToWire: ({ subject, relation, namespace = '', direct = false, ...page }: ObjectsQuery) => ({
+    listObjects: { ...pageQueryToWire(page), subject, ...nameToWire(relation), namespace, direct },
   }),
   requestFromWire: (query): ObjectsQuery => ({
     ...pageQueryFromWire(query),
     subject: query.subject,
-    relation: relationFrom(query.relation),
+    relation: nameFrom(query),
     namespace: orUndefined(query.namespace),
+    direct: query.direct,
   }),
   serve: ({ connection, handle }, query) => connection.listObjects(handle, query),
   replyToWire: (page) => ({ objects: { objects: [...page.items], nextCursor: nextCursorOf(page) } }),

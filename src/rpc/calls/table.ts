@@ -6,6 +6,7 @@ import { demand, WireViolation } from '../wire-violation.ts';
 import { authenticate } from './authenticate.ts';
 import { authenticateOperator } from './authenticate-operator.ts';
 import { checkBulk } from './check-bulk.ts';
+import { checkNamed } from './check-named.ts';
 import { confirm } from './confirm.ts';
 import { createKey } from './create-key.ts';
 import { createNamespace } from './create-namespace.ts';
@@ -43,6 +44,7 @@ export const CALLS = Object.freeze({
   authenticateOperator,
   confirm,
   checkBulk,
+  checkNamed,
   writeGrants,
   writeBulk,
   revokeGrants,

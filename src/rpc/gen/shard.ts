@@ -10,6 +10,7 @@ import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _gra
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
 import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './grantd/v1/CheckBulk.ts';
+import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from './grantd/v1/CheckNamed.ts';
 import type { CheckResults as _grantd_v1_CheckResults, CheckResults__Output as _grantd_v1_CheckResults__Output } from './grantd/v1/CheckResults.ts';
 import type { Checks as _grantd_v1_Checks, Checks__Output as _grantd_v1_Checks__Output } from './grantd/v1/Checks.ts';
 import type { Confirm as _grantd_v1_Confirm, Confirm__Output as _grantd_v1_Confirm__Output } from './grantd/v1/Confirm.ts';
@@ -44,6 +45,7 @@ import type { Load as _grantd_v1_Load, Load__Output as _grantd_v1_Load__Output }
 import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
+import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from './grantd/v1/NamedResults.ts';
 import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './grantd/v1/Namespace.ts';
 import type { NamespaceRelation as _grantd_v1_NamespaceRelation, NamespaceRelation__Output as _grantd_v1_NamespaceRelation__Output } from './grantd/v1/NamespaceRelation.ts';
 import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './grantd/v1/NamespaceResult.ts';
@@ -54,6 +56,7 @@ import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output }
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
+import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
 import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from './grantd/v1/RevokeGrants.ts';
@@ -102,6 +105,7 @@ export interface ProtoGrpcType {
       BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
       CheckBulk: MessageTypeDefinition<_grantd_v1_CheckBulk, _grantd_v1_CheckBulk__Output>
+      CheckNamed: MessageTypeDefinition<_grantd_v1_CheckNamed, _grantd_v1_CheckNamed__Output>
       CheckResults: MessageTypeDefinition<_grantd_v1_CheckResults, _grantd_v1_CheckResults__Output>
       Checks: MessageTypeDefinition<_grantd_v1_Checks, _grantd_v1_Checks__Output>
       Confirm: MessageTypeDefinition<_grantd_v1_Confirm, _grantd_v1_Confirm__Output>
@@ -138,6 +142,7 @@ export interface ProtoGrpcType {
       Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
+      NamedResults: MessageTypeDefinition<_grantd_v1_NamedResults, _grantd_v1_NamedResults__Output>
       Namespace: MessageTypeDefinition<_grantd_v1_Namespace, _grantd_v1_Namespace__Output>
       NamespaceRelation: MessageTypeDefinition<_grantd_v1_NamespaceRelation, _grantd_v1_NamespaceRelation__Output>
       NamespaceResult: MessageTypeDefinition<_grantd_v1_NamespaceResult, _grantd_v1_NamespaceResult__Output>
@@ -149,6 +154,7 @@ export interface ProtoGrpcType {
       PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
+      Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
       Report: MessageTypeDefinition<_grantd_v1_Report, _grantd_v1_Report__Output>

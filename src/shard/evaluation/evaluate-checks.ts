@@ -8,10 +8,12 @@ import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
-import { CheckEvaluation, type EvaluationLimits, type Question } from '../../rules/check-evaluation.ts';
+import { CheckEvaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Bound, SearchLimits, Step } from '../../rules/graph.ts';
+import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
+import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -46,28 +48,20 @@ export interface Ruled {
   readonly clock: Clock;
   readonly tenure: Tenure;
   readonly memory: TenantMemory;
-  readonly rules: CompiledRules;
   /** Throws if no front waits for the answer any more. */
   readonly assertWanted: () => void;
 }
 
-export interface CheckAnswers {
-  readonly authorized: readonly boolean[];
-  readonly checkedAtMs: number;
-  /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
-  readonly because: readonly (readonly Grant[])[];
-}
-
 /** Undefined: the call has to wait. */
-type Answers = CheckAnswers | undefined;
+type Answers = NamedAnswer | undefined;
 
 /** The checks of a call at one moment, in one step or in several. */
 class CheckRun {
-  readonly #of: Ruled;
+  readonly #rules: CompiledRules;
   readonly #graph: PageGraph;
   readonly #time: ListingTime;
   readonly #nowMs: number;
-  readonly #explain: boolean;
+  readonly #checks: NamedChecks;
   /** By subject: what one check has found serves the others. */
   readonly #granted = new Map<string, GrantedSearch>();
   readonly #evaluations: CheckEvaluation[] = [];
@@ -75,12 +69,12 @@ class CheckRun {
   readonly #because: (readonly Grant[])[] = [];
   #spent = 0;
 
-  constructor(of: Ruled, graph: PageGraph, nowMs: number, explain: boolean) {
-    this.#of = of;
+  constructor(rules: CompiledRules, graph: PageGraph, { slotTime }: Tenure, nowMs: number, checks: NamedChecks) {
+    this.#rules = rules;
     this.#graph = graph;
     this.#nowMs = nowMs;
-    this.#time = new ListingTime(of.tenure.slotTime, nowMs);
-    this.#explain = explain;
+    this.#time = new ListingTime(slotTime, nowMs);
+    this.#checks = checks;
     graph.startRun(this.#time.keeps);
   }
 
@@ -93,7 +87,7 @@ class CheckRun {
     return this.#spent;
   }
 
-  get answers(): CheckAnswers {
+  get answers(): NamedAnswer {
     return { authorized: this.#authorized, checkedAtMs: this.#nowMs, because: this.#because };
   }
 
@@ -101,22 +95,27 @@ class CheckRun {
   readonly restsOn = (subject: string, object: string): boolean =>
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
-  /** Decides one more check. Throws `evaluation-too-large`. */
-  decide(question: Question, spentMax: number): 'decided' | 'missing' | 'interrupted' {
-    const { rules } = this.#of;
+  /** Decides the next check. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
+  decide({ subject, relation, object }: NamedTuple, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+    const rules = this.#rules;
+    const number = rules.numberOf(relation);
+    if (number === undefined) throw undefinedName(relation, this.#checks.list, this.#authorized.length);
+    const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, spentMax };
-    let granted = this.#granted.get(question.subject);
+    const { explain } = this.#checks;
+    // A shortest chain is found from the beginning only.
+    let granted = explain ? undefined : this.#granted.get(question.subject);
     const before = granted?.cost.spent ?? 0;
     granted ??= new GrantedSearch(rules, this.#graph, limits, question.subject);
     this.#granted.set(question.subject, granted);
     const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
-    const result = this.#explain ? evaluation.runForShortest() : evaluation.run();
+    const result = explain ? evaluation.runForShortest() : evaluation.run();
     this.#spent += evaluation.spent - before;
     if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
     if (result.kind !== 'decided') return result.kind;
     this.#evaluations.push(evaluation);
     this.#authorized.push(result.authorized);
-    if (this.#explain) this.#because.push(this.#grantsOf(evaluation.chain));
+    if (explain) this.#because.push(this.#grantsOf(evaluation.chain));
     return 'decided';
   }
 
@@ -131,34 +130,40 @@ class CheckRun {
 }
 
 /** All answers, or undefined if they cannot be told at once. */
-export function decideNow(of: Ruled, questions: readonly Question[]): Answers {
-  using graph = new PageGraph(of.memory);
-  const run = new CheckRun(of, graph, of.tenure.slotTime.nowMs, false);
-  for (const question of questions) {
-    if (run.decide(question, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
+export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
+  const rules = memory.rules.loaded;
+  if (rules === undefined) return undefined;
+  using graph = new PageGraph(memory);
+  const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks);
+  for (const check of checks.checks) {
+    if (run.decide(check, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }
   return run.waits ? undefined : run.answers;
 }
 
 /** Rejects as `evaluation-too-large` or `overloaded`. */
-export function evaluateChecks(of: Ruled, questions: readonly Question[], explain: boolean): Promise<CheckAnswers> {
+export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAnswer> {
   const { clock, tenure, memory } = of;
   return tenure.budget.calls.run(memory.tenantId, WAITING_BYTES, clock, async () => {
+    using _rules = await memory.rules.pin();
     using graph = new PageGraph(memory);
-    let { nowMs } = tenure.slotTime;
+    const { slotTime } = tenure;
+    let logged = false;
     let tries = 0;
+    of.assertWanted();
     for (let round = 0; round < ROUNDS_MAX && tries < TRIES; round += 1) {
-      const run = new CheckRun(of, graph, nowMs, explain);
-      const outcome = await runInSteps(of, run, questions);
+      await turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
+      of.assertWanted();
+      // The time is that of the state. At the logged time, too: no commit is later.
+      const nowMs = logged ? slotTime.loggedMs : slotTime.nowMs;
+      const run = new CheckRun(memory.rules.pinned.compiled, graph, tenure, nowMs, checks);
+      const outcome = await runInSteps(of, run, checks);
       of.assertWanted();
       if (outcome === 'decided' && !run.waits) return run.answers;
-      nowMs = tenure.slotTime.nowMs;
+      logged = outcome === 'decided';
       if (outcome === 'missing') await graph.load(of.assertWanted);
       else if (outcome === 'changed') tries += 1;
-      else {
-        await tenure.advance();
-        nowMs = tenure.slotTime.loggedMs;
-      }
+      else await tenure.advance();
       of.assertWanted();
     }
     throw new GrantdError('overloaded', 'The grants on which these checks rest change faster than they are evaluated.');
@@ -169,20 +174,19 @@ export function evaluateChecks(of: Ruled, questions: readonly Question[], explai
 async function runInSteps(
   { tenure, memory, assertWanted }: Ruled,
   run: CheckRun,
-  questions: readonly Question[],
+  { checks }: NamedChecks,
 ): Promise<'decided' | 'missing' | 'changed'> {
   using watch = memory.watchGrants(run.restsOn);
   const turn = (): Promise<void> => turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
-  await turn();
   let stepMax = SPENT_PER_STEP_MAX;
-  for (const question of questions) {
+  for (const check of checks) {
     if (run.spent > stepMax) {
       await turn();
       assertWanted();
       if (watch.changed) return 'changed';
       stepMax = run.spent + SPENT_PER_STEP_MAX;
     }
-    if (run.decide(question, Number.POSITIVE_INFINITY) === 'missing') return 'missing';
+    if (run.decide(check, Number.POSITIVE_INFINITY) === 'missing') return 'missing';
   }
   return 'decided';
 }

@@ -203,6 +203,20 @@ export class PageGraph implements Graph, Disposable {
     this.#ranges.set(key, new HeldRange({ entity, relation, countMax: RANGE_ROWS_MAX }, { rows, end, delta }));
   }
 
+  /** All subjects of one relation on an object, ascending, whatever their time; undefined: there is no whole page. */
+  sortedSubjects(object: string, relation: number): readonly string[] | undefined {
+    const page = this.#memory.objectPages.get(object);
+    return page?.whole === true ? page.counterparts(relation) : undefined;
+  }
+
+  /** Whether a grant of `sortedSubjects` counts at the time of the run. */
+  counts(object: string, relation: number, subject: string): boolean {
+    const page = this.#memory.objectPages.get(object);
+    if (page?.expiring !== true) return true;
+    const facts = page.find(relation, subject);
+    return facts !== undefined && facts !== null && this.#keeps(facts);
+  }
+
   /** The attributes of a grant that a run has met. */
   attributesOf({ subject, relation, object }: Step): GrantAttributes | undefined {
     const page = this.#memory.pages.get(subject);

@@ -95,7 +95,7 @@ export class TenantMemory {
   collectingMs = Number.POSITIVE_INFINITY;
   #revokedKeys = 0;
   /** By evaluations that take several steps. */
-  readonly #watches = new Set<(subject: string, object: string) => void>();
+  #watches: Set<(subject?: string, object?: string) => void> | undefined;
   readonly #dependencies: GrantPagesDependencies;
   #used: UsedMemory | undefined;
   #heldBytes = 0;
@@ -217,15 +217,17 @@ export class TenantMemory {
   /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object matters. */
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
     let changed = false;
-    const watch = (subject: string, object: string): void => {
-      changed ||= restsOn(subject, object);
+    // Other rules change everything.
+    const watch = (subject?: string, object?: string): void => {
+      changed ||= subject === undefined || object === undefined || restsOn(subject, object);
     };
-    this.#watches.add(watch);
+    const watches = this.#watches ?? new Set();
+    this.#watches = watches.add(watch);
     return {
       get changed() {
         return changed;
       },
-      [Symbol.dispose]: () => void this.#watches.delete(watch),
+      [Symbol.dispose]: () => void watches.delete(watch),
     };
   }
 
@@ -248,7 +250,7 @@ export class TenantMemory {
         const number = relationNumber(relation) ?? 0;
         this.pages.commit(subject, number, object, facts, seq);
         this.objectPages.commit(object, number, subject, facts, seq);
-        for (const watch of this.#watches) watch(subject, object);
+        for (const watch of this.#watches ?? []) watch(subject, object);
         return;
       }
       case 'namespace-created':
@@ -272,6 +274,7 @@ export class TenantMemory {
       case 'rules-updated':
         this.tenant = change.tenant;
         this.rules.commit(change.rules, seq);
+        for (const watch of this.#watches ?? []) watch();
         return;
       default:
         assertNever(change);

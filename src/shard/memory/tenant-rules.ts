@@ -3,6 +3,7 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
+import { CompiledRules } from '../../rules/compiled-rules.ts';
 import { NO_RULES, parseRuleSet, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -13,14 +14,15 @@ export const NO_RULES_REVISION = revisionOfRules(NO_RULES_TEXT);
 
 /** The only row of the table. */
 const ROW = 'rules';
-/** Bytes per character of the canonical text, with the parsed rule set (measured); of one without rules. */
-const BYTES_PER_CHARACTER = 12;
-const STORED_BYTES = 400;
+/** Estimated bytes per character of the canonical text, with what is derived from it; of one without rules. */
+const BYTES_PER_CHARACTER = 40;
+const STORED_BYTES = 4000;
 
 /** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
 export class StoredRules {
   readonly text: string;
   #ruleSet: RuleSet | undefined;
+  #compiled: CompiledRules | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -29,6 +31,11 @@ export class StoredRules {
   get ruleSet(): RuleSet {
     this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
     return this.#ruleSet;
+  }
+
+  get compiled(): CompiledRules {
+    this.#compiled ??= new CompiledRules(this.ruleSet);
+    return this.#compiled;
   }
 }
 

@@ -10,7 +10,15 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, type Relation, relationNumber } from '../../core/tuples.ts';
+import { undefinedName } from '../../rules/questions.ts';
 import type { StateStore } from '../../store/store.ts';
+import type { Ruled } from '../evaluation/evaluate-checks.ts';
+import {
+  type ListingQuery as ListingPage,
+  listHeldObjects,
+  listHoldingSubjects,
+  type ReadSubjects,
+} from '../evaluation/evaluate-listings.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
@@ -71,25 +79,83 @@ export const relationAt = (text: string | undefined): Relation => {
   return text;
 };
 
-export const listObjects = (
+export async function listObjects(
   context: ListingContext,
   listing: Listing,
   { subject, ...query }: ObjectsQuery,
-): Promise<ResultPage<string>> =>
-  listCounterparts(context, listing, { name: 'objects', pages: listing.memory.pages, entity: subject }, query);
+): Promise<ResultPage<string>> {
+  const { memory } = listing;
+  if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
+    return listByRules(context, listing, ['ruled-objects', subject], query, (ruled, page) =>
+      listHeldObjects(ruled, subject, page),
+    );
+  }
+  const granted = { ...query, relation: demandGranted(query.relation) };
+  return listCounterparts(context, listing, { name: 'objects', pages: memory.pages, entity: subject }, granted);
+}
 
 export async function listHolders(
   context: ListingContext,
   listing: Listing,
   { object, ...query }: HoldersQuery,
 ): Promise<ResultPage<string>> {
+  const { memory } = listing;
   demandIndexed(listing);
-  return listCounterparts(
-    context,
-    listing,
-    { name: 'holders', pages: listing.memory.objectPages, entity: object },
-    query,
-  );
+  if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
+    const readSubjects: ReadSubjects = (each, relation, page, { keeps }) =>
+      firstCounterparts(context, listing, memory.objectPages, each, { ...page, relation, keeps });
+    return listByRules(context, listing, ['ruled-holders', object], query, (ruled, page) =>
+      listHoldingSubjects(ruled, object, page, readSubjects),
+    );
+  }
+  const granted = { ...query, relation: demandGranted(query.relation) };
+  return listCounterparts(context, listing, { name: 'holders', pages: memory.objectPages, entity: object }, granted);
+}
+
+/** A listing of grants knows built-in relations only. */
+function demandGranted(name: string): Relation {
+  if (isRelation(name)) return name;
+  throw undefinedName(name);
+}
+
+type NamedQuery = Omit<ObjectsQuery, 'subject'>;
+
+async function listByRules(
+  context: ListingContext,
+  listing: Listing,
+  [name, entity]: readonly [string, string],
+  { relation, namespace, limit, cursor }: NamedQuery,
+  list: (ruled: Ruled, page: ListingPage) => Promise<readonly string[]>,
+): Promise<ResultPage<string>> {
+  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  const prefix = namespace === undefined ? '' : `${namespace}:`;
+  const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
+  const ruled = { ...listing, clock: context.clock };
+  const found = await list(ruled, { name: relation, prefix, after, countMax: limit + 1 });
+  const items = found.slice(0, limit);
+  const next = found.length > limit ? items.at(-1) : undefined;
+  return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
+}
+
+/** The first counterparts of an entity, without a bound on the entity's grants. */
+async function firstCounterparts(
+  context: ListingContext,
+  listing: Listing,
+  pages: GrantPages,
+  entity: string,
+  { relation, prefix, after, countMax, keeps }: ListingPage & { readonly relation: Relation; readonly keeps: Keeps },
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let from = after; ; ) {
+    const page = await pageInMemory(pages, entity);
+    if (page !== undefined) return [...found, ...wholeCounterparts(page, relation, from, prefix, countMax, keeps)];
+    const place = { relation, counterpart: from };
+    const query = { pages, entity, relation, after: place, prefix, limit: countMax, keeps };
+    const { rows, rest } = await sparseRows(context, listing, query);
+    found.push(...rows.map(({ counterpart }) => counterpart));
+    if (rest === undefined || found.length >= countMax) return found;
+    from = rest.counterpart;
+  }
 }
 
 export async function listGrants(
@@ -112,7 +178,7 @@ export async function listGrants(
 }
 
 /** Grants that an earlier version stored get their rows by object as they are counted. */
-export function demandIndexed({ memory }: Listing): void {
+export function demandIndexed({ memory }: Pick<Listing, 'memory'>): void {
   if (memory.grantCount.total !== undefined) return;
   throw new GrantdError(
     'unavailable',
@@ -149,7 +215,7 @@ async function listCounterparts(
   context: ListingContext,
   listing: Listing,
   { name, pages, entity }: Anchor,
-  { relation, namespace, limit, cursor }: Omit<ObjectsQuery, 'subject'>,
+  { relation, namespace, limit, cursor }: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
 ): Promise<ResultPage<string>> {
   const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
   // No entity equals the namespace and its colon, so the first one follows that prefix.

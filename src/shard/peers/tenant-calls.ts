@@ -22,6 +22,7 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type {
   Attempt,
+  BulkAnswer,
   BulkWrite,
   BulkWriteResult,
   CheckAnswer,
@@ -34,6 +35,8 @@ import type {
   HoldersQuery,
   IssuedHandle,
   ListedKey,
+  NamedAnswer,
+  NamedChecks,
   ObjectsQuery,
   PageQuery,
   ResultPage,
@@ -49,6 +52,7 @@ import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
+import { RuledChecks } from './ruled-checks.ts';
 import { previewRules, readRules, writeRules } from './rules.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
@@ -63,6 +67,7 @@ export class TenantCalls implements TenantConnection {
   readonly #calls: HandleCalls;
   readonly #handles: HandleTable;
   readonly #writes: GrantWrites;
+  readonly #ruled: RuledChecks;
   readonly #onClose: () => void;
 
   constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
@@ -70,6 +75,7 @@ export class TenantCalls implements TenantConnection {
     this.#calls = calls;
     this.#handles = calls.handles;
     this.#writes = new GrantWrites(dependencies, calls);
+    this.#ruled = new RuledChecks(dependencies, calls);
     this.#onClose = onClose;
   }
 
@@ -119,6 +125,7 @@ export class TenantCalls implements TenantConnection {
 
   check(number: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
     const handle = this.#handles.use(number, CHECK_READ);
+    if (handle.memory.tenant.rulesRevision !== undefined) return this.#ruled.check(handle, subject, relation, object);
     const page = handle.memory.pages.get(subject);
     if (page !== undefined) {
       const authorized = page.holds(relation, object);
@@ -151,10 +158,7 @@ export class TenantCalls implements TenantConnection {
   }
 
   /** Answers held tuples at one moment. From there to the reply there is no await. */
-  async #answer(
-    handle: Handle,
-    tuples: readonly WatchedTuple[],
-  ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
+  async #answer(handle: Handle, tuples: readonly WatchedTuple[]): Promise<BulkAnswer> {
     const { tenure } = handle;
     this.#handles.assertGood(handle);
     const nowMs = tenure.slotTime.nowMs;
@@ -169,18 +173,20 @@ export class TenantCalls implements TenantConnection {
     return { authorized: settled, checkedAtMs: loggedMs };
   }
 
-  async checkBulk(
-    number: number,
-    checks: TupleColumns,
-  ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
+  async checkBulk(number: number, checks: TupleColumns): Promise<BulkAnswer> {
     assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
     const handle = this.#handles.use(number);
+    if (handle.memory.tenant.rulesRevision !== undefined) return this.#ruled.checkBulk(handle, checks);
     const nowMs = handle.tenure.slotTime.nowMs;
     const authorized = this.#decide(handle, checks, nowMs);
     if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
     countLookups(this.#dependencies, handle.memory, checks);
     using held = await handle.memory.pages.holdAll(checks);
     return await this.#answer(handle, held.tuples);
+  }
+
+  async checkNamed(number: number, checks: NamedChecks): Promise<NamedAnswer> {
+    return this.#ruled.checkNamed(this.#handles.use(number), checks);
   }
 
   /** All results from pages in memory, or undefined if one of them cannot be decided there now. */

@@ -6,13 +6,13 @@ import { bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from
 import { GrantdError } from '../../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
-import { parseTuple, type Tuple } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { type NamedTuple, parseQuestion } from '../../../rules/questions.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
 
-function parseChecks(body: unknown): readonly Tuple[] {
+function parseChecks(body: unknown): readonly NamedTuple[] {
   const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
   if (checks.length > BULK_CHECKS_MAX) {
     throw new GrantdError(
@@ -22,7 +22,7 @@ function parseChecks(body: unknown): readonly Tuple[] {
   }
   return checks.map((check, index) => {
     const fields = new Map<string, unknown>(Object.entries(check ?? {}));
-    return parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object'), 'checks', index);
+    return parseQuestion(fields.get('subject'), fields.get('relation'), fields.get('object'), 'checks', index);
   });
 }
 

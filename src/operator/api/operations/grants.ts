@@ -19,6 +19,7 @@ import {
   type Tuple,
 } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
@@ -31,6 +32,12 @@ const tupleShape = { subject: part, relation: part, object: part };
 async function readTuple(call: Call): Promise<Tuple & { readonly expiresAt: unknown }> {
   const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
   return { ...parseTuple(body.subject, body.relation, body.object), expiresAt: body.expires_at };
+}
+
+async function readCheck(call: Call): Promise<NamedTuple & { readonly explain: boolean }> {
+  const explain = z.boolean('must be true or false').optional();
+  const body = parseBody(await readJson(call.request), { ...tupleShape, explain });
+  return { ...parseQuestion(body.subject, body.relation, body.object), explain: body.explain === true };
 }
 
 async function writeOne(
@@ -65,6 +72,7 @@ function requireAnchor(query: { readonly [Field in EntityField]?: string | undef
     : { object: requireIdentifier('object', anchor.object) };
 }
 
+const viaField = z.enum(['direct'], 'must be direct, or absent').optional();
 const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();
 
 export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
@@ -75,8 +83,15 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       name: 'operator-check',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
-        const { authorized, checkedAtMs } = await session.check(call.context(), await readTuple(call));
-        return { kind: 'json', status: 200, body: { authorized, checked_at: formatTimestamp(checkedAtMs) } };
+        const { explain, ...check } = await readCheck(call);
+        const explained = explain ? await session.explain(call.context(), check) : undefined;
+        const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), check));
+        const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
+        return {
+          kind: 'json',
+          status: 200,
+          body: { authorized, checked_at: formatTimestamp(checkedAtMs), ...because },
+        };
       },
     },
     {
@@ -144,14 +159,16 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
           subject: z.string().optional(),
           relation: z.string().optional(),
           namespace: namespaceField,
+          via: viaField,
         });
         const subject = requireIdentifier('subject', query.subject);
-        const relation = requireRelation(query.relation);
+        const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);
         const page = await session.listObjects(call.context(), {
           subject,
           relation,
           namespace: query.namespace,
+          direct: query.via === 'direct',
           limit: query.limit,
           cursor: query.cursor,
         });
@@ -168,14 +185,16 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
           object: z.string().optional(),
           relation: z.string().optional(),
           namespace: namespaceField,
+          via: viaField,
         });
         const object = requireIdentifier('object', query.object);
-        const relation = requireRelation(query.relation);
+        const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);
         const page = await session.listHolders(call.context(), {
           object,
           relation,
           namespace: query.namespace,
+          direct: query.via === 'direct',
           limit: query.limit,
           cursor: query.cursor,
         });

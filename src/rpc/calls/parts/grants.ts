@@ -31,16 +31,18 @@ export function filterFrom({ subject, object, relation }: WireFilter): GrantFilt
   };
 }
 
-export function grantsToWire(page: ResultPage<Grant>): Grants {
-  const grants = page.items.map((grant) => ({
-    ...grant,
-    relation: relationToWire(grant.relation),
-    expiresAtMs: grant.expiresAtMs ?? 0,
-  }));
-  return { grants, nextCursor: nextCursorOf(page) };
-}
+export const grantToWire = (grant: Grant) => ({
+  ...grant,
+  relation: relationToWire(grant.relation),
+  expiresAtMs: grant.expiresAtMs ?? 0,
+});
 
-function grantFrom(grant: GrantRecord__Output): Grant {
+export const grantsToWire = (page: ResultPage<Grant>): Grants => ({
+  grants: page.items.map(grantToWire),
+  nextCursor: nextCursorOf(page),
+});
+
+export function grantFrom(grant: GrantRecord__Output): Grant {
   const { subject, object } = grant;
   const relation = relationOf(grant.relation);
   if (relation === undefined) throw malformed(`${grant.relation} is not a relation.`);

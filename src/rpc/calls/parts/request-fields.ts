@@ -4,7 +4,8 @@
 import { hasApiKeyForm } from '../../../core/api-keys.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../core/scopes.ts';
-import { IDENTIFIER_LENGTH_MAX, type Relation, relationOf, wireNumberOf } from '../../../core/tuples.ts';
+import { IDENTIFIER_LENGTH_MAX, isRelation, type Relation, relationOf, wireNumberOf } from '../../../core/tuples.ts';
+import { isRuleName } from '../../../rules/rule-set.ts';
 import type { Attempt } from '../../../shard/shard.ts';
 import type { Call__Output } from '../../gen/grantd/v1/Call.ts';
 import type { Relation__Output as WireRelation } from '../../gen/grantd/v1/Relation.ts';
@@ -66,6 +67,16 @@ export function limitOf(limit: number): number {
 /** A relation has the same number in the core and on the wire. */
 export const relationToWire = (relation: Relation): WireRelation => wireNumberOf(relation) as WireRelation;
 
+/** A built-in relation by its number, any other name as text. */
+export const nameToWire = (name: string) =>
+  isRelation(name) ? { relation: relationToWire(name) } : { name: shortText(name, 'A name') };
+
+export function nameFrom({ relation, name }: { readonly relation: number; readonly name: string }): string {
+  if (name === '') return relationFrom(relation);
+  demand(isRuleName(name), 'A name is ill-formed.');
+  return name;
+}
+
 export function relationFrom(number: number): Relation {
   const relation = relationOf(number);
   demand(relation !== undefined, `${number} is not a relation.`);
@@ -75,6 +86,10 @@ export function relationFrom(number: number): Relation {
 /** Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
 export function demandTuple(subject: string, relation: number, object: string): void {
   demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
+  demandIdentifiers(subject, object);
+}
+
+export function demandIdentifiers(subject: string, object: string): void {
   demand(
     subject.length <= IDENTIFIER_UNITS_MAX && object.length <= IDENTIFIER_UNITS_MAX,
     'An identifier is longer than any valid one.',

@@ -18,6 +18,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   authenticateOperator: 'console',
   confirm: 'any handle',
   checkBulk: 'check:read',
+  checkNamed: 'check:read',
   writeGrants: 'grant:write',
   writeBulk: 'grant:write',
   revokeGrants: 'grant:write',

@@ -159,6 +159,8 @@ const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
 /** Kept, given, removed. */
 const EXPIRIES = [{}, { expiresAtMs: EXPIRY_MS }, { expiresAtMs: null }];
 const plainTuple: fc.Arbitrary<Tuple> = record({ subject: identifier, relation, object: identifier });
+/** Of a check or a listing: also one that rules may define. */
+const name = fc.oneof(relation, fc.constantFrom('can_read', 'x'));
 const tupleText = ({ subject, relation: name, object }: Tuple): string => `${subject} ${name} ${object}`;
 const bulkWrite: fc.Arbitrary<BulkWrite> = fc
   .tuple(
@@ -191,6 +193,19 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       objects: grants.map(({ object }) => object),
     })),
     answer: ({ subjects }) => record({ authorized: exactly(fc.boolean(), subjects.length), checkedAtMs: timeMs }),
+  },
+  checkNamed: {
+    request: record({
+      checks: many(record({ subject: identifier, relation: name, object: identifier })),
+      explain: fc.boolean(),
+      list: fc.constantFrom('', 'checks'),
+    }),
+    answer: ({ checks, explain }) =>
+      record({
+        authorized: exactly(fc.boolean(), checks.length),
+        checkedAtMs: timeMs,
+        because: exactly(many(grant), explain ? checks.length : 0),
+      }),
   },
   writeGrants: {
     request: fc.array(fc.oneof(plainWrite, plainWrite.map(withExpiry)), { minLength: 1, maxLength: 6 }),
@@ -229,7 +244,13 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     answer: () => record({ revoked: fc.integer({ min: 0, max: 1000 }), complete: fc.boolean() }),
   },
   listHolders: {
-    request: record({ ...pageQuery, object: text, relation, namespace: orUndefined(someText) }),
+    request: record({
+      ...pageQuery,
+      object: text,
+      relation: name,
+      namespace: orUndefined(someText),
+      direct: fc.boolean(),
+    }),
     answer: () => pageOf(text),
   },
   listGrants: {
@@ -241,7 +262,13 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     answer: () => pageOf(grant),
   },
   listObjects: {
-    request: record({ ...pageQuery, subject: text, relation, namespace: orUndefined(someText) }),
+    request: record({
+      ...pageQuery,
+      subject: text,
+      relation: name,
+      namespace: orUndefined(someText),
+      direct: fc.boolean(),
+    }),
     answer: () => pageOf(text),
   },
   listNamespaces: { request: nothing, answer: () => many(namespace) },

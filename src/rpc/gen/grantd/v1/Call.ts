@@ -28,6 +28,7 @@ import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from '../../grantd/v1/ReadRules.ts';
 import type { WriteRules as _grantd_v1_WriteRules, WriteRules__Output as _grantd_v1_WriteRules__Output } from '../../grantd/v1/WriteRules.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from '../../grantd/v1/PreviewRules.ts';
+import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from '../../grantd/v1/CheckNamed.ts';
 
 export interface Call {
   'id'?: (number);
@@ -61,7 +62,8 @@ export interface Call {
   'readRules'?: (_grantd_v1_ReadRules | null);
   'writeRules'?: (_grantd_v1_WriteRules | null);
   'previewRules'?: (_grantd_v1_PreviewRules | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules";
+  'checkNamed'?: (_grantd_v1_CheckNamed | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed";
 }
 
 export interface Call__Output {
@@ -96,5 +98,6 @@ export interface Call__Output {
   'readRules'?: (_grantd_v1_ReadRules__Output | null);
   'writeRules'?: (_grantd_v1_WriteRules__Output | null);
   'previewRules'?: (_grantd_v1_PreviewRules__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules";
+  'checkNamed'?: (_grantd_v1_CheckNamed__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed";
 }

@@ -8,6 +8,8 @@ export interface ListHolders {
   'namespace'?: (string);
   'limit'?: (number);
   'cursor'?: (string);
+  'name'?: (string);
+  'direct'?: (boolean);
 }
 
 export interface ListHolders__Output {
@@ -16,4 +18,6 @@ export interface ListHolders__Output {
   'namespace': (string);
   'limit': (number);
   'cursor': (string);
+  'name': (string);
+  'direct': (boolean);
 }

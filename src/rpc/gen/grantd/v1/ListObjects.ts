@@ -8,6 +8,8 @@ export interface ListObjects {
   'namespace'?: (string);
   'limit'?: (number);
   'cursor'?: (string);
+  'name'?: (string);
+  'direct'?: (boolean);
 }
 
 export interface ListObjects__Output {
@@ -16,4 +18,6 @@ export interface ListObjects__Output {
   'namespace': (string);
   'limit': (number);
   'cursor': (string);
+  'name': (string);
+  'direct': (boolean);
 }

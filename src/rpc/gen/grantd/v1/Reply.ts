@@ -21,6 +21,7 @@ import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _gra
 import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from '../../grantd/v1/Revoked.ts';
 import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from '../../grantd/v1/Rules.ts';
 import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from '../../grantd/v1/RulesPreview.ts';
+import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from '../../grantd/v1/NamedResults.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -45,7 +46,8 @@ export interface Reply {
   'revoked'?: (_grantd_v1_Revoked | null);
   'rules'?: (_grantd_v1_Rules | null);
   'rulesPreview'?: (_grantd_v1_RulesPreview | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview";
+  'namedResults'?: (_grantd_v1_NamedResults | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults";
 }
 
 export interface Reply__Output {
@@ -71,5 +73,6 @@ export interface Reply__Output {
   'revoked'?: (_grantd_v1_Revoked__Output | null);
   'rules'?: (_grantd_v1_Rules__Output | null);
   'rulesPreview'?: (_grantd_v1_RulesPreview__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview";
+  'namedResults'?: (_grantd_v1_NamedResults__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults";
 }

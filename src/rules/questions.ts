@@ -1,0 +1,43 @@
+// What a check or a listing asks about: a built-in relation, or a name that the tenant's rules may define. Which names
+// they define, only the owner of the tenant knows.
+
+import { GrantdError } from '../core/errors.ts';
+import { isRelation, parseIdentifier, parseRelation, RELATIONS } from '../core/tuples.ts';
+import { isRuleName } from './rule-set.ts';
+
+export interface NamedTuple {
+  readonly subject: string;
+  /** A built-in relation, or a name that a rule may define. */
+  readonly relation: string;
+  readonly object: string;
+}
+
+/** Throws `invalid-relation`; `list` and `index` name the place in the message. */
+export function parseRelationName(value: unknown, list?: string, index = 0): string {
+  return typeof value === 'string' && isRuleName(value) ? value : parseRelation(value, list, index);
+}
+
+/** As `parseTuple`, but with any name. */
+export function parseQuestion(
+  subject: unknown,
+  relation: unknown,
+  object: unknown,
+  list?: string,
+  index = 0,
+): NamedTuple {
+  return {
+    subject: parseIdentifier('subject', subject, list, index),
+    relation:
+      typeof relation === 'string' && isRelation(relation) ? relation : parseRelationName(relation, list, index),
+    object: parseIdentifier('object', object, list, index),
+  };
+}
+
+/** For a name that is neither a built-in relation nor defined by a rule of the tenant. `list`: where it stands. */
+export function undefinedName(name: string, list = '', index = 0): GrantdError {
+  const field = list === '' ? 'relation' : `${list}[${index}].relation`;
+  return new GrantdError(
+    'invalid-relation',
+    `"${field}" must be one of ${RELATIONS.join(', ')}, or a name that a rule of the tenant defines; ${JSON.stringify(name)} is none of them.`,
+  );
+}
