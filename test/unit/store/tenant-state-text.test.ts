@@ -19,8 +19,8 @@ test('a tenant without rules is stored as before there were rules', () => {
 test('the state of a tenant with rules is no state for earlier versions, and is read back', () => {
   const text = encodeTenantState({ ...tenant, state: 'suspended', rulesRevision: REVISION });
   assert.equal(text, `suspended rules:${REVISION}`);
-  const known: readonly Tenant['state'][] = ['active', 'suspended', 'deleting', 'deleted'];
-  assert.ok(!known.some((state) => state === text));
+  const known: readonly string[] = ['active', 'suspended', 'deleting', 'deleted'] satisfies Tenant['state'][];
+  assert.ok(!known.includes(text));
   assert.deepEqual(decodeTenantState(text), { state: 'suspended', rulesRevision: REVISION });
 });
 
