@@ -113,13 +113,13 @@ export const ERROR_CATALOGUE = Object.freeze({
     412,
     9,
     'Precondition failed',
-    'A condition of a bulk write was not met, so nothing was changed. The detail names the first such condition. Read the grants again before you decide what to write.',
+    'A condition of a bulk write was not met, or the header If-Match of a change of the rules does not name their present revision, so nothing was changed. The detail names the condition. Read the grants, or the rules, again before you decide what to write.',
   ),
   'payload-too-large': entry(
     413,
     3,
     'Payload too large',
-    'The body is larger than this operation accepts: 1 MiB for a bulk check or a bulk write, 64 KiB otherwise.',
+    'The body is larger than this operation accepts: 1 MiB for a bulk check or a bulk write, 256 KiB for rules, 64 KiB otherwise.',
   ),
   'unsupported-media-type': entry(
     415,

@@ -18,6 +18,12 @@ export const REVOKED_PER_CALL_MAX = 1000;
 export const BULK_BODY_BYTES_MAX = 1024 * 1024;
 
 /**
+ * UTF-8 bytes of the body that sets rules: their canonical text has at most 64 KiB, which white space and escapes may
+ * make several times as long.
+ */
+export const RULES_BODY_BYTES_MAX = 256 * 1024;
+
+/**
  * Grants written by one call, and lines of one import request: 2.3 MB of the longest identifiers, well below the limit
  * of a message.
  */

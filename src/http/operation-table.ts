@@ -13,10 +13,12 @@ import { listObjects } from './operations/list-objects.ts';
 import { listSubjects } from './operations/list-subjects.ts';
 import type { CheckOutcomes, Operation } from './operations/operation.ts';
 import { createReadOpenapi } from './operations/read-openapi.ts';
+import { readRules } from './operations/read-rules.ts';
 import { revokeGrant } from './operations/revoke-grant.ts';
 import { revokeGrants } from './operations/revoke-grants.ts';
 import { revokeKey } from './operations/revoke-key.ts';
 import { createWriteBulk } from './operations/write-bulk.ts';
+import { writeRules } from './operations/write-rules.ts';
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
 export function createOperations(dependencies: {
@@ -40,6 +42,8 @@ export function createOperations(dependencies: {
     listKeys,
     createCreateKey(dependencies.clock),
     revokeKey,
+    readRules,
+    writeRules,
     createReadOpenapi(dependencies.readOpenapiText),
   ];
 }

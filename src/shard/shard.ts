@@ -8,6 +8,7 @@ import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
+import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from './check-calls.ts';
 import type {
   BulkWrite,
@@ -22,11 +23,10 @@ import type {
   ResultPage,
   RevokeResult,
 } from './grant-calls.ts';
-import type { RulesPreview, RulesRequest } from './rules-calls.ts';
 
+export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 export type * from './check-calls.ts';
 export type * from './grant-calls.ts';
-export type * from './rules-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */

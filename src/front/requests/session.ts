@@ -13,7 +13,7 @@ import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
+import { NO_RULES, type RuleSet } from '../../rules/rule-set.ts';
 import type {
   BulkAnswer,
   BulkWrite,
@@ -249,8 +249,13 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.revokeKey, keyId);
   }
 
-  readRules(context: RequestContext): Promise<RuleSet> {
-    return this.#refusesRules() ?? this.#ask(context, CALLS.readRules, undefined);
+  async readRules(context: RequestContext): Promise<RuleSet> {
+    if (!this.#dependencies.knowsRules()) {
+      await this.confirm(context);
+      // An owner of an earlier version refuses the slots of tenants that have rules.
+      if (this.handles.current()?.route.link.knowsRules === false) return NO_RULES;
+    }
+    return this.#ask(context, CALLS.readRules, undefined);
   }
 
   writeRules(context: RequestContext, request: RulesRequest): Promise<void> {

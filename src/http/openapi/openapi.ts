@@ -5,14 +5,17 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
-import { EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
+import { EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import {
   bulkAnswerSchema,
   conditionSchema,
   listedKeySchema,
+  namespaceRelationSchema,
   objectSchema,
   relationSchema,
   revocationSchema,
+  ruleSchema,
+  rulesPreviewSchema,
   scopeSchema,
   subjectSchema,
   writtenGrantSchema,
@@ -38,6 +41,7 @@ const TAGS: Readonly<Record<OperationTag, string>> = {
   Grants: 'Create and revoke grants, one by one or many at once, and list them in both directions.',
   Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
   Keys: 'API keys, with scopes and expiry.',
+  Rules: 'What follows from grants: relations that imply others, groups, and what is public.',
   Description: 'This document.',
 };
 
@@ -56,6 +60,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   WrittenGrant: writtenGrantSchema,
   Revocation: revocationSchema,
   Key: listedKeySchema,
+  Rule: ruleSchema,
+  RulesPreview: rulesPreviewSchema,
+  NamespaceRelation: namespaceRelationSchema,
 };
 
 const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
@@ -95,6 +102,11 @@ const HEADERS: JsonObject = {
     description: 'Whole seconds until the window ends.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
+  },
+  ETag: {
+    description: 'The revision of the rules, in quotes: the value of `If-Match` in the next change.',
+    schema: { type: 'string', pattern: '^"[0-9a-f]{32}"$' },
+    example: EXAMPLE_ETAG,
   },
   RetryAfter: {
     description: 'Whole seconds to wait before repeating the request.',
@@ -190,10 +202,10 @@ function problemExamples(errorsBase: string): JsonObject {
 
 function responsesOf(operation: Operation): JsonObject {
   const responses: JsonObject = {};
-  for (const { status, description, schema, example } of operation.successes) {
+  for (const { status, description, schema, example, etag } of operation.successes) {
     responses[status] = {
       description,
-      headers: { ...REQUEST_ID, ...RATE_LIMIT },
+      headers: { ...REQUEST_ID, ...RATE_LIMIT, ...(etag === true ? { ETag: headerRef('ETag') } : {}) },
       ...(schema === undefined
         ? {}
         : {
@@ -229,6 +241,17 @@ const PART_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(PARTS).map(([name, schema]) => [JSON.stringify(jsonSchema(schema)), name]),
 );
 
+function headerParametersOf({ headers = {} }: Operation): JsonObject[] {
+  return Object.entries(headers).map(([name, { description, example }]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+    example,
+  }));
+}
+
 function parametersOf({ query, queryExamples, pathParameters }: Operation): JsonObject[] {
   const inPath = Object.entries(pathParameters ?? {}).map(([name, { description, example }]) => ({
     name,
@@ -258,7 +281,7 @@ function parametersOf({ query, queryExamples, pathParameters }: Operation): Json
 
 function operationObject(operation: Operation): JsonObject {
   const { id, tag, summary, description, scope, body } = operation;
-  const parameters = parametersOf(operation);
+  const parameters = [...parametersOf(operation), ...headerParametersOf(operation)];
   const needs = scope === undefined ? 'Any valid key may call it.' : `Needs the scope \`${scope}\`.`;
   return {
     operationId: id,

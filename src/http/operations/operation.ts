@@ -5,11 +5,12 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Scope } from '../../core/scopes.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
+import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 
 /** The heading under which readers find an operation. */
-export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Description';
+export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Rules' | 'Description';
 
-export type Method = 'GET' | 'POST' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What the client sent, once the pipeline has checked that it is complete, within its bounds and well-formed. */
 export interface OperationRequest {
@@ -18,16 +19,22 @@ export interface OperationRequest {
   /** Every parameter is known to the operation and occurs once. */
   readonly query: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** As received; of repeated ones, all values in one list. */
+  readonly headers: ConditionHeaders;
 }
 
 export interface OperationResponse {
-  readonly status: 200 | 201 | 204;
-  /** JSON text; empty for a 204. A function builds text that takes long, and runs in the turn of the tenant. */
+  readonly status: 200 | 201 | 204 | 304;
+  /** Of what the path stands for, as in the header `ETag`. */
+  readonly etag?: string;
+  /** JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant. */
   readonly json: string | (() => string);
 }
 
 export interface SuccessDocumentation {
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 204 | 304;
+  /** The response has the header `ETag`. */
+  readonly etag?: boolean;
   readonly description: string;
   /** The name of the schema under `components/schemas`, and the schema; undefined: no body. */
   readonly schema?: { readonly name: string; readonly schema: z.ZodType };
@@ -59,6 +66,8 @@ export interface Operation {
     | undefined;
   /** Its fields are the parameters that the operation knows. */
   readonly query: z.ZodObject | undefined;
+  /** The headers that the operation reads. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   readonly queryExamples?: Readonly<Record<string, unknown>>;
   readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   /** Bytes that a response may have; absent: never more than a few KiB. */

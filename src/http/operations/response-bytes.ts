@@ -3,6 +3,7 @@
 import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
+import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
 
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
@@ -38,6 +39,9 @@ export const reasonsBytesMax = (body: unknown): number =>
   isJsonObject(body) && body.explain === true ? REASONS_MAX * GRANT_BYTES_MAX : 0;
 
 export const keyListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * KEY_BYTES_MAX;
+
+/** What a preview says besides the rules: at most as much again, since it names relations that the rules name. */
+export const RULES_BYTES = 2 * RULE_SET_BYTES_MAX + 64 * 1024;
 
 /** UTF-8 takes up to three bytes for each UTF-16 unit, escaped or not. */
 const unitsOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);

@@ -168,11 +168,11 @@ export class OperationStage {
    * memory.
    */
   #reserveResponse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void {
-    const { url, pathParameters } = exchange.incoming;
+    const { url, pathParameters, headers } = exchange.incoming;
     let request: OperationRequest;
     try {
       const text = url === operation.path ? '' : queryTextOf(url);
-      request = { body, query: parseQuery(text, operation.queryNames), pathParameters };
+      request = { body, query: parseQuery(text, operation.queryNames), pathParameters, headers };
     } catch (error) {
       this.#refuse(exchange, session, error);
       return;

@@ -74,10 +74,11 @@ export function createResponseWriter(
 
   return {
     reply(exchange, reply) {
-      const { status } = reply;
+      const { status, etag } = reply;
       const json = typeof reply.json === 'string' ? reply.json : reply.json();
-      const common = commonLines(exchange.requestId);
-      if (status === 204) send(exchange, status, common, '');
+      const common =
+        etag === undefined ? commonLines(exchange.requestId) : `${commonLines(exchange.requestId)}ETag: ${etag}\r\n`;
+      if (status === 204 || status === 304) send(exchange, status, common, '');
       else send(exchange, status, bodyLines('application/json', json) + common, json);
     },
     problem(exchange, thrown) {

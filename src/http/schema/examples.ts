@@ -22,3 +22,14 @@ export const EXAMPLE_KEY = {
 };
 
 export const EXAMPLE_REQUEST_ID = 'req_01jhm9r0g0e8xsg4k6t2v8w0yb';
+
+export const EXAMPLE_RULE_SET = {
+  rules: [
+    { namespace: 'document', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
+    { namespace: 'document', name: 'can_read', any_of: ['viewer', 'owner'] },
+  ],
+  groups: true,
+  public: ['user'],
+};
+
+export const EXAMPLE_ETAG = '"5f2c7a1e9b04d8366ac1f0e2b7d49583"';

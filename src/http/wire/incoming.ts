@@ -12,6 +12,8 @@ export interface RequestHeaders {
   readonly 'content-type'?: string | undefined;
   readonly 'content-encoding'?: string | undefined;
   readonly expect?: string | undefined;
+  readonly 'if-match'?: string | undefined;
+  readonly 'if-none-match'?: string | undefined;
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
   readonly traceparent?: string | readonly string[] | undefined;
   readonly tracestate?: string | readonly string[] | undefined;

@@ -33,6 +33,7 @@ import { grantOperations } from './operations/grants.ts';
 import { importOperations } from './operations/import.ts';
 import { keyOperations } from './operations/keys.ts';
 import { namespaceOperations } from './operations/namespaces.ts';
+import { rulesOperations } from './operations/rules.ts';
 import { tenantOperations } from './operations/tenants.ts';
 import { usageOperations } from './operations/usage.ts';
 import { sendProblem, sendResponse } from './response-writer.ts';
@@ -90,6 +91,7 @@ function consoleOperations(
     ...grantOperations(operator, clock),
     ...bulkOperations(operator, clock),
     ...namespaceOperations(operator),
+    ...rulesOperations(operator),
     ...browseOperations(operator),
     ...auditLogOperations(operator),
     ...importOperations(operator, options.errorsBase, clock),

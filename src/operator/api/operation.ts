@@ -7,7 +7,12 @@ import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
 export type ApiResponse =
-  | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: object }
+  | {
+      readonly kind: 'json';
+      readonly status: 200 | 201 | 202;
+      readonly body: object;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'empty' }
   | {
       readonly kind: 'text';
@@ -22,7 +27,7 @@ export type ApiResponse =
   | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
 
 export interface Call {
-  /** Only used for its body. */
+  /** Only used for its body, and for conditions in its header. */
   readonly request: IncomingMessage;
   /** After the question mark, as sent. */
   readonly search: string;
@@ -35,7 +40,7 @@ export interface Call {
 }
 
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /operator/v1, with `:name` parameters. */
   readonly path: string;
   /** The label of its metrics. */

@@ -59,6 +59,7 @@ async function sendStream(
 export async function sendResponse(response: ServerResponse, answer: ApiResponse, bodyless: boolean): Promise<void> {
   switch (answer.kind) {
     case 'json':
+      for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
       sendText(response, answer.status, 'application/json', JSON.stringify(answer.body));
       return;
     case 'text':

@@ -5,6 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
 import { isGroupSubject, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
+import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { Attempt, RulesPreview, RulesRequest } from '../shard.ts';
@@ -19,8 +20,6 @@ const OPERATION_BYTES = 2048;
 const LOGGED_BYTES_PER_BYTE = 2;
 /** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
 const CHANGES_WEIGHT = 256;
-/** Grants that one preview looks at: a second or two, unless the store is slow. */
-export const PREVIEW_GRANTS_MAX = 100_000;
 /** It stops after that time, so that its answer is within the deadline of the request. */
 const PREVIEW_MS_MAX = 4000;
 const GRANTS_PER_PAGE = 1000;

@@ -35,6 +35,7 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
     { kind: 'namespace', tenantId, name: 'user', createdAtMs: 1, stamp },
     { kind: 'key', tenantId, key: createKeyRecord(), tombstone: false, stamp },
     { kind: 'tenant', slot, tenant, stamp },
+    { kind: 'rules', tenantId, rules: '{}', stamp },
     { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1, position: undefined, steps: 0 }, stamp },
     { kind: 'audit-log', tenantId, month: '2026-11', row, stamp },
   ];
@@ -48,6 +49,7 @@ async function countRows(store: Store, slot: number, tenantId: TenantId, keyIds:
     subjects: (await store.listSubjects({ tenantId, bucket, limit: 10 }, soon())).length,
     namespaces: (await store.listNamespaces(tenantId, soon())).length,
     keys: (await store.listKeys({ tenantId, limit: 10 }, soon())).keys.length,
+    rules: (await store.readRules(tenantId, soon())) === undefined ? 0 : 1,
     keyUses: (await store.listKeyUses(tenantId, keyIds, soon())).size,
     grantCounts: (await store.listGrantCounts({ slot, limit: 10 }, soon())).length,
   };
@@ -220,7 +222,16 @@ export function defineRemovalContract(context: StoreContext): void {
       assert.ok(key !== undefined);
       await context.store().writeKeyUse(tenantId, key.keyId, STAMP / 1000 + CLOCK_AHEAD_MS, soon());
       assert.ok((await purge(context.store(), slot, tenantId, STAMP)) > 2, 'it takes several calls');
-      const nothing = { grants: 0, objectGrants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
+      const nothing = {
+        grants: 0,
+        objectGrants: 0,
+        subjects: 0,
+        namespaces: 0,
+        keys: 0,
+        rules: 0,
+        keyUses: 0,
+        grantCounts: 0,
+      };
       assert.deepEqual(await countRows(context.store(), slot, tenantId, [key.keyId]), nothing);
       assert.equal((await context.store().listTenants({ slot, limit: 10 }, soon())).length, 1);
       assert.equal((await context.store().listAuditLog({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
@@ -231,6 +242,7 @@ export function defineRemovalContract(context: StoreContext): void {
         subjects: 1,
         namespaces: 1,
         keys: 1,
+        rules: 1,
         grantCounts: 1,
       });
       assert.equal(await context.store().purgeTenant({ slot, tenantId }, STAMP, soon()), true);
@@ -247,6 +259,7 @@ export function defineRemovalContract(context: StoreContext): void {
         subjects: 1,
         namespaces: 1,
         keys: 1,
+        rules: 1,
         keyUses: 0,
         grantCounts: 1,
       });

@@ -57,6 +57,34 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listGrantCounts({ slot: newSlot(), limit: 2 }, soon()), []);
     });
 
+    it('keeps the revision of the rules in the record of a tenant, whatever its state', async () => {
+      const slot = newSlot();
+      const rulesRevision = '0123456789abcdef'.repeat(2);
+      const tenants = (['active', 'suspended', 'deleting'] as const)
+        .map((state) => ({ tenantId: newTenantId(), name: 'T', plan: 'free', state, createdAtMs: 1, rulesRevision }))
+        .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1));
+      const writes = tenants.map((tenant) => ({ kind: 'tenant', slot, tenant, stamp: STAMP }) as const);
+      await context.store().writeState(writes, soon());
+      assert.deepEqual(await context.store().listTenants({ slot, limit: 10 }, soon()), tenants);
+      const without = tenants.map(({ rulesRevision: _, ...tenant }) => tenant);
+      const later = without.map((tenant) => ({ kind: 'tenant', slot, tenant, stamp: STAMP + 1 }) as const);
+      await context.store().writeState([...later, ...writes], soon());
+      assert.deepEqual(await context.store().listTenants({ slot, limit: 10 }, soon()), without);
+    });
+
+    it('reads the rules of a tenant as last written, of this tenant only', async () => {
+      const tenantId = newTenantId();
+      const long = JSON.stringify({ rules: 'x'.repeat(64 * 1024) });
+      const write = (rules: string, stamp: number) => ({ kind: 'rules', tenantId, rules, stamp }) as const;
+      assert.equal(await context.store().readRules(tenantId, soon()), undefined);
+      await context.store().writeState([write(long, STAMP + 1), write('{}', STAMP)], soon());
+      assert.equal(await context.store().readRules(tenantId, soon()), long);
+      await context.store().writeState([write('{"rules":[]}', STAMP + 2)], soon());
+      await context.store().writeState([write(long, STAMP + 1)], soon());
+      assert.equal(await context.store().readRules(tenantId, soon()), '{"rules":[]}');
+      assert.equal(await context.store().readRules(newTenantId(), soon()), undefined);
+    });
+
     it('lists namespaces by name, of this tenant only', async () => {
       const tenantId = newTenantId();
       const write = (tenant: TenantId, name: string) =>
@@ -184,6 +212,16 @@ export function defineTenantContract(context: StoreContext): void {
       // No change has a negative index: nothing of that seq is meant.
       assert.deepEqual(await back('2026-11', 1, { seq: 10, index: -1 }), rows.slice(5, 6));
       assert.deepEqual(await list('2026-11', 1, { seq: 10, index: -1 }), rows.slice(6, 7));
+      // As many rows as reach the length, the one that does included.
+      const lengthMax = rows.slice(0, 3).reduce((length, { change }) => length + change.length, 0);
+      const short = { tenantId, month: '2026-11', limit: 100, lengthMax };
+      assert.deepEqual(await context.store().listAuditLog(short, soon()), rows.slice(0, 3));
+      assert.deepEqual(await context.store().listAuditLog({ ...short, lengthMax: 1 }, soon()), rows.slice(0, 1));
+      const shortBack = { ...short, newestFirst: true, after: { seq: 2, index: 1 } };
+      const backMax = rows.slice(2, 4).reduce((length, { change }) => length + change.length, -1);
+      const found = await context.store().listAuditLog({ ...shortBack, lengthMax: backMax }, soon());
+      assert.deepEqual(found, rows.slice(2, 4).toReversed());
+      assert.deepEqual(await context.store().listAuditLog({ ...short, lengthMax: 1e9 }, soon()), rows);
       const query = { tenantId: newTenantId(), month: '2026-11', limit: 4 };
       assert.deepEqual(await context.store().listAuditLog(query, soon()), []);
     });

@@ -17,6 +17,7 @@ const DIGESTS = {
     '429e5c17cf505b3a',
     '11243258fb5cddd1',
     'f0e4ff5bc502b710',
+    '4babb80b5613c34c',
   ],
   sqlite: [
     '856a45396569d5dd',
@@ -28,6 +29,7 @@ const DIGESTS = {
     '88a1bba6935462a7',
     'df4c02a12c42cfc2',
     '749ec3d0bc2d5e46',
+    'c77db18a88aae9f5',
   ],
 };
 

@@ -42,8 +42,16 @@ const RELEVANT = [
   'traceparent',
   'tracestate',
 ] as const;
-/** Headers that ask for more than a response, or define differently where the request ends. */
-const DISQUALIFYING = ['expect', 'proxy-connection', 'trailer', 'transfer-encoding', 'upgrade'];
+/** Headers that ask for more than a response, make conditions, or define differently where the request ends. */
+const DISQUALIFYING = [
+  'expect',
+  'if-match',
+  'if-none-match',
+  'proxy-connection',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
 const [IGNORED, REFUSED] = [-1, -2];
 /** These values outlive the request: the key of a session, and the address whose failures are counted. */
 const KEPT = [RELEVANT.indexOf('authorization'), RELEVANT.indexOf('x-forwarded-for')];

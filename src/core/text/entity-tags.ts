@@ -1,0 +1,30 @@
+// Entity tags in conditions of requests (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2).
+
+import { GrantdError } from '../errors.ts';
+
+export interface EntityTag {
+  readonly weak: boolean;
+  /** Without its quotes. */
+  readonly value: string;
+}
+
+/** One tag, and what may follow it: a comma and further empty elements, or the end. */
+const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)/y;
+
+/**
+ * The tags of a header, or `*`. Throws `invalid-request` for anything else, the empty list included: a condition that is
+ * misread could overwrite what it was to protect.
+ */
+export function parseEntityTags(header: string, text: string): '*' | readonly EntityTag[] {
+  const trimmed = text.replace(/^[ \t,]+/, '').replace(/[ \t]+$/, '');
+  if (trimmed === '*') return '*';
+  const tags: EntityTag[] = [];
+  TAG.lastIndex = 0;
+  while (TAG.lastIndex < trimmed.length) {
+    const match = TAG.exec(trimmed);
+    if (match === null) break;
+    tags.push({ weak: match[1] !== undefined, value: match[2] ?? '' });
+    if (TAG.lastIndex === trimmed.length) return tags;
+  }
+  throw new GrantdError('invalid-request', `The header ${header} must be "*" or a list of entity tags in quotes.`);
+}

@@ -1,0 +1,50 @@
+// Rules of a tenant for operators: the same shapes and rules as under /v1/rules.
+
+import { z } from 'zod';
+import { RULES_BODY_BYTES_MAX } from '../../../core/limits.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import { type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../../rules/rule-set.ts';
+import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../../rules/rules-writes.ts';
+import { readJson } from '../../body.ts';
+import { parseQuery } from '../../schemas.ts';
+import { type ApiResponse, type Operation, sessionOf } from '../operation.ts';
+
+const answerWith = (ruleSet: RuleSet): ApiResponse => ({
+  kind: 'json',
+  status: 200,
+  body: ruleSetRecord(ruleSet),
+  headers: { ETag: etagOf(revisionOfRules(textOfRules(ruleSet))) },
+});
+
+export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/rules',
+      name: 'operator-read-rules',
+      async run(call) {
+        parseQuery(call.search, {});
+        const session = await sessionOf(operatorApi, call);
+        return answerWith(await session.readRules(call.context()));
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/tenants/:tenantId/rules',
+      name: 'operator-write-rules',
+      async run(call) {
+        const { dry_run: dryRun } = parseQuery(call.search, {
+          dry_run: z.enum(['true', 'false'], 'must be true or false').default('false'),
+        });
+        const session = await sessionOf(operatorApi, call);
+        const request = parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
+        if (dryRun === 'true') {
+          const preview = await session.previewRules(call.context(), request);
+          return { kind: 'json', status: 200, body: rulesPreviewRecord(request.ruleSet, preview) };
+        }
+        await session.writeRules(call.context(), request);
+        return answerWith(request.ruleSet);
+      },
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+// Writes of rules, and what would follow from them: what both APIs take and answer, and what the owner of a tenant decides
+// on.
+
+import { GrantdError } from '../core/errors.ts';
+import { parseEntityTags } from '../core/text/entity-tags.ts';
+import { parseRuleSet, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from './rule-set.ts';
+import type { NamespaceRelation } from './rules-diff.ts';
+
+/** Grants that one preview looks at: a second or two, unless the store is slow. */
+export const PREVIEW_GRANTS_MAX = 100_000;
+
+/** Rules to be written, or tried. */
+export interface RulesRequest {
+  readonly ruleSet: RuleSet;
+  /** Revisions, of which the present rules must have one; undefined: whatever the present rules are. */
+  readonly ifMatch: readonly string[] | undefined;
+}
+
+/** What would change if the rules were written. Only live grants count. */
+export interface RulesPreview {
+  /** The revision of the present rules. */
+  readonly revision: string;
+  /**
+   * Subjects `namespace:id#name` with a grant, which becomes or ceases to be one to the members of the group. 0 if
+   * `groups` stays as it is.
+   */
+  readonly groupSubjects: number;
+  /** Grants to `namespace:*` that become, or cease to be, ones to everybody of the namespace. */
+  readonly publicGrants: number;
+  /** Built-in relations of which rules make use, but of which no object of the namespace has a grant. */
+  readonly ungranted: readonly NamespaceRelation[];
+  /** Grants that were looked at. */
+  readonly scannedGrants: number;
+  /** Whether these were all. If not, the counts are lower bounds, and a relation in `ungranted` may have a grant. */
+  readonly complete: boolean;
+}
+
+export interface ConditionHeaders {
+  readonly 'if-match'?: string | undefined;
+  readonly 'if-none-match'?: string | undefined;
+}
+
+const REVISION = /^[0-9a-f]{32}$/;
+
+/** Rules always have a revision, so `*` is met. A weak tag never matches, and neither does what is no revision. */
+function revisionsOf(header: string | undefined): readonly string[] | undefined {
+  if (header === undefined) return undefined;
+  const tags = parseEntityTags('If-Match', header);
+  if (tags === '*') return undefined;
+  return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
+}
+
+/** Throws `invalid-request` that names what is wrong and where. */
+export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
+  if (headers['if-none-match'] !== undefined) {
+    throw new GrantdError(
+      'invalid-request',
+      'The header If-None-Match has no meaning here: a tenant always has rules, if only empty ones. Send If-Match.',
+    );
+  }
+  const ifMatch = revisionsOf(headers['if-match']);
+  return { ruleSet: parseRuleSet(body), ifMatch };
+}
+
+/** Throws `precondition-failed` if `If-Match` does not name the revision. `*` and absence do. */
+export function demandMatch(headers: ConditionHeaders, revision: string): void {
+  const revisions = revisionsOf(headers['if-match']);
+  if (revisions === undefined || revisions.includes(revision)) return;
+  throw new GrantdError(
+    'precondition-failed',
+    `The rules have the revision ${revision}, which If-Match does not name.`,
+  );
+}
+
+/** Whether the client has this revision already. Here, a weak tag is as good as a strong one. */
+export function isKnown(headers: ConditionHeaders, revision: string): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return false;
+  const tags = parseEntityTags('If-None-Match', header);
+  return tags === '*' || tags.some(({ value }) => value === revision);
+}
+
+export const etagOf = (revision: string): string => `"${revision}"`;
+
+export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
+  const revision = revisionOfRules(textOfRules(ruleSet));
+  return {
+    rule_set: ruleSetRecord(ruleSet),
+    revision,
+    current_revision: preview.revision,
+    changed: revision !== preview.revision,
+    group_subjects: preview.groupSubjects,
+    public_grants: preview.publicGrants,
+    ungranted: preview.ungranted,
+    complete: preview.complete,
+    scanned_grants: preview.scannedGrants,
+    scanned_grants_max: PREVIEW_GRANTS_MAX,
+  };
+}

@@ -1,0 +1,84 @@
+// What differs between two rule sets, and on which grants they depend.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_RULES, parseRuleSet, revisionOfRules, textOfRules } from '../../../src/rules/rule-set.ts';
+import {
+  diffRules,
+  isGroupSubject,
+  publicChanged,
+  relationsUsed,
+  renderRuleSet,
+} from '../../../src/rules/rules-diff.ts';
+
+const ruleSet = parseRuleSet({
+  rules: [
+    { namespace: 'doc', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
+    { namespace: 'doc', name: 'can_read', any_of: ['viewer', 'owner', 'can_read from parent'] },
+    { namespace: 'folder', name: 'can_read', any_of: ['viewer'] },
+  ],
+  groups: true,
+  public: ['user'],
+});
+
+test('the order of rules and elements makes no difference', () => {
+  const other = parseRuleSet({
+    rules: [
+      { namespace: 'folder', name: 'can_read', any_of: ['viewer'] },
+      { namespace: 'doc', name: 'can_read', any_of: ['owner', 'can_read from parent', 'viewer'] },
+      { namespace: 'doc', name: 'viewer', any_of: ['viewer from parent', 'editor'] },
+    ],
+    groups: true,
+    public: ['user'],
+  });
+  assert.deepEqual(diffRules(ruleSet, other), []);
+});
+
+test('each rule and switch that differs is named, with both its forms', () => {
+  const other = parseRuleSet({
+    rules: [
+      { namespace: 'doc', name: 'viewer', any_of: ['editor'] },
+      { namespace: 'doc', name: 'can_edit', any_of: ['editor'] },
+      { namespace: 'folder', name: 'can_read', any_of: ['viewer'] },
+    ],
+    public: ['team', 'user'],
+  });
+  assert.deepEqual(diffRules(ruleSet, other), [
+    '+ doc can_edit: editor',
+    '- doc can_read: viewer, owner, can_read from parent',
+    '- doc viewer: editor, viewer from parent',
+    '+ doc viewer: editor',
+    '- groups: true',
+    '+ groups: false',
+    '+ public: team',
+  ]);
+  assert.deepEqual(publicChanged(ruleSet, other), ['team']);
+  assert.deepEqual(publicChanged(other, NO_RULES).toSorted(), ['team', 'user']);
+});
+
+test('a rule set uses the built-in relations on its own objects', () => {
+  assert.deepEqual(relationsUsed(ruleSet), [
+    { namespace: 'doc', relation: 'editor' },
+    { namespace: 'doc', relation: 'parent' },
+    { namespace: 'doc', relation: 'viewer' },
+    { namespace: 'doc', relation: 'owner' },
+    { namespace: 'folder', relation: 'viewer' },
+  ]);
+  assert.deepEqual(relationsUsed(NO_RULES), []);
+});
+
+test('a subject is one of a group if a name follows its last "#"', () => {
+  for (const subject of ['team:a#member', 'team:a#b#member', 'team:#x#can_read', 'team:ü😀#m.-_1']) {
+    assert.ok(isGroupSubject(subject), subject);
+  }
+  for (const subject of ['team:a', 'team:#member', 'team:a#', 'team:a#1', 'team:a#a:b', 'team:a# member']) {
+    assert.ok(!isGroupSubject(subject), subject);
+  }
+});
+
+test('a rule set rendered for people is the same rule set', () => {
+  for (const each of [ruleSet, NO_RULES]) {
+    const read = parseRuleSet(JSON.parse(renderRuleSet(each)));
+    assert.equal(revisionOfRules(textOfRules(read)), revisionOfRules(textOfRules(each)));
+  }
+});

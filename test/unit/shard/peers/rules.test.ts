@@ -1,0 +1,224 @@
+// The rules of a tenant at its owner: written once, under conditions, kept over owners, gone with the tenant.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  NO_RULES,
+  parseRuleSet,
+  type RuleSet,
+  revisionOfRules,
+  ruleSetRecord,
+  textOfRules,
+} from '../../../../src/rules/rule-set.ts';
+import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
+import {
+  auditLogPage,
+  ids,
+  type OpenSlot,
+  openSlot,
+  SEGMENT_SIZE,
+  SLOT,
+  tuple,
+  waitFor,
+  wholeAuditLog,
+} from '../tools.ts';
+
+const rulesOf = (...names: readonly string[]): RuleSet =>
+  parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['owner'] })) });
+const revision = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
+const FIRST = rulesOf('can_read');
+const SECOND = rulesOf('can_read', 'can_edit');
+
+const longRules = (start: string): RuleSet => {
+  const names = Array.from({ length: 200 }, (_, index) => `${start}${index}_${'n'.repeat(55)}`);
+  return parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: names.slice(0, 3) })) });
+};
+const LONG = longRules('a');
+
+const write = (slot: OpenSlot, handle: number, ruleSet: RuleSet, ifMatch?: readonly string[], by = slot.attempt()) =>
+  slot.connection.writeRules(handle, by, { ruleSet, ifMatch });
+
+const changesOf = async (slot: OpenSlot, tenantId: Parameters<typeof wholeAuditLog>[1]) =>
+  (await wholeAuditLog(slot, tenantId, { action: 'rules.updated' })).map(({ change }) => JSON.parse(change));
+
+test('rules are read as written, by the same owner and by the next, and removed by an empty rule set', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, undefined);
+  await write(slot, handle, FIRST);
+  assert.deepEqual(await slot.connection.readRules(handle), FIRST);
+  // The next owner reads the log, the one after it the state tables.
+  const second = await slot.restart();
+  assert.deepEqual(await second.connection.readRules(await second.handle(tenantId)), FIRST);
+  await second.applied();
+  await second.tenure.checkpointed();
+  const third = await second.restart();
+  assert.equal(third.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
+  assert.deepEqual(await third.connection.readRules(await third.handle(tenantId)), FIRST);
+  await write(third, await third.handle(tenantId), NO_RULES);
+  assert.equal(third.tenure.tenants.get(tenantId)?.tenant.rulesRevision, undefined);
+  const fourth = await third.restart();
+  assert.deepEqual(await fourth.connection.readRules(await fourth.handle(tenantId)), NO_RULES);
+  fourth.kill();
+});
+
+test('another change of the tenant keeps its rules', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST);
+  const unchanged = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'test' };
+  await slot.operator.updateTenant(slot.attempt(), { ...unchanged, name: 'Other' });
+  assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
+  const next = await slot.restart();
+  assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), FIRST);
+  next.kill();
+});
+
+test('a condition is decided with the write: of two writers that saw the same rules, one is refused', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST, [revision(NO_RULES)]);
+  const refused = { code: 'precondition-failed' };
+  await assert.rejects(write(slot, handle, SECOND, [revision(NO_RULES)]), refused);
+  await assert.rejects(write(slot, handle, SECOND, []), refused);
+  const race = await Promise.allSettled([
+    write(slot, handle, SECOND, [revision(FIRST)]),
+    write(slot, handle, rulesOf('can_drop'), [revision(FIRST)]),
+  ]);
+  assert.deepEqual(race.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.equal(slot.batches.at(-1), 1);
+  await write(slot, handle, FIRST, [revision(NO_RULES), revision(SECOND)]);
+  assert.equal((await changesOf(slot, tenantId)).length, 3);
+  slot.kill();
+});
+
+test('a repeat of a write gets the first result, whatever the rules are by then', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const by = slot.attempt();
+  await write(slot, handle, FIRST, [revision(NO_RULES)], by);
+  await write(slot, handle, SECOND);
+  await write(slot, handle, FIRST, [revision(NO_RULES)], by);
+  assert.deepEqual(await slot.connection.readRules(handle), SECOND);
+  const next = await slot.restart();
+  await write(next, await next.handle(tenantId), FIRST, [revision(NO_RULES)], by);
+  assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), SECOND);
+  next.kill();
+});
+
+test('the audit log has each change once, with the rules before and after it', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST);
+  await write(slot, handle, FIRST);
+  await write(slot, handle, SECOND);
+  await write(slot, handle, NO_RULES);
+  const record = (ruleSet: RuleSet) => JSON.parse(JSON.stringify(ruleSetRecord(ruleSet)));
+  assert.deepEqual(await changesOf(slot, tenantId), [
+    { action: 'rules.updated', rules: record(FIRST), former: record(NO_RULES) },
+    { action: 'rules.updated', rules: record(SECOND), former: record(FIRST) },
+    { action: 'rules.updated', rules: record(NO_RULES), former: record(SECOND) },
+  ]);
+  slot.kill();
+});
+
+test('a page of the audit log ends early where its changes of rules are long, and none is left out', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const sets = [LONG, longRules('b')];
+  assert.ok(textOfRules(LONG).length > 50_000);
+  for (let index = 0; index < 30; index += 1) await write(slot, handle, sets[index % 2] ?? NO_RULES);
+  for (const newestFirst of [false, true]) {
+    const page = await auditLogPage(slot, tenantId, { limit: 400, newestFirst });
+    assert.ok(page.items.length < 15 && page.nextCursor !== undefined, `${page.items.length}`);
+    const all = await wholeAuditLog(slot, tenantId, { limit: 400, newestFirst, action: 'rules.updated' });
+    assert.equal(new Set(all.map(({ seq, index }) => `${seq}/${index}`)).size, 30);
+  }
+  slot.kill();
+});
+
+test('rules in memory are counted, evicted and read again', async () => {
+  const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000 });
+  const rules = slot.tenure.tenants.get(tenantId)?.rules;
+  assert.ok(rules);
+  const before = slot.budget.pageBytes;
+  await write(slot, handle, LONG);
+  await slot.applied();
+  using pin = await rules.pin();
+  // A pin keeps them, whatever the budget.
+  assert.ok(slot.budget.pageBytes - before > 5 * textOfRules(LONG).length);
+  slot.budget.hold(1000);
+  assert.equal(rules.loaded?.text, textOfRules(LONG));
+  pin[Symbol.dispose]();
+  for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
+  assert.equal(rules.loaded, undefined);
+  assert.ok(slot.budget.pageBytes < 5 * textOfRules(LONG).length);
+  assert.deepEqual(await slot.connection.readRules(handle), LONG);
+  slot.kill();
+});
+
+test('stored rules that are not those of the record are never answered from', async () => {
+  const { slot, memory, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST);
+  await slot.applied();
+  await slot.tenure.checkpointed();
+  const stamp = Date.now() * 1000 + 1_000_000_000;
+  await memory.writeState([{ kind: 'rules', tenantId, rules: textOfRules(SECOND), stamp }], Number.MAX_SAFE_INTEGER);
+  const next = await slot.restart();
+  await assert.rejects(next.connection.readRules(await next.handle(tenantId)), { code: 'unavailable' });
+  next.kill();
+});
+
+test('a deleted tenant leaves no rules behind', async () => {
+  const { slot, memory, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST);
+  const unchanged = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'test' };
+  await slot.operator.updateTenant(slot.attempt(), { ...unchanged, state: 'deleting' });
+  // Until its data is removed, versions that would leave the rules behind refuse it.
+  assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
+  const ports = { store: slot.store, clock: slot.clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0 };
+  const createRequestId = () => ids.create('req');
+  await waitFor(async () => {
+    await purgeTenants({ ...ports, createRequestId }, slot.tenure);
+    return !slot.tenure.tenants.has(tenantId);
+  });
+  await slot.applied();
+  assert.equal(memory.rowsOf(SLOT, tenantId).get('rules'), 0);
+  const [stored] = await memory.listTenants({ slot: SLOT, limit: 10 }, Number.MAX_SAFE_INTEGER);
+  assert.deepEqual([stored?.state, stored?.rulesRevision], ['deleted', undefined]);
+  slot.kill();
+});
+
+test('a preview counts the grants whose meaning changes, and changes nothing', async () => {
+  const { slot, handle } = await openSlot();
+  for (const [subject, object] of [
+    ['team:a#member', 'doc:1'],
+    ['team:a#member', 'doc:2'],
+    ['team:b#member', 'doc:1'],
+    ['team:c#', 'doc:1'],
+    ['user:*', 'doc:1'],
+    ['user:*', 'doc:2'],
+    ['user:ann', 'doc:1'],
+  ] as const) {
+    await slot.grant(handle, tuple(subject, object));
+  }
+  await slot.revoke(handle, tuple('team:b#member', 'doc:1'));
+  const preview = (of: object, ifMatch?: readonly string[]) =>
+    slot.connection.previewRules(handle, { ruleSet: parseRuleSet(of), ifMatch });
+  const found = await preview({
+    rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer', 'owner', 'viewer from parent'] }],
+    groups: true,
+    public: ['user', 'team'],
+  });
+  assert.deepEqual(found, {
+    revision: revision(NO_RULES),
+    groupSubjects: 1,
+    publicGrants: 2,
+    ungranted: [
+      { namespace: 'doc', relation: 'owner' },
+      { namespace: 'doc', relation: 'parent' },
+    ],
+    scannedGrants: 8,
+    complete: true,
+  });
+  const none = { groupSubjects: 0, publicGrants: 0, ungranted: [], scannedGrants: 0, complete: true };
+  assert.deepEqual(await preview({ rules: [] }), { revision: revision(NO_RULES), ...none });
+  await assert.rejects(preview({ rules: [] }, ['other']), { code: 'precondition-failed' });
+  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  slot.kill();
+});
