@@ -29,17 +29,21 @@ export interface EvaluationLimits extends SearchLimits {
   readonly spentMax: number;
 }
 
+/** What the search from the object may cost before the other one begins: most objects have few groups and parents. */
+const LEAD = 32;
 /** How much more a search may cost than the other one that waits for grants to be loaded. */
-const AHEAD_MAX = 100;
+const AHEAD_MAX = 8;
 
 export class CheckEvaluation {
+  readonly #rules: CompiledRules;
   readonly #graph: Graph;
   readonly #limits: EvaluationLimits;
   readonly #question: Question;
   /** The subject, and the subjects that stand for it among others. */
   readonly #subjects: readonly string[];
   readonly #wanted: WantedSearch;
-  readonly #granted: GrantedSearch;
+  /** Created when it is needed: a grant to the subject itself is found without it. */
+  #begun: GrantedSearch | undefined;
   /** The chain of grants, once the searches have met. */
   #found: (() => Step[]) | undefined;
   /** They met, but the chain is too long. */
@@ -51,34 +55,42 @@ export class CheckEvaluation {
     graph: Graph,
     limits: EvaluationLimits,
     question: Question,
-    granted = new GrantedSearch(rules, graph, limits, question.subject),
+    granted?: GrantedSearch,
   ) {
+    this.#rules = rules;
     this.#graph = graph;
     this.#limits = limits;
     this.#question = question;
     const { subject, number, object } = question;
     const everyone = rules.everyoneOf(subject);
     this.#subjects = everyone === undefined ? [subject] : [subject, everyone];
-    this.#granted = granted;
+    this.#begun = granted;
     this.#wanted = new WantedSearch(rules, graph, limits);
     const start = this.#wanted.start(object, bitOf(number));
+    // A group holds its own name without a grant.
+    if (rules.groupOf(subject) !== undefined) this.#begin();
     if (start !== undefined) this.#meetsHeld(start);
+  }
+
+  #begin(): GrantedSearch {
+    this.#begun ??= new GrantedSearch(this.#rules, this.#graph, this.#limits, this.#question.subject);
+    return this.#begun;
   }
 
   /** The cost of both searches. */
   get spent(): number {
-    return this.#wanted.cost.spent + this.#granted.cost.spent;
+    return this.#wanted.cost.spent + (this.#begun?.cost.spent ?? 0);
   }
 
   run(): Evaluation {
     const spentMax = this.spent + this.#limits.spentMax;
-    const before = this.#granted.cost.spent;
-    while (this.#found === undefined && !this.#wanted.isComplete && !this.#granted.isComplete) {
+    const before = this.#begun?.cost.spent ?? 0;
+    while (this.#found === undefined && !this.#wanted.isComplete && this.#begun?.isComplete !== true) {
       if (this.spent > spentMax) return { kind: 'interrupted' };
-      const turn = this.#turn(this.#wanted.cost.spent - (this.#granted.cost.spent - before));
+      const turn = this.#turn(before + this.#wanted.cost.spent - (this.#begun?.cost.spent ?? 0) - LEAD);
       if (turn === undefined) break;
       if (turn === 'object') this.#stepFromObject();
-      else this.#granted.step((find) => this.#meetsWanted(find));
+      else this.#begin().step((find) => this.#meetsWanted(find));
     }
     return this.#outcome();
   }
@@ -88,7 +100,8 @@ export class CheckEvaluation {
     while (this.#found === undefined && this.#wanted.hasNext) this.#stepFromObject();
     const { misses, exceeded } = this.#wanted.cost;
     if (this.#found === undefined && !misses && exceeded !== undefined) {
-      while (this.#found === undefined && this.#granted.hasNext) this.#granted.step((find) => this.#meetsTarget(find));
+      const granted = this.#begin();
+      while (this.#found === undefined && granted.hasNext) granted.step((find) => this.#meetsTarget(find));
     }
     return this.#outcome();
   }
@@ -100,29 +113,26 @@ export class CheckEvaluation {
 
   /** Whether a change of a grant could change what was found. */
   restsOn(subject: string, object: string): boolean {
-    return this.#wanted.visited.has(object) || this.#granted.follows(subject);
+    return this.#wanted.visited.has(object) || this.#begun?.follows(subject) === true;
   }
 
   #outcome(): Evaluation {
     if (this.#found !== undefined) return { kind: 'decided', authorized: true };
-    const complete = this.#wanted.isComplete || this.#granted.isComplete;
+    const complete = this.#wanted.isComplete || this.#begun?.isComplete === true;
     if (complete && !this.#tooLong) return { kind: 'decided', authorized: false };
-    if (this.#wanted.cost.misses || this.#granted.cost.misses) return { kind: 'missing' };
+    if (this.#wanted.cost.misses || this.#begun?.cost.misses === true) return { kind: 'missing' };
     const bound = this.#tooLong ? 'depthMax' : this.#wanted.cost.exceeded;
-    return { kind: 'too-large', bound: bound ?? this.#granted.cost.exceeded ?? 'entitiesMax' };
+    return { kind: 'too-large', bound: bound ?? this.#begun?.cost.exceeded ?? 'entitiesMax' };
   }
 
   /** Which search goes on: the one that has cost less, unless it cannot. `lead`: what the other has cost less. */
   #turn(lead: number): 'object' | 'subject' | undefined {
-    const sides = [
-      ['object', this.#wanted],
-      ['subject', this.#granted],
-    ] as const;
-    const [[name, search], [otherName, other]] = lead <= 0 ? sides : ([sides[1], sides[0]] as const);
-    if (search.hasNext) return name;
+    const [search, other] = lead <= 0 ? [this.#wanted, this.#begun] : [this.#begun, this.#wanted];
+    const [name, otherName] = lead <= 0 ? (['object', 'subject'] as const) : (['subject', 'object'] as const);
+    if (search?.hasNext !== false) return name;
     // Once what it waits for is loaded, it may be complete at little cost.
     const waits = search.cost.misses && Math.abs(lead) > AHEAD_MAX;
-    return other.hasNext && !waits ? otherName : undefined;
+    return other?.hasNext !== false && !waits ? otherName : undefined;
   }
 
   #stepFromObject(): void {
@@ -136,9 +146,8 @@ export class CheckEvaluation {
     const { object, wanted } = visit;
     if (wanted.relations === 0) return false;
     for (const subject of this.#subjects) {
-      const relations = this.#graph.relationsOf(subject, wanted.relations, object);
-      if (relations === undefined) this.#wanted.cost.misses = true;
-      else if (relations !== 0) {
+      const relations = this.#wanted.cost.known(this.#graph.relationsOf(subject, wanted.relations, object)) ?? 0;
+      if (relations !== 0) {
         const relation = 31 - Math.clz32(relations & -relations);
         this.#found = () => [{ subject, relation, object }, ...stepsFrom(visit)];
         return true;
@@ -149,7 +158,7 @@ export class CheckEvaluation {
 
   /** Whether what was found to suffice is held. */
   #meetsHeld(visit: WantedObject): boolean {
-    for (let find = this.#granted.held.get(visit.object); find !== undefined; find = find.former) {
+    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.former) {
       if (this.#meet(visit, find)) return true;
     }
     return false;

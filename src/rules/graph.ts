@@ -18,7 +18,7 @@ export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
 /** Sets of relations have bit n for wire number n. */
 export interface Graph {
   /** Those of the relations that the subject is granted on the object. */
-  relationsOf(subject: string, relations: number, object: string): number | undefined;
+  relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined;
   /** The subjects with grants on the object; only those of the form `ns:id#name`. */
   groupsOn(object: string, relations: number): Enumerated;
   subjectsOn(object: string, relations: number): Enumerated;
@@ -74,10 +74,15 @@ export class SearchCost {
 
   /** The grants to look at; none if they are not known or too many. */
   enumerate(adjacent: Enumerated): readonly Adjacent[] {
-    if (adjacent === undefined) this.misses = true;
-    else if (adjacent === TOO_MANY) this.#exceed('grantsMax');
-    else return adjacent;
-    return NOTHING;
+    return this.known(adjacent) ?? NOTHING;
+  }
+
+  /** Undefined: it is not known, or cannot be. */
+  known<Value>(value: Value | typeof TOO_MANY | undefined): Value | undefined {
+    if (value === undefined) this.misses = true;
+    else if (value === TOO_MANY) this.#exceed('grantsMax');
+    else return value;
+    return undefined;
   }
 
   /** How many of that many grants the search may look at now. */

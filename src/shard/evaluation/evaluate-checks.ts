@@ -63,7 +63,7 @@ class CheckRun {
   readonly #nowMs: number;
   readonly #checks: NamedChecks;
   /** By subject: what one check has found serves the others. */
-  readonly #granted = new Map<string, GrantedSearch>();
+  #granted: Map<string, GrantedSearch> | undefined;
   readonly #evaluations: CheckEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
@@ -104,10 +104,8 @@ class CheckRun {
     const limits: EvaluationLimits = { ...CHECK_LIMITS, spentMax };
     const { explain } = this.#checks;
     // A shortest chain is found from the beginning only.
-    let granted = explain ? undefined : this.#granted.get(question.subject);
+    const granted = explain ? undefined : this.#grantedTo(subject, limits);
     const before = granted?.cost.spent ?? 0;
-    granted ??= new GrantedSearch(rules, this.#graph, limits, question.subject);
-    this.#granted.set(question.subject, granted);
     const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
     const result = explain ? evaluation.runForShortest() : evaluation.run();
     this.#spent += evaluation.spent - before;
@@ -117,6 +115,15 @@ class CheckRun {
     this.#authorized.push(result.authorized);
     if (explain) this.#because.push(this.#grantsOf(evaluation.chain));
     return 'decided';
+  }
+
+  /** Shared by the checks of a call; a single check creates its own if it needs one. */
+  #grantedTo(subject: string, limits: EvaluationLimits): GrantedSearch | undefined {
+    if (this.#checks.checks.length === 1) return undefined;
+    this.#granted ??= new Map();
+    const granted = this.#granted.get(subject) ?? new GrantedSearch(this.#rules, this.#graph, limits, subject);
+    this.#granted.set(subject, granted);
+    return granted;
   }
 
   #grantsOf(chain: readonly Step[]): Grant[] {

@@ -17,6 +17,8 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 const MISSING_MAX = 1000;
 /** Of them at once; the gate before the store has its own bound. */
 const LOADS_AT_ONCE = 32;
+/** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
+const TUPLES_MAX = 2000;
 /** Grants of one relation that are read of an entity too large for a whole page. */
 const RANGE_ROWS_MAX = 10_000;
 
@@ -30,31 +32,33 @@ export class PageGraph implements Graph, Disposable {
   /** Whether a grant counts at the time of the run. */
   #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
-  readonly #missing = new Map<string, Load>();
+  #missing: Map<string, Load> | undefined;
   /** Reads of many rows: only once a run misses nothing else, since without them it may be decided, too. */
-  readonly #missingRows = new Map<string, Load>();
-  readonly #tuples = new Map<string, HeldTuples>();
-  readonly #ranges = new Map<string, HeldRange>();
-  readonly #held = new DisposableStack();
+  #missingRows: Map<string, Load> | undefined;
+  /** Created at the first use, as the maps above: most evaluations find everything in memory. */
+  #tuples: Map<string, HeldTuples> | undefined;
+  #ranges: Map<string, HeldRange> | undefined;
+  #disposed = false;
 
   constructor(memory: TenantMemory) {
     this.#memory = memory;
   }
 
   [Symbol.dispose](): void {
-    this.#held.dispose();
+    this.#disposed = true;
+    for (const tuples of this.#tuples?.values() ?? []) tuples[Symbol.dispose]();
   }
 
   /** A run begins. */
   startRun(keeps: Keeps): void {
     this.#keeps = keeps;
-    this.#missing.clear();
-    this.#missingRows.clear();
+    this.#missing = undefined;
+    this.#missingRows = undefined;
   }
 
   /** Loads what the run missed, as much of it as one round loads. */
   async load(assertWanted: () => void): Promise<void> {
-    const loads = [...(this.#missing.size > 0 ? this.#missing : this.#missingRows).values()];
+    const loads = [...((this.#missing ?? this.#missingRows)?.values() ?? [])];
     await inParallel(loads, LOADS_AT_ONCE, (load) => {
       assertWanted();
       return load();
@@ -66,11 +70,13 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #miss(key: string, load: Load): undefined {
+    this.#missing ??= new Map();
     if (this.#missing.size < MISSING_MAX) this.#missing.set(key, load);
     return undefined;
   }
 
   #missRows(key: string, load: Load): undefined {
+    this.#missingRows ??= new Map();
     if (this.#missingRows.size < MISSING_MAX) this.#missingRows.set(key, load);
     return undefined;
   }
@@ -84,10 +90,10 @@ export class PageGraph implements Graph, Disposable {
 
   #facts(page: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
     const facts = page.find(relation, object);
-    return facts === undefined ? this.#tuples.get(tupleKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
+    return facts === undefined ? this.#tuples?.get(tupleKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
   }
 
-  relationsOf(subject: string, relations: number, object: string): number | undefined {
+  relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined {
     const page = this.#page('subject', subject);
     if (page === undefined) return undefined;
     let granted = 0;
@@ -99,6 +105,7 @@ export class PageGraph implements Graph, Disposable {
       if (holds !== undefined) continue;
       const facts = this.#facts(page, relation, object);
       if (facts === undefined) {
+        if ((this.#tuples?.size ?? 0) >= TUPLES_MAX) return granted === 0 ? TOO_MANY : granted;
         unknown = true;
         this.#missTuple(subject, relation, object);
       } else if (facts !== null && this.#keeps(facts)) granted |= 1 << relation;
@@ -110,8 +117,9 @@ export class PageGraph implements Graph, Disposable {
     const key = tupleKey(subject, relation, object);
     this.#miss(key, async () => {
       const tuples = await this.#memory.pages.hold(subject, relation, object);
-      this.#held.use(tuples);
-      this.#tuples.set(key, tuples);
+      this.#tuples ??= new Map();
+      if (this.#disposed) tuples[Symbol.dispose]();
+      else this.#tuples.set(key, tuples);
     });
   }
 
@@ -175,7 +183,7 @@ export class PageGraph implements Graph, Disposable {
   /** The grants of one relation of an entity without a whole page. */
   #range(side: Side, entity: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
     const key = `${side} ${tupleKey(entity, relation, '')}`;
-    const range = this.#ranges.get(key);
+    const range = this.#ranges?.get(key);
     const rows = range?.current();
     if (range === undefined || rows === undefined)
       return this.#missRows(key, () => this.#readRange(key, side, entity, relation));
@@ -200,6 +208,7 @@ export class PageGraph implements Graph, Disposable {
     }
     const page = pages.get(entity);
     if (page !== undefined && end !== undefined) page.crowded |= 1 << number;
+    this.#ranges ??= new Map();
     this.#ranges.set(key, new HeldRange({ entity, relation, countMax: RANGE_ROWS_MAX }, { rows, end, delta }));
   }
 
