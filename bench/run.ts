@@ -22,6 +22,7 @@ import { limitsScenario } from './scenarios/limits.ts';
 import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
+import { rulesScenario } from './scenarios/rules.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS, removeDirectory } from './server/grantd-process.ts';
 import { createTenant, importGrants, writeAfterRest } from './server/operator.ts';
@@ -33,6 +34,7 @@ const SCENARIOS: readonly Scenario[] = [
   bulkWritesScenario,
   expiryScenario,
   listingsScenario,
+  rulesScenario,
   limitsScenario,
   memoryScenario,
   restartScenario,

@@ -15,9 +15,15 @@ export interface TenantAccess {
   readonly key: string;
 }
 
-async function call(addresses: Addresses, path: string, body: string, contentType: string): Promise<string> {
+async function call(
+  addresses: Addresses,
+  path: string,
+  body: string,
+  contentType: string,
+  method = 'POST',
+): Promise<string> {
   const response = await fetch(`${addresses.console_url}/operator/v1${path}`, {
-    method: 'POST',
+    method,
     headers: { Authorization: `Bearer ${addresses.operator_token}`, 'Content-Type': contentType },
     body,
     signal: AbortSignal.timeout(60_000),
@@ -37,6 +43,10 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
     await call(addresses, `/tenants/${tenant.tenant_id}/keys`, JSON.stringify(scopes), 'application/json'),
   );
   return { tenantId: tenant.tenant_id, key };
+}
+
+export async function writeRules(addresses: Addresses, { tenantId }: TenantAccess, rules: object): Promise<void> {
+  await call(addresses, `/tenants/${tenantId}/rules`, JSON.stringify(rules), 'application/json', 'PUT');
 }
 
 /** Numbered grants, from 0. */
