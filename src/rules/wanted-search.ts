@@ -66,11 +66,8 @@ export class WantedSearch {
     return this.#visited;
   }
 
-  /**
-   * Goes on a little, in the order of depth. `onVisit` is told of each new visit, `onExpand` of one before what lies
-   * behind it is visited. The step ends when one of them returns true.
-   */
-  step(onVisit: (visit: WantedObject) => boolean, onExpand: (visit: WantedObject) => boolean): void {
+  /** Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true. */
+  step(onVisit: (visit: WantedObject) => boolean): void {
     const source = this.#sources.at(-1);
     if (source !== undefined) {
       this.#look(source, onVisit);
@@ -78,7 +75,7 @@ export class WantedSearch {
     }
     const visit = this.#queue[this.#next];
     this.#next += 1;
-    if (visit === undefined || onExpand(visit)) return;
+    if (visit === undefined) return;
     const { object, wanted } = visit;
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
       for (const { relation, texts } of lists)

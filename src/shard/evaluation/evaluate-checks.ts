@@ -21,6 +21,8 @@ import { PageGraph } from './page-graph.ts';
 
 /** What a check may visit and look at. */
 const CHECK_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000 };
+/** A cold search from the subject would load pages of groups that mostly do not exist. */
+const LEAD = 128;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
 const SPENT_AT_ONCE_MAX = 1000;
 /** Entities and grants of a step that has a turn of its own: some milliseconds. */
@@ -83,6 +85,10 @@ class CheckRun {
     return this.#time.waits && this.#authorized.includes(false);
   }
 
+  startStep(): void {
+    this.#graph.startStep();
+  }
+
   get spent(): number {
     return this.#spent;
   }
@@ -101,7 +107,7 @@ class CheckRun {
     const number = rules.numberOf(relation);
     if (number === undefined) throw undefinedName(relation, this.#checks.list, this.#authorized.length);
     const question = { subject, number, object };
-    const limits: EvaluationLimits = { ...CHECK_LIMITS, spentMax };
+    const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
     const { explain } = this.#checks;
     // A shortest chain is found from the beginning only.
     const granted = explain ? undefined : this.#grantedTo(subject, limits);
@@ -191,6 +197,7 @@ async function runInSteps(
       await turn();
       assertWanted();
       if (watch.changed) return 'changed';
+      run.startStep();
       stepMax = run.spent + SPENT_PER_STEP_MAX;
     }
     if (run.decide(check, Number.POSITIVE_INFINITY) === 'missing') return 'missing';

@@ -103,7 +103,7 @@ export function listHoldingSubjects(
       get hasNext() {
         return search.hasNext;
       },
-      step: () => search.step(never, never),
+      step: () => search.step(never),
       restsOn: (_subject, changed) => search.visited.has(changed),
       async *collect(into) {
         let examined = 0;
@@ -158,7 +158,7 @@ function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonl
       const number = rules.numberOf(query.name);
       if (number === undefined) throw undefinedName(query.name);
       const attempt = begin(rules, graph, time, number);
-      const found = await pageOf(of, attempt, query);
+      const found = await pageOf(of, graph, attempt, query);
       of.assertWanted();
       logged = false;
       if (found === 'missing') await graph.load(of.assertWanted);
@@ -181,6 +181,7 @@ async function turn({ tenure, memory, assertWanted }: Ruled): Promise<void> {
 
 async function pageOf(
   of: Ruled,
+  graph: PageGraph,
   attempt: Attempt,
   query: ListingQuery,
 ): Promise<readonly string[] | 'missing' | 'changed'> {
@@ -190,6 +191,7 @@ async function pageOf(
     if (cost.spent <= stepMax) continue;
     await turn(of);
     if (watch.changed) return 'changed';
+    graph.startStep();
     stepMax = cost.spent + SPENT_PER_STEP_MAX;
   }
   if (cost.exceeded !== undefined) throw tooLarge(cost.exceeded, LISTING_LIMITS, 'A listing');

@@ -39,6 +39,9 @@ export class PageGraph implements Graph, Disposable {
   #tuples: Map<string, HeldTuples> | undefined;
   #ranges: Map<string, HeldRange> | undefined;
   #disposed = false;
+  /** The last page of each side in this step: a search asks about the same subject, and the same object, in a row. */
+  #subjectPage: GrantPage | undefined;
+  #objectPage: GrantPage | undefined;
 
   constructor(memory: TenantMemory) {
     this.#memory = memory;
@@ -52,8 +55,15 @@ export class PageGraph implements Graph, Disposable {
   /** A run begins. */
   startRun(keeps: Keeps): void {
     this.#keeps = keeps;
+    this.startStep();
     this.#missing = undefined;
     this.#missingRows = undefined;
+  }
+
+  /** A step of the event loop begins: pages of an earlier one may have been replaced. */
+  startStep(): void {
+    this.#subjectPage = undefined;
+    this.#objectPage = undefined;
   }
 
   /** Loads what the run missed, as much of it as one round loads. */
@@ -82,10 +92,15 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #page(side: Side, entity: string): GrantPage | undefined {
+    const last = side === 'subject' ? this.#subjectPage : this.#objectPage;
+    if (last?.entity === entity) return last;
     const pages = this.#pagesOf(side);
     const page = pages.get(entity);
-    if (page !== undefined) page.referenced = true;
-    return page ?? this.#miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
+    if (page === undefined) return this.#miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
+    page.referenced = true;
+    if (side === 'subject') this.#subjectPage = page;
+    else this.#objectPage = page;
+    return page;
   }
 
   #facts(page: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
