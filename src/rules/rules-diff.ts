@@ -38,8 +38,8 @@ const lineOf = ({ namespace, name, anyOf }: Rule): string =>
   `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
 
 /**
- * What differs, as lines for people: `-` and `+` before what is removed and added, ascending by namespace and name. Empty
- * if both mean the same; the order of rules and of their elements has no meaning.
+ * What differs, as lines for people: `-` and `+` before what is removed and added, ascending by namespace and name.
+ * Empty if both mean the same; the order of rules and of their elements has no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines: string[] = [];

@@ -20,7 +20,21 @@ test('tags are read with their weakness, whatever they hold', () => {
 });
 
 test('anything else is refused, never read as no condition', () => {
-  for (const text of ['', ' ', ',', 'a', '"a', 'a"', '"a" "b"', '"a"b', 'w/"a"', 'W/ "a"', '*, "a"', '"a", *', '"a b"']) {
+  for (const text of [
+    '',
+    ' ',
+    ',',
+    'a',
+    '"a',
+    'a"',
+    '"a" "b"',
+    '"a"b',
+    'w/"a"',
+    'W/ "a"',
+    '*, "a"',
+    '"a", *',
+    '"a b"',
+  ]) {
     assert.throws(() => parse(text), { code: 'invalid-request', message: /If-Match/ }, text);
   }
 });
