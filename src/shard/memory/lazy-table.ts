@@ -1,5 +1,6 @@
-// A small table of a tenant (its namespaces, its API keys, its rules), bounded by the plan or in bytes. It is read completely at its first
-// use and kept current by every commit. As for pages, overlay and delta apply: a commit wins over what was read.
+// A small table of a tenant (its namespaces, its API keys, its rules), bounded by the plan or in bytes. It is read
+// completely at its first use and kept current by every commit. As for pages, overlay and delta apply: a commit wins
+// over what was read.
 
 import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';

@@ -108,6 +108,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'confirmation.ts',
       'progress.ts',
       'cli-context.ts',
+      'tenant-rules.ts',
       'listing.ts',
       'operator-client.ts',
       'output',

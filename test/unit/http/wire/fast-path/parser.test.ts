@@ -169,6 +169,7 @@ const oddHeader = fc.oneof(
     .map((text) => ['connection', text]),
   fc.constantFrom('chunked', 'identity', 'gzip, chunked', '').map((text) => ['transfer-encoding', text]),
   fc.constantFrom('100-continue', 'a-miracle').map((text) => ['expect', text]),
+  fc.constantFrom('if-match', 'If-None-Match').map((name) => [name, '"x"']),
   fc.constantFrom('keep-alive', 'close').map((text) => ['proxy-connection', text]),
   fc.constantFrom('websocket', 'h2c').map((text) => ['upgrade', text]),
   fc.constantFrom('0', '1', '57').map((text) => ['content-length', text]),
