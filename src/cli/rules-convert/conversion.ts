@@ -179,15 +179,25 @@ class Converter {
     // A name that follows from itself adds nothing.
     if (used === undefined || text === undefined || used === relation) return [];
     if (this.#leftOut.has(used)) {
-      this.#reportLoss(type, relation, `"${name}"`, relation.place);
+      this.#reportLoss(type, relation, quote(name), [keyOf(type.name, name)], relation.place);
       return [];
     }
     return [{ text, sources: [keyOf(type.name, name)] }];
   }
 
-  #reportLoss(type: SourceType, relation: SourceRelation, what: string, place: Place): void {
+  #reportLoss(
+    type: SourceType,
+    relation: SourceRelation,
+    what: string,
+    leftOut: readonly string[],
+    place: Place,
+  ): void {
     const key = quote(keyOf(type.name, relation.name));
-    this.#report(place, `${key} no longer follows from ${what}, which is left out.`);
+    const names = leftOut.map(quote).join(', ');
+    this.#report(
+      place,
+      `${key} follows from ${what} no longer: ${names} ${leftOut.length > 1 ? 'are' : 'is'} left out.`,
+    );
   }
 
   #reportLostGroups(type: SourceType, relation: SourceRelation): void {
@@ -213,19 +223,24 @@ class Converter {
       return [];
     }
     if (this.#leftOut.has(followed)) {
-      this.#reportLoss(type, relation, `"${from}"`, place);
+      this.#reportLoss(type, relation, walk, [keyOf(type.name, from)], place);
       return [];
     }
     const types = [...new Set(followed.restrictions.map((restriction) => restriction.type))];
     const having = types.filter((candidate) => this.#model.get(candidate)?.relations.has(name));
-    const kept = having.filter((candidate) => {
-      const target = this.#model.get(candidate)?.relations.get(name);
-      return target !== undefined && !this.#leftOut.has(target);
-    });
-    if (having.length === 0)
+    const [kept, leftOut] = this.#divide(having, name);
+    if (having.length === 0) {
       this.#report(place, `No type in ${quote(from)} defines ${quote(name)}: ${walk} adds nothing.`);
-    if (kept.length < having.length)
-      this.#reportLoss(type, relation, `${quote(name)} of some types in "${from}"`, place);
+    }
+    if (leftOut.length > 0) {
+      this.#reportLoss(
+        type,
+        relation,
+        walk,
+        leftOut.map((candidate) => keyOf(candidate, name)),
+        place,
+      );
+    }
     const relationName = map.nameOf(type.name, from);
     return [...new Set(kept.map((candidate) => map.nameOf(candidate, name)))].flatMap((target) => {
       if (target === undefined) return [];
@@ -243,6 +258,15 @@ class Converter {
       const sources = kept.filter((candidate) => map.nameOf(candidate, name) === target);
       return [{ text: `${target} from ${relationName}`, sources: sources.map((candidate) => keyOf(candidate, name)) }];
     });
+  }
+
+  /** The types of which the name is converted, and those of which it is left out. */
+  #divide(types: readonly string[], name: string): readonly [kept: string[], leftOut: string[]] {
+    const isLeftOut = (type: string): boolean => {
+      const relation = this.#model.get(type)?.relations.get(name);
+      return relation !== undefined && this.#leftOut.has(relation);
+    };
+    return [types.filter((type) => !isLeftOut(type)), types.filter(isLeftOut)];
   }
 
   /** What can be followed: a relation that is only granted, and only to entities. */

@@ -31,18 +31,16 @@ function restrictionIn(lexer: Lexer): Restriction {
   return { type, relation, wildcard, condition, expires: false, place };
 }
 
-function restrictionsIn(lexer: Lexer): Restriction[] {
-  const restrictions: Restriction[] = [];
+function readRestrictions(lexer: Lexer, restrictions: Restriction[]): void {
   lexer.expect('[', 'before the types');
   do restrictions.push(restrictionIn(lexer));
   while (lexer.take(','));
   lexer.expect(']', 'after the types');
-  return restrictions;
 }
 
 function operandIn(lexer: Lexer, restrictions: Restriction[], depth: number): Expression {
   if (lexer.sees('[')) {
-    restrictions.push(...restrictionsIn(lexer));
+    readRestrictions(lexer, restrictions);
     return { kind: 'stored' };
   }
   if (lexer.sees('(')) {

@@ -179,7 +179,7 @@ export function mapRelations(
     for (const relation of type.relations.values()) {
       const target = targets.get(relation.name);
       const reason = reasons.get(relation.name);
-      if (leftOut(relation) || reason === undefined || target === undefined || !isRelation(target)) continue;
+      if (reason === undefined || target === undefined || !isRelation(target)) continue;
       mapped.push({ type: type.name, name: relation.name, relation: target, reason });
     }
   }

@@ -19,6 +19,8 @@ export interface NeutralRestriction {
 export interface NeutralRelation {
   readonly name: string;
   readonly restrictions: readonly NeutralRestriction[];
+  /** What else the holder of a grant needs, or must not have been granted. */
+  readonly besides: { readonly kind: 'and' | 'not'; readonly name: string } | undefined;
   readonly terms: readonly Term[];
 }
 
@@ -45,10 +47,17 @@ const fgaTerm = (term: Term): string => {
   return term.kind === 'and' ? `(${term.names.join(' and ')})` : `(${term.name} but not ${term.not})`;
 };
 
+function fgaGranted({ restrictions, besides }: NeutralRelation): string[] {
+  if (restrictions.length === 0) return [];
+  const list = `[${restrictions.map(restrictionText).join(', ')}]`;
+  return [besides === undefined ? list : `(${list} ${besides.kind === 'and' ? 'and' : 'but not'} ${besides.name})`];
+}
+
 export function fgaText(model: NeutralModel): string {
   const types = [...model].map(([type, relations]) => {
-    const defines = relations.map(({ name, restrictions, terms }) => {
-      const stored = restrictions.length === 0 ? [] : [`[${restrictions.map(restrictionText).join(', ')}]`];
+    const defines = relations.map((relation) => {
+      const { name, terms } = relation;
+      const stored = fgaGranted(relation);
       return `    define ${name}: ${[...stored, ...terms.map(fgaTerm)].join(' or ')}\n`;
     });
     return `type ${type}\n${defines.length === 0 ? '' : `  relations\n${defines.join('')}`}`;
@@ -56,8 +65,17 @@ export function fgaText(model: NeutralModel): string {
   return `model\n  schema 1.1\n${types.join('')}condition rainy(sky: string) {\n  sky == "rain}"\n}\n`;
 }
 
+const named = (relation: string): object => ({ computedUserset: { object: '', relation } });
+
+function jsonGranted({ restrictions, besides }: NeutralRelation): object[] {
+  if (restrictions.length === 0) return [];
+  if (besides === undefined) return [{ this: {} }];
+  return besides.kind === 'and'
+    ? [{ intersection: { child: [{ this: {} }, named(besides.name)] } }]
+    : [{ difference: { base: { this: {} }, subtract: named(besides.name) } }];
+}
+
 const jsonTerm = (term: Term): object => {
-  const named = (relation: string): object => ({ computedUserset: { object: '', relation } });
   if (term.kind === 'name') return named(term.name);
   if (term.kind === 'and') return { intersection: { child: term.names.map(named) } };
   if (term.kind === 'not') return { difference: { base: named(term.name), subtract: named(term.not) } };
@@ -75,8 +93,9 @@ export function jsonText(model: NeutralModel): string {
   const definitions = [...model].map(([type, relations]) => ({
     type,
     relations: Object.fromEntries(
-      relations.map(({ name, restrictions, terms }) => {
-        const child = [...(restrictions.length === 0 ? [] : [{ this: {} }]), ...terms.map(jsonTerm)];
+      relations.map((relation) => {
+        const { name, terms } = relation;
+        const child = [...jsonGranted(relation), ...terms.map(jsonTerm)];
         return [name, child.length === 1 ? child[0] : { union: { child } }];
       }),
     ),
@@ -181,10 +200,11 @@ export function meaningOf(
     (facts, fact) => {
       const relation = model.get(typeOf(fact.object))?.find(({ name }) => name === fact.relation);
       if (relation === undefined) return false;
-      return (
-        (relation.restrictions.length > 0 && granted(facts, fact)) ||
-        relation.terms.some((term) => termHolds(facts, term, fact))
-      );
+      const { besides, terms } = relation;
+      const other = { ...fact, relation: besides?.name ?? '' };
+      const counts =
+        besides === undefined || (besides.kind === 'and' ? facts.has(factText(other)) : !granted(new Set(), other));
+      return (counts && granted(facts, fact)) || terms.some((term) => termHolds(facts, term, fact));
     },
     (type) => (model.get(type) ?? []).map(({ name }) => name),
   );
@@ -200,6 +220,7 @@ const number = fc.nat({ max: 1000 });
 const relationDraw = fc.record({
   name: fc.constantFrom(...NAMES),
   form: fc.constantFrom('granted', 'granted', 'derived', 'both'),
+  besides: number,
   restrictions: fc.array(fc.record({ kind: number, type: number, name: number }), { minLength: 1, maxLength: 3 }),
   terms: fc.array(fc.record({ kind: number, name: number, from: number }), { minLength: 1, maxLength: 3 }),
 });
@@ -251,10 +272,16 @@ function modelFrom({ types }: ModelDraw, { fits, apart }: Drawing): NeutralModel
       if (kind < 4 || from === undefined) return { kind: 'name', name };
       return { kind: 'from', name: at(NAMES, draw.name) ?? 'viewer', from };
     };
+    const besidesOf = (draw: number): NeutralRelation['besides'] => {
+      const kind = draw % 8 === 0 ? 'and' : 'not';
+      const name = at(kind === 'and' ? draws.map((each) => each.name) : onlyGranted, draw);
+      return fits || apart || draw % 8 > 1 || name === undefined ? undefined : { kind, name };
+    };
     model.set(
       type,
-      draws.map(({ name, form, terms }) => ({
+      draws.map(({ name, form, besides, terms }) => ({
         name,
+        besides: besidesOf(besides),
         restrictions: isDerived(form) ? [] : (restrictions.get(name) ?? []),
         terms: form === 'granted' || (apart && form === 'both') ? [] : terms.map(termOf),
       })),
