@@ -116,14 +116,17 @@ function listed(lines: readonly string[]): string {
   return [...lines.slice(0, LISTED_MAX).map((line) => `  ${line}`), ...more].join('\n');
 }
 
-function demandAll(names: readonly TypeNames[]): void {
-  const open = names.flatMap((type) =>
-    type.open().map(({ name, place }) => `${formatPlace(place)}: ${type.type.name.slice(0, 64)}#${name.slice(0, 64)}`),
+function demandAll(types: readonly TypeNames[]): void {
+  const open = types.flatMap((names) =>
+    names
+      .open()
+      .map(({ name, place }) => ({ names, place, key: `${names.type.name.slice(0, 64)}#${name.slice(0, 64)}` })),
   );
-  if (open.length === 0) return;
-  const [first] = names.flatMap((type) => type.open().map(({ name }) => ({ type: type.type.name, name })));
+  const [first] = open;
+  if (first === undefined) return;
+  const free = RELATIONS.findLast((relation) => relation !== 'parent' && !first.names.sources.has(relation)) ?? '…';
   throw new CliFailure(
-    `Choose a relation of grantd for each of these:\n${listed(open)}\n  For example: --map '${first?.type.slice(0, 64)}#${first?.name.slice(0, 64)}=guest'; without "TYPE#", for all types. The relations are ${RELATIONS.join(', ')}.\n  Within a type, each can be used once; any choice gives the same answers.`,
+    `Choose a relation of grantd for each of these:\n${listed(open.map(({ place, key }) => `${formatPlace(place)}: ${key}`))}\n  For example: --map '${first.key}=${free}'; without "TYPE#", for all types. The relations are ${RELATIONS.join(', ')}.\n  Within a type, each can be used once; any choice gives the same answers.`,
   );
 }
 
