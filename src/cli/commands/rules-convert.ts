@@ -21,8 +21,8 @@ interface ConvertOptions {
   readonly partial?: boolean;
 }
 
-/** Of lines that tell the same kind of thing, a person reads no more. */
-const FINDINGS_SHOWN_MAX = 200;
+/** Nobody reads more; a model that has more does not fit. */
+const FINDINGS_SHOWN_MAX = 1000;
 
 function parseMapOption(text: string): MapOption {
   const equals = text.lastIndexOf('=');

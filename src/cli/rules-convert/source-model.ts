@@ -78,10 +78,18 @@ export const modelFailure = (place: Place, message: string): CliFailure =>
 /** A text from a file within a message: bounded, and its control characters escaped. */
 export const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
+/** What either system accepts as a name, without characters that would not show in a message. */
+const SOURCE_NAME_REGEX = /^[^:#@*\s\p{Cc}\p{Cf}\p{Cs}]{1,254}$/u;
+
+function demandName(name: string, place: Place): void {
+  if (!SOURCE_NAME_REGEX.test(name)) throw modelFailure(place, `${quote(name)} is not a name.`);
+}
+
 export const isStored = ({ restrictions }: SourceRelation): boolean => restrictions.length > 0;
 
 function addRelations(relations: Map<string, SourceRelation>, { name: type, relations: added }: TypeDeclaration): void {
   for (const relation of added) {
+    demandName(relation.name, relation.place);
     const former = relations.get(relation.name);
     if (former !== undefined) {
       const where = formatPlace(former.place);
@@ -103,6 +111,7 @@ export function joinDeclarations(declarations: readonly TypeDeclaration[]): Sour
   for (const declaration of declarations) {
     const { name, place } = declaration;
     if (declaration.extends) continue;
+    demandName(name, place);
     const former = types.get(name);
     if (former !== undefined) {
       throw modelFailure(place, `${quote(name)} is already defined at ${formatPlace(former.place)}.`);

@@ -321,6 +321,17 @@ describe('a conversion', () => {
     assert.throws(() => convert([many(201)]), /one more rule than the 200/);
   });
 
+  it('refuses names that would not show in a message', () => {
+    for (const name of ['', 'a b', 'a#b', '\u001b[31m', '\u202e', 'x'.repeat(255)]) {
+      const type = JSON.stringify({ type_definitions: [{ type: name || ' ' }] });
+      const relation = JSON.stringify({
+        type_definitions: [{ type: 't', relations: { [name]: { computedUserset: { relation: name } } } }],
+      });
+      assert.throws(() => convert([type]), /file0:1:22: ".*" is not a name\./);
+      if (name !== '') assert.throws(() => convert([relation]), /is not a name\./);
+    }
+  });
+
   it('refuses what is defined twice or not at all', () => {
     const failures: readonly (readonly [RegExp, ...string[]])[] = [
       [/file0:4:6: "user" is already defined at file0:3:6/, 'type user', 'type user'],
