@@ -21,6 +21,7 @@ import {
   NAMESPACE_REGEX,
   RELATIONS,
 } from '../../core/tuples.ts';
+import { NAME_PATTERN } from '../../rules/rule-set.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
