@@ -1,7 +1,7 @@
 // Evaluates a check under rules: a search from the object and one from the subject, the one that has cost less so far
 // goes on, and they meet. If either is complete and they have not met, the answer is no: so a check costs about twice
-// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach, the
-// other may; if neither can, the check is refused.
+// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach,
+// the other may; if neither can, the check is refused.
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';

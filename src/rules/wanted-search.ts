@@ -66,7 +66,9 @@ export class WantedSearch {
     return this.#visited;
   }
 
-  /** Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true. */
+  /**
+   * Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true.
+   */
   step(onVisit: (visit: WantedObject) => boolean): void {
     const source = this.#sources.at(-1);
     if (source !== undefined) {

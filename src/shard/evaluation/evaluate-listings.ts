@@ -1,6 +1,6 @@
 // Listings of a tenant with rules: the objects on which a subject holds a name, and the subjects that hold one on an
-// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it rests
-// on; so it is the state of one moment. Nothing is kept between pages.
+// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
+// rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
