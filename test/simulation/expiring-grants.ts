@@ -60,9 +60,9 @@ export class ExpiringGrants {
     this.#asked.set(object, (this.#asked.get(object) ?? 0) + 1);
   }
 
-  /** The grant existed, and has another expiry from now on. */
-  extended({ tuple, grantId }: Life, expiresAtMs: number): void {
-    this.#asked.set(tuple.object, (this.#asked.get(tuple.object) ?? 0) - 1);
+  /** The grant existed, and has another expiry from now on, or its first one. */
+  extended({ tuple, grantId, expiresAtMs: before }: Life, expiresAtMs: number): void {
+    if (before !== NEVER_MS) this.#asked.set(tuple.object, (this.#asked.get(tuple.object) ?? 0) - 1);
     this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
   }
 
