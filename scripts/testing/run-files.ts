@@ -19,6 +19,7 @@ const BESIDE = PROCESSORS + 1;
 const SHARED_MAX = 2 * PROCESSORS;
 /** Not worth another process. */
 const FILES_MIN = 10;
+const PRELOADED = ['--import', join(import.meta.dirname, 'untracked-promises.ts')];
 /** Processes that are shared have many files to run. */
 const SHARED_TIMEOUTS = 3;
 /** As long as most files take. */
@@ -90,6 +91,7 @@ async function runOwn({ processes, concurrency }: Group, report: Report, signal:
   const stream = run({
     files: files.map(({ path }) => join(ROOT, path)),
     cwd: ROOT,
+    execArgv: PRELOADED,
     concurrency,
     timeout: timeoutOf(files),
     signal,
@@ -121,6 +123,7 @@ async function runShared({ processes, concurrency }: Group, report: Report, sign
     const stream = run({
       files: [...running.keys()],
       cwd: ROOT,
+      execArgv: PRELOADED,
       concurrency,
       timeout: SHARED_TIMEOUTS * timeoutOf(processes.flat()),
       signal,

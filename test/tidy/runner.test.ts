@@ -375,6 +375,55 @@ describe('the runner', () => {
     assert.match(stdout, /It left: the exit code\./);
   });
 
+  it('has node:test follow no promise, and knows nevertheless which test an error or a hook belongs to', () => {
+    const { status, stdout } = runIn(
+      {
+        'test/unit/a.test.ts': `
+          import assert from 'node:assert/strict';
+          import { after, describe } from 'node:test';
+          import { setImmediate as turn } from 'node:timers/promises';
+          it('follows none', async () => {
+            await turn();
+            assert.deepEqual(Object.getOwnPropertySymbols(Promise.resolve()), []);
+          });
+          let ended = 0;
+          describe('suite', async () => {
+            await turn();
+            it('outer', async (context) => {
+              await turn();
+              after(() => { ended += 1; });
+              await context.test('inner', async () => {
+                await turn();
+                after(() => { ended += 1; });
+              });
+              assert.equal(ended, 1);
+            });
+            it('after it', () => assert.equal(ended, 2));
+          });
+          it('rejects', async () => {
+            await turn();
+            Promise.reject(new Error('aside'));
+            await new Promise(() => {});
+          });
+          it('throws', async () => {
+            await turn();
+            setTimeout(() => { throw new Error('aside'); }, 1);
+            await new Promise(() => {});
+          });
+          it('emits', async () => {
+            await turn();
+            process.nextTick(() => { throw new Error('aside'); });
+            await new Promise(() => {});
+          });`,
+      },
+      'unit',
+    );
+    assert.equal(status, 1);
+    const failures = failuresOf(stdout).map((failure) => failure?.replace(/^test\/unit\/a\.test\.ts(:\d+)? /, ''));
+    assert.deepEqual(failures, ['rejects', 'throws', 'emits'], stdout);
+    assert.match(stdout, /unit {2,}[\d.]+ s {2}7 tests in 1 files/);
+  });
+
   it('fails every file whose process ends before it', () => {
     const ends = "import { describe } from 'node:test';\ndescribe('a', () => it('ends', () => process.exit(0)));";
     const files = { 'test/unit/a.test.ts': ends, 'test/unit/b.test.ts': "it('b', () => {});" };
