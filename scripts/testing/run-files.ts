@@ -6,7 +6,6 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import type { TestEvent } from 'node:test/reporters';
-import { pathToFileURL } from 'node:url';
 import { type Durations, longestFirst } from './durations.ts';
 import type { Report } from './report.ts';
 import { SharedProcess } from './shared-results.ts';
@@ -19,7 +18,7 @@ const BESIDE = PROCESSORS + 1;
 const SHARED_MAX = 2 * PROCESSORS;
 /** Not worth another process. */
 const FILES_MIN = 10;
-const PRELOADED = ['--import', join(import.meta.dirname, 'untracked-promises.ts')];
+const PRELOADED = ['--import', import.meta.resolve('./untracked-promises.ts')];
 /** Processes that are shared have many files to run. */
 const SHARED_TIMEOUTS = 3;
 /** As long as most files take. */
@@ -110,7 +109,7 @@ async function runOwn({ processes, concurrency }: Group, report: Report, signal:
 async function runShared({ processes, concurrency }: Group, report: Report, signal: AbortSignal): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-tests-'));
   try {
-    const program = pathToFileURL(join(import.meta.dirname, 'shared-process.ts')).href;
+    const program = import.meta.resolve('./shared-process.ts');
     const running = new Map(
       processes.map((files, index) => {
         const entry = join(directory, `process-${index + 1}.mjs`);

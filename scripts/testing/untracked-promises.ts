@@ -1,9 +1,9 @@
-// Loaded before node:test in the processes of the runner. node:test follows every promise of the program with a hook, to
-// know which test it belongs to, and that takes half of the processor time of tests with many promises. Here the test
-// is known from an AsyncLocalStorage instead, which costs next to nothing.
+// Loaded before node:test in the processes that run tests. node:test follows every promise of the program with a hook,
+// to know which test it belongs to; that takes half of the processor time of tests with many promises, or more. Here an
+// AsyncLocalStorage knows the test, which costs next to nothing.
 //
-// node:test has no setting for this, so while it loads it gets two other functions of node:async_hooks. What holds it
-// when Node changes: the tests of the runner (test/tidy/runner.test.ts).
+// node:test has no setting for this, so it gets other functions of node:async_hooks while it loads. The tests of the
+// runner fail if a new version of Node no longer works with this (test/tidy/runner.test.ts).
 
 import asyncHooks, { AsyncLocalStorage, AsyncResource, type HookCallbacks } from 'node:async_hooks';
 
