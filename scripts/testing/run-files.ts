@@ -19,6 +19,7 @@ const SHARED_MAX = 2 * PROCESSORS;
 /** Not worth another process. */
 const FILES_MIN = 10;
 const PRELOADED = ['--import', import.meta.resolve('./untracked-promises.ts')];
+const LOW_PRIORITY = ['--import', import.meta.resolve('./low-priority.ts')];
 /** Processes that are shared have many files to run. */
 const SHARED_TIMEOUTS = 3;
 /** As long as most files take. */
@@ -28,7 +29,7 @@ const DURATION_UNKNOWN_MS = 300;
 export interface Group {
   /** The files of each process. */
   readonly processes: readonly (readonly SuiteFile[])[];
-  readonly shared: boolean;
+  readonly runs: SuiteFile['suite']['runs'];
   readonly concurrency: number;
 }
 
@@ -47,21 +48,22 @@ function distribute(files: readonly SuiteFile[], durations: Durations): SuiteFil
   return shares.map((share) => files.filter((file) => share.files.includes(file)));
 }
 
-/** First what shares processes, then what runs beside others, then each suite that needs the machine to itself. */
+/** First what runs behind the others, and those in their order; each suite that runs alone is a group of its own. */
 export function groupsOf(files: readonly SuiteFile[], durations: Durations = new Map()): Group[] {
   const own = files.filter((file) => !isShared(file));
   const isBeside = ({ suite }: SuiteFile): boolean => suite.runs === 'beside' || suite.runs === 'together';
-  const alone = Map.groupBy(
+  const oneByOne = Map.groupBy(
     own.filter((file) => !isBeside(file)),
     ({ suite }) => suite,
   );
   const each = (some: readonly SuiteFile[]): SuiteFile[][] => some.map((file) => [file]);
-  const groups = [
-    { processes: distribute(files.filter(isShared), durations), shared: true, concurrency: BESIDE },
-    { processes: each(longestFirst(own.filter(isBeside), durations)), shared: false, concurrency: BESIDE },
-    ...[...alone.values()].map((some) => ({ processes: each(some), shared: false, concurrency: 1 })),
+  const groups: Group[] = [
+    { runs: 'together', processes: distribute(files.filter(isShared), durations), concurrency: BESIDE },
+    { runs: 'beside', processes: each(longestFirst(own.filter(isBeside), durations)), concurrency: BESIDE },
+    ...[...oneByOne].map(([{ runs }, some]) => ({ runs, processes: each(some), concurrency: 1 })),
   ];
-  return groups.filter(({ processes }) => processes.length > 0);
+  const some = groups.filter(({ processes }) => processes.length > 0);
+  return [...some.filter(({ runs }) => runs === 'behind'), ...some.filter(({ runs }) => runs !== 'behind')];
 }
 
 /** Resolves when all have ended; the report has the results. */
@@ -71,10 +73,13 @@ export async function runFiles(
   report: Report,
   signal: AbortSignal,
 ): Promise<void> {
+  const behind: Promise<void>[] = [];
   for (const group of groupsOf(files, durations)) {
-    if (signal.aborted) return;
-    await (group.shared ? runShared(group, report, signal) : runOwn(group, report, signal));
+    if (signal.aborted) break;
+    if (group.runs === 'behind') behind.push(runOwn(group, report, signal));
+    else await (group.runs === 'together' ? runShared(group, report, signal) : runOwn(group, report, signal));
   }
+  await Promise.all(behind);
 }
 
 /** Undefined for what is about the whole run. */
@@ -85,12 +90,12 @@ const entryOf = ({ data }: TestEvent): string | undefined => {
 
 const timeoutOf = (files: readonly SuiteFile[]): number => Math.max(...files.map(({ suite }) => suite.timeoutMs));
 
-async function runOwn({ processes, concurrency }: Group, report: Report, signal: AbortSignal): Promise<void> {
+async function runOwn({ processes, concurrency, runs }: Group, report: Report, signal: AbortSignal): Promise<void> {
   const files = processes.flat();
   const stream = run({
     files: files.map(({ path }) => join(ROOT, path)),
     cwd: ROOT,
-    execArgv: PRELOADED,
+    execArgv: runs === 'behind' ? [...PRELOADED, ...LOW_PRIORITY] : PRELOADED,
     concurrency,
     timeout: timeoutOf(files),
     signal,

@@ -12,9 +12,11 @@ export interface Suite {
   readonly what: string;
   /**
    * `together`: many files in one process, beside others. `beside`: each file in a process of its own, beside others.
-   * `alone`: one file at a time and nothing else. `asked`: alone, and only when named.
+   * `behind`: one file at a time, from the start of the run and at the lowest priority, so that it takes only processor
+   * time that the others leave; for tests on virtual time. `alone`: one file at a time, with nothing but those behind.
+   * `asked`: alone, and only when named.
    */
-  readonly runs: 'together' | 'beside' | 'alone' | 'asked';
+  readonly runs: 'together' | 'beside' | 'behind' | 'alone' | 'asked';
   readonly timeoutMs: number;
 }
 
@@ -38,7 +40,7 @@ export const SUITES: readonly Suite[] = [
   row('tidy', 'together', 5, 'the code and the docs read as text'),
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
-  row('simulation', 'alone', 5, 'the cluster on virtual time: seeds and mutations'),
+  row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),
   row('browser', 'alone', 5, 'the console in a real browser'),
   row('alone', 'alone', 5, 'Redis under load'),
   row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),

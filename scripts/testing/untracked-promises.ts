@@ -6,6 +6,7 @@
 // runner fail if a new version of Node no longer works with this (test/tidy/runner.test.ts).
 
 import asyncHooks, { AsyncLocalStorage, AsyncResource, type HookCallbacks } from 'node:async_hooks';
+import { isMainThread } from 'node:worker_threads';
 
 const { createHook, executionAsyncId } = asyncHooks;
 const running = new AsyncLocalStorage<number>();
@@ -17,16 +18,19 @@ function enter(id: number, test: AsyncResource): void {
   Reflect.set(test, 'runInAsyncScope', inside);
 }
 
-asyncHooks.createHook = ({ init }: HookCallbacks) =>
-  createHook({
-    init(id, type, triggerId, resource) {
-      if (type !== 'Test' || !(resource instanceof AsyncResource)) return;
-      init?.(id, type, triggerId, resource);
-      enter(id, resource);
-    },
-    trackPromises: false,
-  });
-asyncHooks.executionAsyncId = () => running.getStore() ?? executionAsyncId();
-await import('node:test');
-asyncHooks.createHook = createHook;
-asyncHooks.executionAsyncId = executionAsyncId;
+// Worker threads inherit this import, and run no tests.
+if (isMainThread) {
+  asyncHooks.createHook = ({ init }: HookCallbacks) =>
+    createHook({
+      init(id, type, triggerId, resource) {
+        if (type !== 'Test' || !(resource instanceof AsyncResource)) return;
+        init?.(id, type, triggerId, resource);
+        enter(id, resource);
+      },
+      trackPromises: false,
+    });
+  asyncHooks.executionAsyncId = () => running.getStore() ?? executionAsyncId();
+  await import('node:test');
+  asyncHooks.createHook = createHook;
+  asyncHooks.executionAsyncId = executionAsyncId;
+}

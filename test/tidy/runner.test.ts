@@ -24,6 +24,27 @@ const chosen = (...words: readonly string[]): string[] => pathsOf(select(words, 
 const below = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).sort();
 const namesOf = (each: readonly { readonly name: string }[]): string[] => each.map(({ name }) => name);
 
+/** Runs the runner of a copy of the project that holds nothing but the runner and these tests. */
+function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const root = mkdtempSync(join(tmpdir(), 'grantd-runner-'));
+  try {
+    symlinkSync(join(ROOT, 'src'), join(root, 'src'));
+    for (const path of below('scripts/{test.ts,testing/*.ts}')) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), readText(path));
+    }
+    for (const [path, text] of Object.entries(tests)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), `import { it } from 'node:test';\n${text}`);
+    }
+    // As started by hand: this process is a test itself, of which the runner is to know nothing.
+    const { NODE_TEST_CONTEXT: _context, NODE_OPTIONS: _options, ...env } = process.env;
+    return spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], { encoding: 'utf8', env });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
 describe('npm test', () => {
   it('knows every test file, once, in a suite that has files', () => {
     assert.ok(all.length > 250);
@@ -130,8 +151,10 @@ describe('npm test', () => {
   it('has files of unit and tidy share a few processes of equal length, and every other file its own process', () => {
     const slow = 'test/unit/core/tuples.test.ts';
     const durations = new Map(all.map(({ path }) => [path, path === slow ? 60_000 : 100]));
-    const [shared, ...others] = groupsOf(all, durations);
-    assert.ok(shared?.shared && shared.processes.length > 1);
+    const groups = groupsOf(all, durations);
+    const shared = groups.find(({ runs }) => runs === 'together');
+    const others = groups.filter((group) => group !== shared);
+    assert.ok(shared !== undefined && shared.processes.length > 1);
     assert.deepEqual(new Set(shared.processes.flat().map(({ suite }) => suite.name)), new Set(['unit', 'tidy']));
     assert.deepEqual(
       shared.processes.map(pathsOf).find((paths) => paths.includes(slow)),
@@ -141,10 +164,26 @@ describe('npm test', () => {
     assert.equal(groupsOf(select([slow], all).files)[0]?.processes.length, 1);
   });
 
+  it('starts what runs behind the others before them, at a lower priority', () => {
+    const [first, ...others] = groupsOf(all);
+    assert.deepEqual([first?.runs, first?.concurrency], ['behind', 1]);
+    assert.ok(first?.processes.flat().every(({ suite }) => suite.name === 'simulation'));
+    assert.ok(others.length > 2 && others.every(({ runs }) => runs !== 'behind'));
+    const path = 'test/simulation/a.test.ts';
+    const text = "import { getPriority } from 'node:os';\nit('p', () => { if (getPriority() < 19) throw 1; });";
+    const { status, stdout } = runIn(
+      { [path]: text, 'test/unit/b.test.ts': "it('b', () => {});" },
+      'simulation',
+      'unit',
+    );
+    assert.equal(status, 0, stdout);
+    for (const suite of ['simulation', 'unit']) assert.match(stdout, new RegExp(`✔ ${suite} .* 1 tests in 1 files`));
+  });
+
   it('gives each test that measures its process one of its own', () => {
     const importers = below('test/unit/**/*.test.ts').filter((path) => readText(path).includes('/live-bytes.ts'));
     assert.deepEqual(importers, MEASURES_ITS_PROCESS);
-    const alone = groupsOf(all).filter(({ shared }) => !shared);
+    const alone = groupsOf(all).filter(({ runs }) => runs !== 'together');
     const own = new Set(alone.flatMap(({ processes }) => processes.flat().map(({ path }) => path)));
     assert.ok(importers.every((path) => own.has(path)));
   });
@@ -314,27 +353,6 @@ describe('the report of a run', () => {
 });
 
 describe('the runner', () => {
-  /** Runs the runner of a copy of the project that holds nothing but the runner and these tests. */
-  function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string[]) {
-    const root = mkdtempSync(join(tmpdir(), 'grantd-runner-'));
-    try {
-      symlinkSync(join(ROOT, 'src'), join(root, 'src'));
-      for (const path of below('scripts/{test.ts,testing/*.ts}')) {
-        mkdirSync(dirname(join(root, path)), { recursive: true });
-        writeFileSync(join(root, path), readText(path));
-      }
-      for (const [path, text] of Object.entries(tests)) {
-        mkdirSync(dirname(join(root, path)), { recursive: true });
-        writeFileSync(join(root, path), `import { it } from 'node:test';\n${text}`);
-      }
-      // As started by hand: this process is a test itself, of which the runner is to know nothing.
-      const { NODE_TEST_CONTEXT: _context, NODE_OPTIONS: _options, ...env } = process.env;
-      return spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], { encoding: 'utf8', env });
-    } finally {
-      rmSync(root, { recursive: true });
-    }
-  }
-
   it('ends with 0 where all pass, and with 1 where one fails or a file cannot be loaded', () => {
     const good = "it('passes', () => {});";
     const passed = runIn({ 'test/unit/good.test.ts': good }, 'unit');
