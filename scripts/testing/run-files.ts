@@ -12,8 +12,10 @@ import { SharedProcess } from './shared-results.ts';
 import { MEASURES_ITS_PROCESS, ROOT, type SuiteFile } from './suites.ts';
 
 const PROCESSORS = availableParallelism();
-/** More than there are processors: most tests sometimes wait for a process or a socket. */
-const BESIDE = PROCESSORS + 1;
+/** More than there are processors: these mostly compute, but sometimes wait for a process or a socket. */
+const TOGETHER = PROCESSORS + 1;
+/** These wait about half of their time. */
+const BESIDE = 2 * PROCESSORS;
 /** More than run at a time, so that none is left to run alone for long. */
 const SHARED_MAX = 2 * PROCESSORS;
 /** Not worth another process. */
@@ -58,7 +60,7 @@ export function groupsOf(files: readonly SuiteFile[], durations: Durations = new
   );
   const each = (some: readonly SuiteFile[]): SuiteFile[][] => some.map((file) => [file]);
   const groups: Group[] = [
-    { runs: 'together', processes: distribute(files.filter(isShared), durations), concurrency: BESIDE },
+    { runs: 'together', processes: distribute(files.filter(isShared), durations), concurrency: TOGETHER },
     { runs: 'beside', processes: each(longestFirst(own.filter(isBeside), durations)), concurrency: BESIDE },
     ...[...oneByOne].map(([{ runs }, some]) => ({ runs, processes: each(some), concurrency: 1 })),
   ];

@@ -61,6 +61,14 @@ describe('npm test', () => {
     assert.deepEqual(named, [...suites, 'test/kit', 'tools/engines'].sort());
   });
 
+  it('has every suite in CONTRIBUTING.md, with its time and what it protects', () => {
+    const [, table = ''] = readText('CONTRIBUTING.md').split(/^\| suite +\| time +\| what it protects +\|\n/m);
+    const [body = ''] = table.split('\n\n');
+    const rows = [...body.matchAll(/^\| `([^`]+)` +\| (?:about )?\d+ (?:s|min) +\| ([^|]+?) +\|$/gm)];
+    assert.deepEqual(rows.map(([, name]) => name).sort(), namesOf(SUITES).sort());
+    assert.equal(new Set(rows.map(([, , protection]) => protection)).size, SUITES.length);
+  });
+
   it('refuses a test file in the folder of no suite', () => {
     assert.throws(
       () => listTestFiles(['test/other/x.test.ts']),
