@@ -11,6 +11,7 @@ import { LoadClient } from './load/load-client.ts';
 import { describeMachine, renderFigures, renderMachine } from './report.ts';
 import { type BenchContext, type LargeDirectory, MissingEngine, type Scenario } from './scenario.ts';
 import { bulkScenario } from './scenarios/bulk.ts';
+import { bulkWritesScenario } from './scenarios/bulk-writes.ts';
 import { cassandraScenario } from './scenarios/cassandra.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
@@ -28,6 +29,7 @@ const SCENARIOS: readonly Scenario[] = [
   checkScenario,
   bulkScenario,
   grantsScenario,
+  bulkWritesScenario,
   listingsScenario,
   limitsScenario,
   memoryScenario,

@@ -58,8 +58,8 @@ export const ERROR_CATALOGUE = Object.freeze({
   'bulk-too-large': entry(
     400,
     3,
-    'Too many checks in one call',
-    'A bulk call may contain at most 100 checks. Split it into several calls.',
+    'Too many elements in one call',
+    'A bulk check may contain at most 100 checks, and a bulk write at most 100 grants and revocations together, and at most 100 conditions. The detail says how many there are. Split the call into several.',
   ),
   unauthorized: entry(
     401,
@@ -103,11 +103,17 @@ export const ERROR_CATALOGUE = Object.freeze({
     'The path exists, but does not support this method. The Allow header lists the methods it supports.',
   ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
+  'precondition-failed': entry(
+    412,
+    9,
+    'Precondition failed',
+    'A condition of a bulk write was not met, so nothing was changed. The detail names the first such condition. Read the grants again before you decide what to write.',
+  ),
   'payload-too-large': entry(
     413,
     3,
     'Payload too large',
-    'The body is larger than this operation accepts: 1 MiB for a bulk check, 64 KiB otherwise.',
+    'The body is larger than this operation accepts: 1 MiB for a bulk check or a bulk write, 64 KiB otherwise.',
   ),
   'unsupported-media-type': entry(
     415,

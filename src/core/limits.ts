@@ -4,6 +4,19 @@
 /** Checks per bulk request: about 220 KiB of the longest identifiers, decided in one step of a shard. */
 export const BULK_CHECKS_MAX = 100;
 
+/** Changes of one bulk write, and its conditions. */
+export const BULK_CHANGES_MAX = 100;
+export const BULK_CONDITIONS_MAX = 100;
+
+/** Grants that one call revokes by a filter, at one moment: a step of a few milliseconds. */
+export const REVOKED_PER_CALL_MAX = 1000;
+
+/**
+ * UTF-8 bytes of the body of a bulk call: 200 tuples of the longest identifiers are about 440 KiB. With every character
+ * escaped, 100 of them are 700 KiB.
+ */
+export const BULK_BODY_BYTES_MAX = 1024 * 1024;
+
 /**
  * Grants written by one call, and lines of one import request: 2.3 MB of the longest identifiers, well below the limit
  * of a message.

@@ -9,7 +9,10 @@ import type { Grant, Namespace, Tuple } from '../core/tuples.ts';
 import type {
   AuditLogPage,
   AuditLogQuery,
+  BulkWrite,
+  BulkWriteResult,
   ClusterMember,
+  GrantFilter,
   GrantRequest,
   GrantResult,
   GrantsQuery,
@@ -19,6 +22,7 @@ import type {
   ObjectsQuery,
   PageQuery,
   ResultPage,
+  RevokeResult,
   SlotStatus,
   TenantStatus,
   UsageMinute,
@@ -60,6 +64,8 @@ export interface TenantSession {
     checks: readonly Tuple[],
   ): Promise<{ readonly authorized: readonly boolean[]; readonly checkedAtMs: number }>;
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
+  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult>;
+  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;
   listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>>;
   listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
   listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>>;

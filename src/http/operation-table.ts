@@ -14,7 +14,9 @@ import { listSubjects } from './operations/list-subjects.ts';
 import type { CheckOutcomes, Operation } from './operations/operation.ts';
 import { createReadOpenapi } from './operations/read-openapi.ts';
 import { revokeGrant } from './operations/revoke-grant.ts';
+import { revokeGrants } from './operations/revoke-grants.ts';
 import { revokeKey } from './operations/revoke-key.ts';
+import { writeBulk } from './operations/write-bulk.ts';
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
 export function createOperations(dependencies: {
@@ -29,6 +31,8 @@ export function createOperations(dependencies: {
     listGrants,
     createGrant,
     revokeGrant,
+    writeBulk,
+    revokeGrants,
     listObjects,
     listSubjects,
     listNamespaces,

@@ -79,8 +79,8 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** A JSON body of any shape; the caller validates it. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBody(request, { bytesMax: BODY_BYTES_MAX, mediaTypes: JSON_MEDIA_TYPES });
+export async function readJson(request: IncomingMessage, bytesMax: number = BODY_BYTES_MAX): Promise<unknown> {
+  const bytes = await readBody(request, { bytesMax, mediaTypes: JSON_MEDIA_TYPES });
   const text = decodeUtf8(bytes);
   try {
     return JSON.parse(text);

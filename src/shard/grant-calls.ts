@@ -16,6 +16,48 @@ export type GrantResult =
 
 export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
+/** What a bulk write asks about the state before it: does the grant exist? */
+export interface WriteCondition extends Tuple {
+  readonly exists: boolean;
+}
+
+/**
+ * Takes effect as a whole, at one moment of the tenant's history, or not at all. At most 100 changes, of which no two
+ * name the same tuple, and at most 100 conditions.
+ */
+export interface BulkWrite {
+  readonly grants: readonly Tuple[];
+  readonly revocations: readonly Tuple[];
+  /** All of them are evaluated at that moment, before the changes. */
+  readonly conditions: readonly WriteCondition[];
+}
+
+export type BulkWriteResult =
+  | {
+      readonly kind: 'written';
+      /** In the order of the request. */
+      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes)[];
+      /** Whether each of them existed. */
+      readonly revoked: readonly boolean[];
+    }
+  /** Nothing was changed. `condition`: the index of the first that was not met. */
+  | { readonly kind: 'condition-not-met'; readonly condition: number }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
+
+/** The grants of a subject or on an object; all of them, or those of one relation. */
+export interface GrantFilter {
+  readonly of: { readonly subject: string } | { readonly object: string };
+  /** Undefined: all. */
+  readonly relation: Relation | undefined;
+}
+
+export interface RevokeResult {
+  readonly revoked: number;
+  /** Whether no grant that matches the filter was left. */
+  readonly complete: boolean;
+}
+
 /** A page may have fewer than `limit` items, even none, although more follow. */
 export interface ResultPage<Item> {
   readonly items: readonly Item[];
@@ -42,8 +84,4 @@ export interface HoldersQuery extends PageQuery {
   readonly namespace: string | undefined;
 }
 
-export interface GrantsQuery extends PageQuery {
-  readonly of: { readonly subject: string } | { readonly object: string };
-  /** Undefined: all. */
-  readonly relation: Relation | undefined;
-}
+export interface GrantsQuery extends PageQuery, GrantFilter {}

@@ -133,3 +133,9 @@ export function monthOf(wallMs: number): string {
   }
   return cachedMonth;
 }
+
+/** The month before (-1) or after (1) a month. */
+export function monthBeside(month: string, step: 1 | -1): string {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return monthOf(Date.UTC(year, number - 1 + step));
+}

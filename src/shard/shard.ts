@@ -8,6 +8,9 @@ import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type {
+  BulkWrite,
+  BulkWriteResult,
+  GrantFilter,
   GrantRequest,
   GrantResult,
   GrantsQuery,
@@ -15,6 +18,7 @@ import type {
   ObjectsQuery,
   PageQuery,
   ResultPage,
+  RevokeResult,
 } from './grant-calls.ts';
 
 export type * from './grant-calls.ts';
@@ -287,6 +291,13 @@ export interface TenantConnection {
   checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
   /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
+  /** One operation. Resolves once it is durable. */
+  writeBulk(handle: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult>;
+  /**
+   * One operation: revokes up to 1,000 grants that match at one moment. By object, it rejects as `unavailable` until
+   * every grant of the tenant has its row by object.
+   */
+  revokeGrants(handle: number, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult>;
   listObjects(handle: number, query: ObjectsQuery): Promise<ResultPage<string>>;
   /** Rejects as `unavailable` until every grant of the tenant has its row by object. */
   listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;

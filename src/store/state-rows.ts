@@ -10,8 +10,8 @@ import type { Grant, Relation } from '../core/tuples.ts';
 export type Stamp = number;
 
 /**
- * The rows of a grant, by subject and by object. They are live if `gone` is false. A revocation writes `gone: true`:
- * the rows stay as tombstone rows, so that a late or lost write cannot bring the grant back.
+ * The rows of a grant, by subject and by object. A revocation writes both as tombstone rows, so that a late or
+ * lost write cannot bring the grant back.
  */
 export interface GrantWrite extends Grant {
   readonly kind: 'grant';

@@ -218,6 +218,76 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await assertAccessible(page, 'the audit log of a deleted tenant');
   });
 
+  it('creates pasted grants, and revokes all of a subject, step by step', async () => {
+    const { operator_token: token } = readDevFacts(directory);
+    const operate = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const response = await fetch(`${url}/operator/v1${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      assert.ok(response.ok, path);
+      return Object(await response.json());
+    };
+    const { tenant_id: tenantId } = await operate('/tenants', { name: 'Initech', plan: 'unlimited' });
+    const isHeld = async (subject: string): Promise<unknown> =>
+      (await operate(`/tenants/${tenantId}/check`, { subject, relation: 'viewer', object: 'document:1' })).authorized;
+    await using visit = await visitConsole(browser, url, { token: TOKEN });
+    const { page } = visit;
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const link = (name: string) => page.getByRole('link', { name, exact: true });
+
+    await visit.open(`/tenants/${tenantId}/grants`);
+    await link('Create many grants at once').click();
+    const box = page.getByLabel('Grants, one per line');
+    await box.fill('user:ada viewer document:1\nuser:bob reads document:1');
+    await button('Create the grants').click();
+    await page.getByText('1 line is wrong, see below. Nothing was created.').waitFor();
+    await page.getByText('Line 2: "relation" must be one of').waitFor();
+    assert.equal(await box.inputValue(), 'user:ada viewer document:1\nuser:bob reads document:1');
+    assert.ok(await box.evaluate((element) => element === document.activeElement));
+    await assertAccessible(page, 'lines that are wrong');
+    await assertFits(page, 'lines that are wrong');
+    assert.equal(await isHeld('user:ada'), false);
+    await box.fill('user:ada viewer document:1\nuser:bob,viewer,document:1');
+    await button('Create the grants').click();
+    await page.getByText('2 grants created').waitFor();
+    assert.deepEqual([await isHeld('user:ada'), await isHeld('user:bob')], [true, true]);
+
+    // More than two calls revoke.
+    for (let call = 0; call < 25; call += 1) {
+      const grants = Array.from({ length: 100 }, (_, index) => ({
+        subject: 'user:ada',
+        relation: 'editor',
+        object: `document:${call}-${index}`,
+      }));
+      await operate(`/tenants/${tenantId}/grants/bulk`, { grants });
+    }
+    await visit.open(`/tenants/${tenantId}/grants?subject=user:ada`);
+    await link('Revoke all of them …').click();
+    await page.getByRole('heading', { name: 'Revoke 2,501 grants of user:ada' }).waitFor();
+    await page.getByLabel('To confirm, type user:ada').fill('user:bob');
+    await button('Revoke all').click();
+    await page.getByText('This is not the same text. Nothing was revoked.').waitFor();
+    assert.equal(await isHeld('user:ada'), true);
+    await page.getByLabel('To confirm, type user:ada').fill('user:ada');
+    await button('Revoke all').click();
+    await page.getByText('2,501 grants revoked.').waitFor();
+    await page.getByRole('heading', { name: 'All grants of user:ada are revoked' }).waitFor();
+    await assertAccessible(page, 'the end of a revocation');
+    assert.deepEqual([await isHeld('user:ada'), await isHeld('user:bob')], [false, true]);
+    await link('Back to the grants').click();
+    await page.getByText('This subject has no grants').waitFor();
+
+    await visit.open(`/tenants/${tenantId}/grants?object=document:1`);
+    await link('Revoke all of them …').click();
+    await page.getByLabel('To confirm, type document:1').fill('document:1');
+    await button('Revoke all').click();
+    await page.getByText('1 grant revoked').waitFor();
+    assert.equal(await isHeld('user:bob'), false);
+  });
+
   it('is worked by keyboard alone, and shows where the focus is', async () => {
     await using visit = await visitConsole(browser, url);
     const { page } = visit;
@@ -331,6 +401,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/check${question}&object=document:plan`,
       `${base}/check${question}&object=wrong`,
       `${base}/grants/revoke?subject=user:ada&relation=viewer&object=document:plan`,
+      `${base}/grants/revoke-all?subject=user:ada`,
+      `${base}/grants/revoke-all?object=document:none`,
+      `${base}/grants/lines`,
       `${base}/audit-log`,
       `${base}/audit-log?subject=user:ada&action=grant.created`,
       `${base}/audit-log?subject=wrong`,

@@ -75,6 +75,8 @@ const BODY_OPERATIONS: [string, string, unknown][] = [
   ['POST', '/v1/check/bulk', { checks: [TUPLE] }],
   ['POST', '/v1/grants', TUPLE],
   ['DELETE', '/v1/grants', TUPLE],
+  ['POST', '/v1/grants/bulk', { grants: [TUPLE] }],
+  ['POST', '/v1/grants/revoke', { subject: TUPLE.subject }],
   ['POST', '/v1/namespaces', { name: 'folder' }],
 ];
 
@@ -147,6 +149,97 @@ describe('bad input', () => {
       );
       assert.match(detail, new RegExp(`^"checks\\[3\\]\\.${field}" must be `), what);
     }
+  });
+
+  it('POST /v1/grants/bulk names the change or the condition too, and makes none of the others', async () => {
+    for (const [field, what, value] of BAD_FIELDS) {
+      for (const list of ['grants', 'revocations', 'if']) {
+        const bad = { ...TUPLE, exists: true, [field]: value };
+        const body = { grants: [{ ...TUPLE, object: 'document:other' }], [list]: [{ ...TUPLE, exists: true }, bad] };
+        const detail = await refuses({ method: 'POST', path: '/v1/grants/bulk', body }, 400, `invalid-${field}`);
+        assert.ok(detail.startsWith(`"${list}[1].${field}" must be `), `${what}: ${detail}`);
+      }
+    }
+  });
+
+  it('POST /v1/grants/bulk refuses what is no set of changes', async () => {
+    const [other, condition] = [
+      { ...TUPLE, relation: 'owner' },
+      { ...TUPLE, exists: false },
+    ];
+    const cases: [unknown, string, RegExp][] = [
+      [{}, 'invalid-request', /changes nothing/],
+      [{ grants: [], revocations: [] }, 'invalid-request', /changes nothing/],
+      [{ if: [condition] }, 'invalid-request', /changes nothing/],
+      [{ grants: [TUPLE, other, TUPLE] }, 'invalid-request', /^"grants\[0\]" and "grants\[2\]" name the same tuple/],
+      [
+        { grants: [TUPLE], revocations: [other, TUPLE] },
+        'invalid-request',
+        /^"grants\[0\]" and "revocations\[1\]" name the same tuple/,
+      ],
+      [{ grants: [TUPLE], if: [TUPLE] }, 'invalid-request', /^"if\[0\]\.exists" must be true or false; it is missing/],
+      [{ grants: [TUPLE], if: [{ ...condition, exists: 1 }] }, 'invalid-request', /^"if\[0\]\.exists" must be true/],
+      [{ grants: Array.from({ length: 101 }, () => TUPLE) }, 'bulk-too-large', /hold 101 changes together/],
+      [
+        { grants: Array.from({ length: 100 }, () => null), revocations: [null] },
+        'bulk-too-large',
+        /hold 101 changes together/,
+      ],
+      [{ grants: [TUPLE], if: Array.from({ length: 101 }, () => null) }, 'bulk-too-large', /holds 101 conditions/],
+    ];
+    for (const list of ['grants', 'revocations', 'if']) {
+      for (const value of [null, {}, 'all', 1, true]) {
+        cases.push([{ grants: [TUPLE], [list]: value }, 'invalid-request', new RegExp(`^"${list}" must be an array`)]);
+      }
+      for (const value of [null, 'all', 1, [TUPLE]]) {
+        cases.push([
+          { grants: [TUPLE], [list]: [value] },
+          'invalid-request',
+          new RegExp(`^"${list}\\[0\\]" must be an object`),
+        ]);
+      }
+    }
+    for (const [body, type, detail] of cases) {
+      const told = await refuses({ method: 'POST', path: '/v1/grants/bulk', body }, 400, type);
+      assert.match(told, detail, JSON.stringify(body));
+    }
+  });
+
+  it('POST /v1/grants/revoke takes exactly one of subject and object, and nothing for all', async () => {
+    const path = '/v1/grants/revoke';
+    for (const [body, detail] of [
+      [{}, /neither is given/],
+      [{ relation: 'viewer' }, /neither is given/],
+      [TUPLE, /both are given/],
+      [{ subject: null, object: 'document:plan' }, /both are given/],
+    ] as const) {
+      assert.match(await refuses({ method: 'POST', path, body }, 400, 'invalid-request'), detail);
+    }
+    for (const [field, what, value] of BAD_FIELDS) {
+      if (value === undefined) continue;
+      const body = field === 'relation' ? { subject: TUPLE.subject, relation: value } : { [field]: value };
+      const detail = await refuses({ method: 'POST', path, body }, 400, `invalid-${field}`);
+      assert.match(detail, new RegExp(`^"${field}" must be `), what);
+    }
+  });
+
+  it('DELETE /v1/grants takes a body or a query, not both, and all of a tuple in either', async () => {
+    for (const [field, what, value] of BAD_FIELDS) {
+      if (value !== undefined && (typeof value !== 'string' || !value.isWellFormed())) continue;
+      const query = new URLSearchParams(TUPLE);
+      if (value === undefined) query.delete(field);
+      else query.set(field, value);
+      const detail = await refuses({ method: 'DELETE', path: `/v1/grants?${query}` }, 400, `invalid-${field}`);
+      assert.match(detail, new RegExp(`^"${field}" must be `), what);
+    }
+    const path = `/v1/grants?${new URLSearchParams(TUPLE)}`;
+    const detail = await refuses({ method: 'DELETE', path, body: TUPLE }, 400, 'invalid-request');
+    assert.match(detail, /both a body and query parameters/);
+    assert.match(await refuses({ method: 'DELETE', path: `${path}&x=1` }, 400, 'invalid-request'), /"x" is unknown/);
+    assert.match(
+      await refuses({ method: 'DELETE', path: `${path}&subject=a:b` }, 400, 'invalid-request'),
+      /"subject" is repeated/,
+    );
   });
 
   it('GET /v1/objects names a bad subject or relation', async () => {
@@ -233,7 +326,7 @@ describe('bad input', () => {
     });
 
     it(`${method} ${path} takes a body up to its limit and not beyond`, async () => {
-      const kib = path === '/v1/check/bulk' ? 1024 : 64;
+      const kib = path.endsWith('/bulk') ? 1024 : 64;
       const detail = await refuses({ method, path, body: ' '.repeat(kib * 1024 + 1) }, 413, 'payload-too-large');
       assert.match(detail, new RegExp(`larger than ${kib} KiB`));
       const chunked = { 'transfer-encoding': 'chunked', 'content-length': '' };

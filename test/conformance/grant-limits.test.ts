@@ -54,6 +54,34 @@ describe('the limit of grants', () => {
     assert.equal((await revoke(key, 1)).status, 404);
   });
 
+  it('counts a bulk write as a whole, net of what it revokes', async () => {
+    const { tenantId, key } = await service.createTenant('three');
+    const bulk = (grants: readonly number[], revocations: readonly number[] = []): Promise<Answer> =>
+      service.send({
+        method: 'POST',
+        path: '/v1/grants/bulk',
+        body: { grants: grants.map(tuple), revocations: revocations.map(tuple) },
+        key,
+      });
+    const stored = async (): Promise<unknown> => (await readTenant(tenantId)).grants;
+    assertProblem(await bulk([1, 2, 3, 4]), 403, 'grant-limit-reached', service.errorsBase);
+    assert.equal(await stored(), 0);
+    const namespaces = await service.send({ method: 'GET', path: '/v1/namespaces', key });
+    assert.deepEqual(namespaces.json, { namespaces: [] });
+    assert.equal((await bulk([1, 2, 3])).status, 200);
+    assertProblem(await bulk([4, 5], [1]), 403, 'grant-limit-reached', service.errorsBase);
+    assertProblem(await bulk([4], [5]), 403, 'grant-limit-reached', service.errorsBase);
+    assert.equal(await stored(), 3);
+    assert.equal((await bulk([4], [1])).status, 200);
+    assert.equal((await bulk([2, 3, 4], [1])).status, 200);
+    assert.equal(await stored(), 3);
+    const body = { subject: 'user2:ada' };
+    const revoked = await service.send({ method: 'POST', path: '/v1/grants/revoke', body, key });
+    assert.deepEqual(revoked.json, { revoked: 1, complete: true });
+    assert.equal((await grant(key, 5)).status, 201);
+    assert.equal(await stored(), 3);
+  });
+
   it('lets exactly as many in of many that come at once', async () => {
     const { tenantId, key } = await service.createTenant('three');
     const answers = await Promise.all(Array.from({ length: 30 }, (_, number) => grant(key, number)));

@@ -181,6 +181,143 @@ describe('the resources', () => {
     });
   });
 
+  describe('a bulk write', () => {
+    const bulk = (key: string, body: unknown): Promise<Answer> => post(key, '/v1/grants/bulk', body);
+    const other = { ...TUPLE, relation: 'editor' };
+
+    it('creates and revokes at one moment, and says in order what each change has done', async () => {
+      const { key } = await service.createTenant();
+      const present = recordOf(await post(key, '/v1/grants', TUPLE));
+      const answer = await bulk(key, { grants: [other, TUPLE], revocations: [{ ...TUPLE, relation: 'owner' }] });
+      assert.equal(answer.status, 200);
+      const { grants, revocations, ...rest } = recordOf(answer);
+      assert.deepEqual(rest, {});
+      assert.deepEqual(revocations, [{ revoked: false }]);
+      assert.ok(Array.isArray(grants));
+      assert.deepEqual(grants[1], { ...present, created: false });
+      const { grant_id, created_at, ...created } = grants[0];
+      assert.match(String(grant_id), /^grt_[0-9a-hjkmnp-tv-z]{26}$/);
+      assert.match(String(created_at), TIMESTAMP);
+      assert.deepEqual(created, { ...other, created: true });
+      const again = recordOf(await bulk(key, { grants: [other], revocations: [TUPLE] }));
+      assert.deepEqual(again, {
+        grants: [{ grant_id, created_at, ...other, created: false }],
+        revocations: [{ revoked: true }],
+      });
+      assert.deepEqual([await isAuthorized(key, TUPLE), await isAuthorized(key, other)], [false, true]);
+    });
+
+    it('is refused with 412 unless all its conditions are met by the state before it', async () => {
+      const { key } = await service.createTenant();
+      await post(key, '/v1/grants', TUPLE);
+      const swap = {
+        grants: [other],
+        revocations: [TUPLE],
+        if: [
+          { ...TUPLE, exists: true },
+          { ...other, exists: false },
+        ],
+      };
+      assert.equal((await bulk(key, swap)).status, 200);
+      const again = await bulk(key, swap);
+      const detail = assertProblem(again, 412, 'precondition-failed', service.errorsBase);
+      assert.match(detail, /^"if\[0\]" is not met: the grant user:ada viewer document:plan must exist, but does not\./);
+      assert.deepEqual([await isAuthorized(key, TUPLE), await isAuthorized(key, other)], [false, true]);
+    });
+
+    it('of two that exclude each other lets one through', async () => {
+      const { key } = await service.createTenant();
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          bulk(key, {
+            grants: [
+              { ...TUPLE, subject: `user:${index}` },
+              { ...TUPLE, relation: 'owner' },
+            ],
+            if: [{ ...TUPLE, relation: 'owner', exists: false }],
+          }),
+        ),
+      );
+      assert.deepEqual(claims.map(({ status }) => status).sort(), [200, ...Array.from({ length: 19 }, () => 412)]);
+    });
+
+    it('takes 100 changes and 100 conditions of the longest tuples, escaped or not', async () => {
+      const { key } = await service.createTenant();
+      const subject = `${'n'.repeat(64)}:${'😀'.repeat(256)}`;
+      const grants = Array.from({ length: 100 }, (_, index) => ({ ...TUPLE, subject, object: `d:${index}` }));
+      const conditions = grants.map((tuple) => ({ ...tuple, object: subject, exists: false }));
+      const plain = JSON.stringify({ grants, if: conditions });
+      const escaped = plain.replaceAll(/[\ud800-\udfff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+      assert.ok(escaped.length > 900_000);
+      for (const body of [plain, escaped]) assert.equal((await bulk(key, body)).status, 200);
+    });
+
+    it('is stored whole or not at all where the plan has no place for it', async () => {
+      const { key } = await service.createTenant();
+      const grants = Array.from({ length: 100 }, (_, index) => ({ ...TUPLE, object: `document${index}:plan` }));
+      for (let call = 0; call < 9; call += 1) {
+        const part = grants.map((tuple) => ({ ...tuple, object: `a${call}${tuple.object}` }));
+        assert.equal((await bulk(key, { grants: part })).status, 200);
+      }
+      // 900 namespaces of documents and the one of the user: 100 more are too many, 99 are not.
+      assertProblem(await bulk(key, { grants }), 403, 'namespace-limit-reached', service.errorsBase);
+      assert.equal(await isAuthorized(key, grants[0]), false);
+      assert.equal((await bulk(key, { grants: grants.slice(1) })).status, 200);
+    });
+  });
+
+  describe('a revocation by filter', () => {
+    it('revokes what a subject holds, or what is granted on an object, of one relation where it is named', async () => {
+      const { key } = await service.createTenant();
+      const tuples = ['viewer', 'editor'].flatMap((relation) =>
+        ['user:ada', 'user:bob'].map((subject) => ({ subject, relation, object: 'document:plan' })),
+      );
+      await post(key, '/v1/grants/bulk', { grants: [...tuples, { ...TUPLE, object: 'document:other' }] });
+      const revokeAll = async (body: unknown) => recordOf(await post(key, '/v1/grants/revoke', body));
+      const editors = { object: 'document:plan', relation: 'editor' };
+      assert.deepEqual(await revokeAll(editors), { revoked: 2, complete: true });
+      assert.deepEqual(await revokeAll(editors), { revoked: 0, complete: true });
+      assert.equal(await isAuthorized(key, TUPLE), true);
+      assert.deepEqual(await revokeAll({ subject: 'user:ada' }), { revoked: 2, complete: true });
+      assert.equal(await isAuthorized(key, TUPLE), false);
+      assert.deepEqual(await revokeAll({ object: 'document:plan' }), { revoked: 1, complete: true });
+      assert.deepEqual(recordOf(await get(key, '/v1/grants?object=document:plan')), { grants: [], next_cursor: null });
+    });
+
+    it('takes several calls for more than 1,000, each of which says so', async () => {
+      const { key } = await service.createTenant();
+      for (let call = 0; call < 21; call += 1) {
+        const grants = Array.from({ length: 100 }, (_, index) => ({
+          ...TUPLE,
+          object: `document:${call * 100 + index}`,
+        }));
+        assert.equal((await post(key, '/v1/grants/bulk', { grants })).status, 200);
+      }
+      const body = { subject: TUPLE.subject };
+      const answers: unknown[] = [];
+      for (let call = 0; call < 3; call += 1) answers.push(recordOf(await post(key, '/v1/grants/revoke', body)));
+      assert.deepEqual(answers, [
+        { revoked: 1000, complete: false },
+        { revoked: 1000, complete: false },
+        { revoked: 100, complete: true },
+      ]);
+    });
+  });
+
+  describe('DELETE by query', () => {
+    it('means the same as with a body: 204, then 404', async () => {
+      const { key } = await service.createTenant();
+      const tuple = { ...TUPLE, object: 'document:a+b&c=dé' };
+      await post(key, '/v1/grants', tuple);
+      const path = `/v1/grants?${new URLSearchParams(tuple)}`;
+      const answer = await service.send({ method: 'DELETE', path, key });
+      assert.deepEqual([answer.status, answer.text], [204, '']);
+      assertCommonHeaders(answer);
+      assert.equal(await isAuthorized(key, tuple), false);
+      assertProblem(await service.send({ method: 'DELETE', path, key }), 404, 'grant-not-found', service.errorsBase);
+    });
+  });
+
   describe('the subjects of an object', () => {
     it('come ascending by bytes, page by page, each once, whatever the size of the pages', async () => {
       const { key } = await service.createTenant();

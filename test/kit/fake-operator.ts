@@ -23,6 +23,9 @@ import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
   AuditLogQuery,
   AuditRecord,
+  BulkWrite,
+  BulkWriteResult,
+  GrantFilter,
   GrantRequest,
   GrantResult,
   ListedKey,
@@ -53,6 +56,8 @@ export class FakeOperator implements OperatorApi {
   /** What each call was given, newest last: its name and its request. */
   readonly calls: { readonly name: string; readonly context: RequestContext; readonly operator?: string }[] = [];
   namespacesMax = 1000;
+  /** A revocation by filter revokes this many at most. */
+  revokedPerCall = 1000;
   /** The grants of tenants are being counted. */
   counting = false;
   /** So many changes are read for a page at most. */
@@ -254,6 +259,32 @@ export class FakeOperator implements OperatorApi {
     return { kind: 'created', grantId: grant.grantId, createdAtMs: nowMs };
   }
 
+  #writeBulk(data: TenantData, context: RequestContext, operator: string, write: BulkWrite): BulkWriteResult {
+    const { grants, revocations, conditions } = write;
+    const unmet = conditions.findIndex((each) => data.grants.has(grantKey(each)) !== each.exists);
+    if (unmet >= 0) return { kind: 'condition-not-met', condition: unmet };
+    const named = new Set(grants.flatMap(({ subject, object }) => [namespaceOf(subject), namespaceOf(object)]));
+    if (new Set([...data.namespaces.keys(), ...named]).size > this.namespacesMax) {
+      return { kind: 'refused', code: 'namespace-limit-reached', message: 'The tenant has as many as it may have.' };
+    }
+    const created = grants.map((tuple) => {
+      const result = this.#write(data, context, operator, { ...tuple, revoke: false });
+      if (result.kind !== 'created' && result.kind !== 'exists') throw new Error('A grant is created or found.');
+      return { created: result.kind === 'created', grantId: result.grantId, createdAtMs: result.createdAtMs };
+    });
+    const revoked = revocations.map(
+      (tuple) => this.#write(data, context, operator, { ...tuple, revoke: true }).kind === 'revoked',
+    );
+    return { kind: 'written', grants: created, revoked };
+  }
+
+  #grantsOf(data: TenantData, { of, relation }: GrantFilter): Grant[] {
+    return [...data.grants.values()]
+      .filter((grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object))
+      .filter((grant) => relation === undefined || grant.relation === relation)
+      .sort((a, b) => compareUtf8(grantKey(a), grantKey(b)));
+  }
+
   #auditLog(data: TenantData, context: RequestContext, operator: string | undefined, change: object): void {
     data.auditLog.push({
       seq: data.auditLog.length + 1,
@@ -287,6 +318,17 @@ export class FakeOperator implements OperatorApi {
       writeGrants: async (context, writes) => {
         this.#enter('writeGrants', context);
         return writes.map((write) => this.#write(data, context, operator, write));
+      },
+      writeBulk: async (context, write) => {
+        this.#enter('writeBulk', context);
+        return this.#writeBulk(data, context, operator, write);
+      },
+      revokeGrants: async (context, filter) => {
+        this.#enter('revokeGrants', context);
+        const found = this.#grantsOf(data, filter);
+        const revoked = found.slice(0, this.revokedPerCall);
+        for (const grant of revoked) this.#write(data, context, operator, { ...grant, revoke: true });
+        return { revoked: revoked.length, complete: revoked.length === found.length };
       },
       listObjects: async (context, query) => {
         this.#enter('listObjects', context);
@@ -333,11 +375,7 @@ export class FakeOperator implements OperatorApi {
       },
       listGrants: async (context, { of, relation, ...query }) => {
         this.#enter('listGrants', context);
-        const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
-        const grants = sorted().filter(
-          (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
-        );
-        return this.#page(grants, query);
+        return this.#page(this.#grantsOf(data, { of, relation }), query);
       },
       exportGrants: async (context, query) => {
         this.#enter('exportGrants', context);

@@ -7,12 +7,22 @@ import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
-import { type Grant, isRelation, type Namespace, relationOf, type TupleColumns } from '../../src/core/tuples.ts';
+import {
+  type Grant,
+  isRelation,
+  type Namespace,
+  relationOf,
+  type Tuple,
+  type TupleColumns,
+} from '../../src/core/tuples.ts';
 import type { ClusterMember } from '../../src/shard/shard.ts';
 import {
   type Attempt,
   type AuditLogQuery,
+  type BulkWrite,
+  type BulkWriteResult,
   type FrontReport,
+  type GrantFilter,
   type GrantRequest,
   type GrantResult,
   type GrantsQuery,
@@ -23,6 +33,7 @@ import {
   type MemberAddress,
   type OperatorConnection,
   type ResultPage,
+  type RevokeResult,
   type Shard,
   ShardFailure,
   type SlotOwner,
@@ -339,6 +350,41 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       );
     }
     return results;
+  }
+
+  async writeBulk(handle: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
+    await this.#enter('writeBulk');
+    const { grants } = this.#resolve(handle);
+    const keyOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
+    return this.#write(attempt, 0, (): BulkWriteResult => {
+      const unmet = write.conditions.findIndex((each) => grants.has(keyOf(each)) !== each.exists);
+      if (unmet >= 0) return { kind: 'condition-not-met', condition: unmet };
+      if (write.grants.some(({ object }) => object.startsWith('full:'))) {
+        return { kind: 'refused', code: 'namespace-limit-reached', message: 'Full.' };
+      }
+      const created = write.grants.map((tuple) => {
+        const found = grants.get(keyOf(tuple));
+        const grant = found ?? { ...tuple, grantId: `grt_${grants.size}`, createdAtMs: 1_700_000_000_000 };
+        grants.set(keyOf(tuple), grant);
+        return { created: found === undefined, grantId: grant.grantId, createdAtMs: grant.createdAtMs };
+      });
+      const revoked = write.revocations.map((tuple) => grants.delete(keyOf(tuple)));
+      return { kind: 'written', grants: created, revoked };
+    });
+  }
+
+  async revokeGrants(handle: number, attempt: Attempt, { of, relation }: GrantFilter): Promise<RevokeResult> {
+    await this.#enter('revokeGrants');
+    const { grants } = this.#resolve(handle);
+    return this.#write(attempt, 0, (): RevokeResult => {
+      const matching = [...grants].filter(
+        ([, grant]) =>
+          ('subject' in of ? grant.subject === of.subject : grant.object === of.object) &&
+          (relation === undefined || grant.relation === relation),
+      );
+      for (const [key] of matching) grants.delete(key);
+      return { revoked: matching.length, complete: true };
+    });
   }
 
   #page<Item>(items: readonly Item[], query: { limit: number; cursor: string | undefined }): ResultPage<Item> {

@@ -6,8 +6,15 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
-import type { GrantRequest, GrantResult, ResultPage } from '../../src/shard/shard.ts';
-import type { History, Invocation, Outcome } from '../kit/history/history.ts';
+import type {
+  BulkWrite,
+  GrantFilter,
+  GrantRequest,
+  GrantResult,
+  GrantsQuery,
+  ResultPage,
+} from '../../src/shard/shard.ts';
+import type { GrantOutcome, History, Invocation, Outcome } from '../kit/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, request } from './requests.ts';
@@ -105,8 +112,12 @@ export abstract class Caller {
     return {
       subject: this.subject(tenant),
       relation: this.random.chance(0.85) ? 'viewer' : 'editor',
-      object: `doc${tenant.index}:o${this.random.whole(1, this.ports.profile.objects)}`,
+      object: this.object(tenant),
     };
+  }
+
+  protected object({ index }: WorkloadTenant): string {
+    return `doc${index}:o${this.random.whole(1, this.ports.profile.objects)}`;
   }
 
   // ---- calls ----
@@ -138,18 +149,53 @@ export abstract class Caller {
     return known;
   }
 
-  /** All pages of an export, of the whole tenant or of one subject, or as many as can be had. */
-  protected export(tenant: WorkloadTenant, access: Access, limit: number, subject?: string): Promise<void> {
+  /** Changes at one moment, under conditions on the state before. */
+  protected writeBulk(tenant: WorkloadTenant, access: Access, write: BulkWrite, front?: RunningFront): Promise<void> {
+    return this.call(
+      tenant,
+      access,
+      { kind: 'write-bulk', input: write },
+      async (session, context) => {
+        const result = await session.writeBulk(context, write);
+        if (result.kind === 'refused') throw new Error(`A write is refused: ${result.message}`);
+        if (result.kind === 'condition-not-met') return { kind: 'unmet', condition: result.condition };
+        const grants = result.grants.map(({ created, grantId, createdAtMs }, index): GrantOutcome => {
+          const tuple = write.grants[index];
+          if (tuple !== undefined) this.#namespacesOf(tenant, tuple);
+          return { kind: created ? 'created' : 'exists', grantId, createdAt: String(createdAtMs) };
+        });
+        return { kind: 'written', grants, revoked: result.revoked };
+      },
+      front,
+    );
+  }
+
+  /** Revokes what matches, call after call. */
+  protected async revokeMatching(tenant: WorkloadTenant, access: Access, filter: GrantFilter): Promise<void> {
+    for (let calls = 0; calls < PAGES_MAX; calls += 1) {
+      let complete = true;
+      await this.call(tenant, access, { kind: 'clear', input: filter }, async (session, context) => {
+        const { revoked: count, complete: all } = await session.revokeGrants(context, filter);
+        complete = all;
+        return { kind: 'cleared', count, complete };
+      });
+      if (complete || this.random.chance(0.2)) return;
+    }
+    this.ports.report(`${this.name}: a revocation of what matches in tenant ${tenant.index} does not end`);
+  }
+
+  /** All pages of an export, of the whole tenant, of a subject or on an object, or as many as can be had. */
+  protected export(tenant: WorkloadTenant, access: Access, limit: number, of?: GrantsQuery['of']): Promise<void> {
     let after: Tuple | undefined;
     return this.#pages(
       tenant,
       access,
-      (since) => ({ kind: 'export', input: { subject, after, since } }),
+      (since) => ({ kind: 'export', input: { ...of, after, since } }),
       async (session, context, cursor) => {
         const page =
-          subject === undefined
+          of === undefined
             ? await operated(session).exportGrants(context, { limit, cursor })
-            : await session.listGrants(context, { of: { subject }, relation: undefined, limit, cursor });
+            : await session.listGrants(context, { of, relation: undefined, limit, cursor });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,
@@ -215,10 +261,30 @@ export abstract class Caller {
     );
   }
 
-  #demandOwn(tenant: WorkloadTenant, objects: readonly string[]): void {
-    for (const object of objects) {
-      if (object.startsWith(`doc${tenant.index}:`)) continue;
-      this.ports.report(`${object} is listed to tenant ${tenant.index}, to which it does not belong`);
+  protected listHolders(
+    tenant: WorkloadTenant,
+    access: Access,
+    query: { readonly object: string; readonly relation: Relation; readonly limit: number },
+  ): Promise<void> {
+    const { object, relation, limit } = query;
+    let after: string | undefined;
+    return this.#pages(
+      tenant,
+      access,
+      (since) => ({ kind: 'holders', input: { object, relation, after, since } }),
+      async (session, context, cursor) => {
+        const page = await session.listHolders(context, { object, relation, namespace: undefined, limit, cursor });
+        this.#demandOwn(tenant, page.items);
+        after = page.items.at(-1) ?? after;
+        return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };
+      },
+    );
+  }
+
+  #demandOwn({ index }: WorkloadTenant, entities: readonly string[]): void {
+    for (const entity of entities) {
+      if (entity.startsWith(`doc${index}:`) || entity.startsWith(`user${index}:`)) continue;
+      this.ports.report(`${entity} is listed to tenant ${index}, to which it does not belong`);
     }
   }
 
@@ -259,8 +325,13 @@ export abstract class Caller {
   protected outcomeOf(tenant: WorkloadTenant, tuple: Tuple, result: GrantResult | undefined): Outcome {
     if (result === undefined || result.kind === 'refused') throw new Error(`A write is refused: ${result?.message}`);
     if (result.kind === 'revoked' || result.kind === 'not-found') return { kind: result.kind };
-    this.ports.namespaces.implied(tenant.tenantId, tuple, this.ports.cluster.scheduler.nowMs);
+    this.#namespacesOf(tenant, tuple);
     return { kind: result.kind, grantId: result.grantId, createdAt: String(result.createdAtMs) };
+  }
+
+  /** A grant of this tuple exists. */
+  #namespacesOf(tenant: WorkloadTenant, tuple: Tuple): void {
+    this.ports.namespaces.implied(tenant.tenantId, tuple, this.ports.cluster.scheduler.nowMs);
   }
 
   protected get front(): RunningFront | undefined {

@@ -318,6 +318,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'revocation-search',
+    what: 'What a version without rows by object revoked stays there.',
+    caughtBy: 'broad',
+    firstSeed: 119,
+    edits: [
+      {
+        file: 'src/shard/log/grant-walk.ts',
+        find: 'if (grantCount.searchedTo !== undefined) await search.step(grantCount.searchedTo);',
+        replace: 'if (grantCount.searchedTo !== undefined) grantCount.searched(undefined);',
+      },
+    ],
+  },
+  {
     name: 'completion-awaited',
     what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
     caughtBy: 'broad',
@@ -421,8 +434,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
-        find: 'if (row.seq >= countedFrom) yield row;',
-        replace: 'if (row.seq >= countedFrom - 1e9) yield row;',
+        find: 'isRight: row.seq >= countedFrom',
+        replace: 'isRight: row.seq >= countedFrom - 1e9',
       },
     ],
   },
@@ -434,8 +447,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
-        find: 'if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
-        replace: 'add(grant);',
+        find: 'if (!tombstone && changes.find(relationNumber(relation) ?? 0, object) === undefined)',
+        replace: 'if (!tombstone)',
       },
     ],
   },
@@ -459,7 +472,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/peers/listings.ts',
+        file: 'src/shard/memory/grant-range.ts',
         find: 'if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);',
         replace: 'insertRow(rows, row);',
       },
@@ -472,8 +485,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/listings.ts',
-        find: 'const delta = memory.pages.openDelta(query.subject);',
-        replace: "const delta = memory.pages.openDelta('user:nobody');",
+        find: 'const delta = query.pages.openDelta(query.entity);',
+        replace: "const delta = query.pages.openDelta('user:nobody');",
       },
     ],
   },
@@ -612,6 +625,88 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'src/shard/log/maintenance.ts',
         find: 'if (!tenure.serving || clock.monotonicMs() >= untilMs) return;\n    await yieldTurn(clock);',
         replace: 'break;',
+      },
+    ],
+  },
+  {
+    name: 'bulk-in-two-entries',
+    what: 'The revocations of a bulk write are an operation of their own, after its grants.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/peers/tenant-calls.ts',
+        find: 'const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);',
+        replace: `const { grants, revocations, conditions } = write;
+    const cuts = [grants.length, grants.length + revocations.length];
+    const parts = [
+      [{ grants, revocations: [], conditions }, [...held.tuples.slice(0, cuts[0]), ...held.tuples.slice(cuts[1])]],
+      [{ grants: [], revocations, conditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
+    ];
+    const [first, second] = parts.map(([part, tuples], index) => () =>
+      this.#calls.submitSized(
+        handle,
+        { ...attempt, requestId: attempt.requestId + index },
+        sizeOfBulk(part),
+        under(handle, decideBulk(this.#dependencies, memory, tuples, part)),
+      ),
+    );
+    const granted = await first();
+    if (granted.bulk.kind !== 'written') return granted.bulk;
+    const result = { kind: 'bulk', bulk: { ...granted.bulk, revoked: (await second()).bulk.revoked } };`,
+      },
+    ],
+  },
+  {
+    name: 'condition-after-the-changes',
+    what: 'A condition on a tuple that the bulk write itself changes means the state after the write.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/log/bulk-decision.ts',
+        find: 'const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));',
+        replace: `const textOf = ({ subject, relation, object }) => [subject, relation, object].join(' ');
+    const own = new Map(write.grants.map((tuple) => [textOf(tuple), true]));
+    for (const tuple of write.revocations) own.set(textOf(tuple), false);
+    const unmet = write.conditions.findIndex(
+      (condition, index) => condition.exists !== (own.get(textOf(condition)) ?? present[index] !== null),
+    );`,
+      },
+    ],
+  },
+  {
+    name: 'revoking-what-was-read',
+    what: 'A revocation by a filter takes what matched when it was read, not when it is decided.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/memory/grant-range.ts',
+        find: 'return rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);',
+        replace:
+          'this.first ??= rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);\n    return this.first;',
+      },
+    ],
+  },
+  {
+    name: 'revoking-without-the-draft',
+    what: 'A revocation by a filter does not know what was decided before it in the same entry.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/log/revocation-decision.ts',
+        find: 'const matching = range.current(draftedOf(draft, memory, of));',
+        replace: 'const matching = range.current();',
+      },
+    ],
+  },
+  {
+    name: 'swept-range',
+    what: 'A new grant leaves it standing that nothing is left where a revocation by a filter has been.',
+    caughtBy: 'transactions',
+    edits: [
+      {
+        file: 'src/shard/memory/grant-pages.ts',
+        find: 'if (facts !== null) this.#swept?.delete(entity);',
+        replace: '',
       },
     ],
   },

@@ -12,12 +12,15 @@ export type Action =
   | 'check'
   | 'bulk'
   | 'list'
+  | 'holders'
   | 'several'
   | 'sweep'
   | 'key'
   | 'key-race'
   | 'key-list'
-  | 'namespace';
+  | 'namespace'
+  | 'write-bulk'
+  | 'clear';
 
 /** What operators do. */
 export type OperatorAction = 'state' | 'import' | 'export' | 'grants' | 'subjects' | 'keys' | 'tenant';
@@ -39,19 +42,25 @@ const ACTIONS: OperationProfile['actions'] = {
   check: 22,
   bulk: 8,
   list: 10,
+  holders: 6,
   several: 3,
   sweep: 0.5,
   key: 3,
   'key-race': 1,
   'key-list': 1,
   namespace: 3,
+  // Last, so that the seeds of focuses without them keep what they draw.
+  'write-bulk': 0,
+  clear: 0,
 };
 
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
   // A write betrays a former owner, since it collides in the log; a read does not.
   moves: { ...ACTIONS, grant: 8, revoke: 8, check: 60 },
-  listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8 },
+  listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8, holders: 16 },
   keys: { ...ACTIONS, check: 30, 'key-race': 16 },
+  broad: { ...ACTIONS, 'write-bulk': 6, clear: 1.5 },
+  transactions: { ...ACTIONS, grant: 16, check: 16, 'write-bulk': 30, clear: 10 },
 };
 
 const OPERATOR_ACTIONS: OperationProfile['operatorActions'] = {
@@ -85,6 +94,9 @@ export function drawOperations(random: SeededRandom, focus: Focus): OperationPro
 /** Listings take several reads of the store mostly, however few rows there are. */
 export function drawPageLimits(random: SeededRandom, focus: Focus, drawn: Partial<PageLimits>): Partial<PageLimits> {
   const rowsPerListing = random.pick([1, 2, 3, PAGE_LIMITS.rowsPerListing]);
+  if (focus === 'broad' || focus === 'transactions') {
+    return { ...drawn, rowsPerListing, revokedPerCall: random.pick([1, 2, 3, PAGE_LIMITS.revokedPerCall]) };
+  }
   if (focus !== 'listings') return { ...drawn, rowsPerListing };
   // No subject has a page that is whole, but for those without grants.
   return { rowsMax: random.whole(1, 2), rowsPerListing: random.whole(1, 3) };

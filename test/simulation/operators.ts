@@ -37,7 +37,7 @@ export class Operator extends Caller {
       case 'export':
         return this.export(tenant, this.#access, this.random.whole(1, 5));
       case 'grants':
-        return this.export(tenant, this.#access, this.random.whole(1, 3), this.subject(tenant));
+        return this.export(tenant, this.#access, this.random.whole(1, 3), { subject: this.subject(tenant) });
       case 'subjects':
         return this.listSubjects(tenant, this.#access, this.random.whole(1, 3));
       case 'keys':

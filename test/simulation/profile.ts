@@ -52,6 +52,8 @@ export const FOCUSES = [
   'memory',
   /** Subjects that no page holds whole are listed and exported in small reads, while their grants come and go. */
   'listings',
+  /** Many grants are written, and what matches is revoked, at one moment each, while owners change. */
+  'transactions',
   /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
   'keys',
   /** Several operators change, import, export and remove tenants, over kills and handovers. */
@@ -168,6 +170,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   // What is committed and not yet in the state tables is what listings have to put together.
   listings: { 'cut-heartbeats': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
+  transactions: { 'kill-shard': 4, 'cut-heartbeats': 2, 'stop-shard': 1, 'reset-network': 3 },
   keys: {
     'kill-shard': 1,
     'stop-shard': 1,
@@ -303,7 +306,15 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
   }
 }
 
-const CROWDED_FOCUSES: readonly Focus[] = ['moves', 'delays', 'zombies', 'restarts', 'keys', 'listings'];
+const CROWDED_FOCUSES: readonly Focus[] = [
+  'moves',
+  'delays',
+  'zombies',
+  'restarts',
+  'keys',
+  'listings',
+  'transactions',
+];
 
 function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
@@ -322,14 +333,14 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     shardsMax: 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),
-    clientsPerFront: random.whole(3, 5),
+    clientsPerFront: focus === 'transactions' ? random.whole(2, 3) : random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
     // So that clients of a front that reaches few shards do not all wait for the others.
     deadlineMs: focus === 'moves' || isolates ? 1500 : trims ? SHORT_DEADLINE_MS : 10_000,
     clusterDeadlineMs: trims ? SHORT_DEADLINE_MS : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
-    subjects: focus === 'listings' ? 2 : crowded ? 1 : random.whole(2, 3),
-    objects: focus === 'listings' ? 9 : crowded ? 2 : random.whole(2, 5),
+    subjects: focus === 'listings' || focus === 'transactions' ? 2 : crowded ? 1 : random.whole(2, 3),
+    objects: focus === 'listings' ? 9 : focus === 'transactions' ? 3 : crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
     pageLimits: drawPageLimits(
       random.fork('page limits'),

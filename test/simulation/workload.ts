@@ -3,6 +3,7 @@
 
 import type { KeyId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
+import type { BulkWrite, GrantFilter } from '../../src/shard/shard.ts';
 import { Caller, type Key, RELATIONS_USED, type WorkloadTenant } from './caller.ts';
 import type { RunningFront } from './simulated-cluster.ts';
 
@@ -31,6 +32,8 @@ export class Client extends Caller {
         return this.#bulk(tenant);
       case 'list':
         return this.#list(tenant);
+      case 'holders':
+        return this.#listByObject(tenant);
       case 'several':
         return this.#writeSeveral(tenant);
       case 'sweep':
@@ -43,10 +46,41 @@ export class Client extends Caller {
         return this.listKeys(tenant, tenant.key, this.random.whole(1, 3));
       case 'namespace':
         return this.#useNamespaces(tenant);
+      case 'write-bulk':
+        return this.writeBulk(tenant, this.#someKey(tenant), this.#bulkWrite(tenant));
+      case 'clear':
+        return this.revokeMatching(tenant, this.#someKey(tenant), this.#filter(tenant));
     }
   }
 
   // ---- what it asks about ----
+
+  /** A few changes of tuples that differ; its conditions are about any, and about what it changes. */
+  #bulkWrite(tenant: WorkloadTenant): BulkWrite {
+    const distinct = new Map<string, Tuple>();
+    for (let count = this.random.whole(1, 4); count > 0; count -= 1) {
+      const { subject, relation, object } = this.tuple(tenant);
+      distinct.set(`${subject} ${relation} ${object}`, { subject, relation, object });
+    }
+    const tuples = [...distinct.values()];
+    const split = this.random.whole(0, tuples.length);
+    const asked = this.random.chance(0.5) ? [] : [this.random.pick(tuples), this.tuple(tenant)];
+    return {
+      grants: tuples.slice(0, split),
+      revocations: tuples.slice(split),
+      conditions: asked.slice(0, this.random.whole(1, 2)).map((each) => ({ ...each, exists: this.random.chance(0.5) })),
+    };
+  }
+
+  /** A version that keeps no grants by object has no such call either. */
+  #filter(tenant: WorkloadTenant): GrantFilter {
+    const { subject, object } = this.tuple(tenant);
+    const bySubject = this.random.chance(0.6) || this.ports.profile.countless > 0;
+    return {
+      of: bySubject ? { subject } : { object },
+      relation: this.random.chance(0.5) ? undefined : this.random.pick(RELATIONS_USED),
+    };
+  }
 
   #granted = 0;
 
@@ -117,6 +151,14 @@ export class Client extends Caller {
   list(tenant: WorkloadTenant, subject: string, relation: Relation, limit: number): Promise<void> {
     const namespace = this.random.chance(0.3) ? { namespace: `doc${tenant.index}` } : {};
     return this.listObjects(tenant, tenant.key, { subject, relation, limit, ...namespace });
+  }
+
+  /** Who holds a relation on an object, or all grants on it. */
+  #listByObject(tenant: WorkloadTenant): Promise<void> {
+    const object = this.object(tenant);
+    const limit = this.random.whole(1, 3);
+    if (this.random.chance(0.3)) return this.export(tenant, tenant.key, limit, { object });
+    return this.listHolders(tenant, tenant.key, { object, relation: this.random.pick(RELATIONS_USED), limit });
   }
 
   async #writeSeveral(tenant: WorkloadTenant, key: Key = tenant.key): Promise<void> {

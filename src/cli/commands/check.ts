@@ -1,46 +1,120 @@
-// `grantd check`: one check. Its exit code is the answer, distinct from every failure.
+// `grantd check`: one check, or those of a file. The exit code of one check is its answer, distinct from every failure.
 
-import type { Command } from 'commander';
+import { once } from 'node:events';
+import { type Command, Option } from 'commander';
+import { CHECK_OUTPUTS, type CheckOutput, HEADS, renderResults, renderSummary } from '../checks/check-output.ts';
+import { type CheckOutcome, runChecks } from '../checks/check-run.ts';
 import type { CliContext } from '../cli-context.ts';
-import { TENANT_OPTION } from '../command-parts.ts';
-import { CliFailure, EXIT } from '../failures.ts';
+import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import type { ImportFormat } from '../import/import-lines.ts';
+import { formatOf, formatOption, openSource } from '../import/import-source.ts';
 import { path } from '../operator-client.ts';
 import { renderJson } from '../output/render.ts';
+import { createProgress } from '../progress.ts';
 import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
+interface CheckOptions {
+  readonly tenant: string;
+  readonly file?: string;
+  readonly format?: ImportFormat;
+  readonly output?: CheckOutput;
+  readonly json?: boolean;
+}
+
+async function checkOne(context: CliContext, json: object, options: CheckOptions): Promise<number> {
+  const client = await context.connect();
+  const answer = await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/check`, json });
+  const { authorized } = answer;
+  if (typeof authorized !== 'boolean') throw new CliFailure('The response to the check is neither true nor false.');
+  context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
+  return authorized ? EXIT.ok : EXIT.denied;
+}
+
+function exitCodeOf({ tally, whole, failure }: CheckOutcome): number {
+  if (!whole) return failure === undefined ? EXIT.interrupted : EXIT.failed;
+  if (tally.refused > 0) return EXIT.linesRefused;
+  return tally.denied > 0 ? EXIT.denied : EXIT.ok;
+}
+
+async function checkFile(context: CliContext, file: string, options: CheckOptions): Promise<number> {
+  const { tenant } = options;
+  const output = options.json ? 'ndjson' : (options.output ?? 'table');
+  const format = formatOf(file, options.format);
+  const client = await context.connect();
+  // Reports an unknown tenant or a wrong token before anything is read.
+  await client.readJson({ method: 'GET', path: path`/tenants/${tenant}` });
+  const { source, length } = await openSource(context, file);
+  const { stdout } = context;
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  const stopListening = context.onInterrupt(abort);
+  stdout.once('error', abort);
+  stdout.once('close', abort);
+  // On a terminal, the rows themselves show the progress.
+  const progress = stdout.isTTY === true ? undefined : createProgress(context, length, 'lines');
+  stdout.write(HEADS[output]);
+  const outcome = await runChecks(client, {
+    source,
+    format,
+    tenant,
+    signal: stop.signal,
+    onRetry: (reason, delayMs) => (progress ?? context).note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`),
+    async onResults(results, { bytesRead, authorized, denied, refused }) {
+      if (!stdout.write(renderResults(results, output))) await once(stdout, 'drain', { signal: stop.signal });
+      progress?.update(bytesRead, authorized + denied + refused);
+    },
+  });
+  stopListening();
+  progress?.stop();
+  stdout.removeListener('error', abort);
+  stdout.removeListener('close', abort);
+  context.note(renderSummary(outcome.tally));
+  const { failure } = outcome;
+  if (failure !== undefined) {
+    context.reportFailure(
+      failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`),
+    );
+  }
+  if (!outcome.whole) context.note('Not all lines of the file were checked.');
+  return exitCodeOf(outcome);
+}
+
 export function registerCheckCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('check')
-    .description('check whether a subject holds a relation on an object')
-    .argument(...SUBJECT_ARGUMENT)
-    .argument(...RELATION_ARGUMENT)
-    .argument(...OBJECT_ARGUMENT)
+    .description('check whether a subject holds a relation on an object, or check the lines of a file')
+    .argument('[subject]', SUBJECT_ARGUMENT[1])
+    .argument('[relation]', RELATION_ARGUMENT[1])
+    .argument('[object]', OBJECT_ARGUMENT[1])
+    .option('-f, --file <file>', 'check each line of a .tsv, .csv or .ndjson file; - for standard input')
+    .addOption(formatOption())
+    .addOption(new Option('--output <output>', 'form of the results (default: table)').choices(CHECK_OUTPUTS))
     .option(...TENANT_OPTION)
-    .option('--json', 'print JSON')
+    .option('--json', 'print JSON; for a file, a line of JSON for each of its lines')
     .addHelpText(
       'after',
-      '\nExit code: 0 authorized, 3 not authorized, 1 the check failed, 2 wrong usage.\n\nExamples:\n  grantd check user:ann viewer doc:readme --tenant ten_01k8x0000000000000000000zz\n',
-    )
-    .action(
-      context.action(
-        async (
-          subject: string,
-          relation: string,
-          object: string,
-          options: { readonly tenant: string; readonly json?: boolean },
-        ) => {
-          const client = await context.connect();
-          const answer = await client.readJson({
-            method: 'POST',
-            path: path`/tenants/${options.tenant}/check`,
-            json: { subject, relation, object },
-          });
-          const { authorized } = answer;
-          if (typeof authorized !== 'boolean')
-            throw new CliFailure('The response to the check is neither true nor false.');
-          context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
-          return authorized ? EXIT.ok : EXIT.denied;
-        },
-      ),
+      '\nExit code: 0 authorized (all lines of a file), 3 not authorized (at least one line), 4 some lines refused, 1 the\ncheck failed, 2 wrong usage, 130 interrupted. Results of a file come in its order; lines are checked 100 at a time,\neach time at one moment.',
     );
+  addExamples(
+    command,
+    `check user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `check -f expected.csv --output csv --tenant ${TENANT_EXAMPLE} > results.csv`,
+  ).action(
+    context.action(
+      async (
+        subject: string | undefined,
+        relation: string | undefined,
+        object: string | undefined,
+        options: CheckOptions,
+      ) => {
+        const { file } = options;
+        if (file !== undefined && subject === undefined) return checkFile(context, file, options);
+        if (file !== undefined || subject === undefined || relation === undefined || object === undefined) {
+          throw new CliFailure('Pass either a subject, a relation and an object, or --file.', EXIT.usage);
+        }
+        return checkOne(context, { subject, relation, object }, options);
+      },
+    ),
+  );
 }

@@ -11,6 +11,7 @@ import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
 import { BUILT_IN_PLANS } from '../../core/plans.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import { RELATIONS } from '../../core/tuples.ts';
+import { CHECK_OUTPUTS } from '../checks/check-output.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
@@ -29,17 +30,21 @@ const suggest =
 
 /** Files in this directory that can be imported. The protocol cannot leave file names to the shell. */
 const suggestFiles: Suggest = (complete) => {
-  for (const name of readdirSync('.')) if (/\.(?:tsv|ndjson|jsonl)$/i.test(name)) complete(name, '');
+  for (const name of readdirSync('.')) if (/\.(?:tsv|csv|ndjson|jsonl)$/i.test(name)) complete(name, '');
 };
 
 /** For an argument or an option of one command. */
 const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
-  ...['check', 'grants add', 'grants revoke', 'objects'].map((name) => [name, 'relation', suggest(RELATIONS)] as const),
+  ...['check', 'grants add', 'grants list', 'grants revoke', 'objects', 'subjects'].map(
+    (name) => [name, 'relation', suggest(RELATIONS)] as const,
+  ),
   ['audit-log', 'action', suggest(AUDIT_ACTIONS)],
   ['keys create', 'scope', suggest(SCOPES)],
   ['tenants create', 'plan', suggest(PLANS)],
   ['tenants set-plan', 'plan', suggest(PLANS)],
   ['import', 'file', suggestFiles],
+  ['check', 'file', suggestFiles],
+  ['check', 'output', suggest(CHECK_OUTPUTS)],
   ['completion', 'shell', suggest(SHELLS)],
 ];
 

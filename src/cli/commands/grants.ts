@@ -13,8 +13,10 @@ import {
   TENANT_EXAMPLE,
   TENANT_OPTION,
   type TenantOption,
+  YES_OPTION,
 } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
+import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
 import { path } from '../operator-client.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
@@ -69,7 +71,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
 }
 
 /** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
-function registerGrantWrites(grants: Command, context: CliContext): void {
+function registerGrantAdd(grants: Command, context: CliContext): void {
   const add = grants
     .command('add')
     .description('create a grant: the subject then holds the relation on the object; an existing grant stays unchanged')
@@ -90,22 +92,67 @@ function registerGrantWrites(grants: Command, context: CliContext): void {
       return EXIT.ok;
     }),
   );
+}
 
+interface RevokeOptions extends TenantOption, RevocationFilter {
+  readonly yes?: boolean;
+}
+
+function registerRevocation(grants: Command, context: CliContext): void {
   const revoke = grants
     .command('revoke')
-    .description('revoke a grant; checks that start afterwards are denied')
-    .argument(...SUBJECT_ARGUMENT)
-    .argument(...RELATION_ARGUMENT)
-    .argument(...OBJECT_ARGUMENT)
-    .option(...TENANT_OPTION);
-  addExamples(revoke, `grants revoke user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
-    context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
-      const client = await context.connect();
-      const json = { subject, relation, object };
-      await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/grants`, json });
-      context.print(`Revoked: ${subject} is no longer ${relation} of ${object}.`);
-      return EXIT.ok;
-    }),
+    .description('revoke a grant, or all grants of a subject or on an object; checks that start afterwards are denied')
+    .argument('[subject]', `${SUBJECT_ARGUMENT[1]}; with a relation and an object`)
+    .argument('[relation]', RELATION_ARGUMENT[1])
+    .argument('[object]', OBJECT_ARGUMENT[1])
+    .option('--subject <subject>', 'revoke all grants of this subject')
+    .option('--object <object>', 'revoke all grants on this object')
+    .option('--relation <relation>', 'only grants of this relation; with --subject or --object')
+    .option(...YES_OPTION)
+    .option(...TENANT_OPTION)
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      '\nWith --subject or --object, the command says how many grants will be revoked and asks before it begins. You can\ninterrupt it and run it again at any time. Exit code: 0 none is left, 1 stopped by an error, 2 wrong usage or not\nconfirmed, 130 interrupted.',
+    );
+  addExamples(
+    revoke,
+    `grants revoke user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `grants revoke --subject user:ann --tenant ${TENANT_EXAMPLE}`,
+    `grants revoke --object doc:readme --relation viewer --yes --tenant ${TENANT_EXAMPLE}`,
+  ).action(
+    context.action(
+      async (
+        subject: string | undefined,
+        relation: string | undefined,
+        object: string | undefined,
+        options: RevokeOptions,
+      ) => {
+        const filtered = [options.subject, options.object, options.relation].some((each) => each !== undefined);
+        if (subject === undefined || filtered) {
+          if (subject === undefined && filtered) return revokeMatching(context, options);
+          throw new CliFailure(
+            'Pass either a subject, a relation and an object, or --subject or --object with an optional --relation.',
+            EXIT.usage,
+          );
+        }
+        if (relation === undefined || object === undefined) {
+          throw new CliFailure(
+            'A relation or an object is missing. To revoke all grants of a subject, pass --subject.',
+            EXIT.usage,
+          );
+        }
+        const client = await context.connect();
+        const json = { subject, relation, object };
+        await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/grants`, json });
+        context.print(
+          options.json
+            ? renderJson({ revoked: 1, complete: true })
+            : `Revoked: ${subject} is no longer ${relation} of ${object}.`,
+        );
+        return EXIT.ok;
+      },
+    ),
   );
 }
 
@@ -214,7 +261,8 @@ function registerNamespaces(program: Command, context: CliContext): void {
 export function registerGrantsCommands(program: Command, context: CliContext): void {
   const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
   registerGrantList(grants, context);
-  registerGrantWrites(grants, context);
+  registerGrantAdd(grants, context);
+  registerRevocation(grants, context);
   registerListings(program, context);
   registerNamespaces(program, context);
 }

@@ -1,61 +1,24 @@
 // `grantd import`: imports tuples from a file or standard input into a tenant. It is safe to interrupt and to run
 // again.
 
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { ImportFormat } from '../import/import-lines.ts';
-import { createImportProgress } from '../import/import-progress.ts';
 import { ImportReport } from '../import/import-report.ts';
 import { runImport } from '../import/import-run.ts';
+import { formatOf, formatOption, openSource } from '../import/import-source.ts';
 import { path } from '../operator-client.ts';
-import { renderJson } from '../output/render.ts';
+import { formatCount, renderJson } from '../output/render.ts';
+import { createProgress } from '../progress.ts';
 
 interface ImportOptions {
   readonly tenant: string;
   readonly format?: ImportFormat;
   readonly refused?: string;
   readonly json?: boolean;
-}
-
-const FORMATS: ReadonlyMap<string, ImportFormat> = new Map([
-  ['.tsv', 'tsv'],
-  ['.ndjson', 'ndjson'],
-  ['.jsonl', 'ndjson'],
-]);
-
-/** `-` is TSV, as `grantd export` writes it; the name of a file tells its format. */
-function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
-  if (format !== undefined) return format;
-  if (file === '-') return 'tsv';
-  const dot = file.lastIndexOf('.');
-  const known = FORMATS.get(file.slice(dot < 0 ? file.length : dot).toLowerCase());
-  if (known !== undefined) return known;
-  throw new CliFailure(
-    `Cannot tell the format of ${file} from its name: pass --format tsv or --format ndjson.`,
-    EXIT.usage,
-  );
-}
-
-async function openSource(
-  context: CliContext,
-  file: string,
-): Promise<{ source: Readable; length: number | undefined }> {
-  if (file === '-') return { source: context.stdin, length: undefined };
-  try {
-    const stats = await stat(file);
-    if (stats.isDirectory()) throw new Error('it is a directory');
-    const source = createReadStream(file);
-    await once(source, 'open');
-    return { source, length: stats.isFile() ? stats.size : undefined };
-  } catch (cause) {
-    throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-  }
 }
 
 async function openReport(refusedPath: string | undefined, source: Readable): Promise<ImportReport> {
@@ -76,14 +39,14 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const report = await openReport(options.refused, source);
   const interruption = new AbortController();
   const stopListening = context.onInterrupt(() => interruption.abort());
-  const progress = createImportProgress(context, length);
+  const progress = createProgress(context, length, 'lines');
   const startedMs = performance.now();
   const outcome = await runImport(client, {
     source,
     format,
     tenant: options.tenant,
     signal: interruption.signal,
-    onProgress: (tally) => progress.update(tally),
+    onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
     onRetry: (reason, delayMs) => progress.note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`),
     onRefused: (refused) => report.add(refused),
   });
@@ -115,14 +78,9 @@ export function registerImportCommand(program: Command, context: CliContext): vo
   program
     .command('import')
     .description('create grants from a file, one per line; existing grants stay unchanged')
-    .argument('<file>', 'a .tsv (subject, relation, object) or .ndjson file; - for standard input')
+    .argument('<file>', 'a .tsv or .csv (subject, relation, object) or .ndjson file; - for standard input')
     .option(...TENANT_OPTION)
-    .addOption(
-      new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices([
-        'tsv',
-        'ndjson',
-      ]),
-    )
+    .addOption(formatOption())
     .option(
       '--refused <file>',
       'write every refused line to this file: line number, error type, reason, the line itself',

@@ -1,7 +1,12 @@
 // The lines of a file to import: cut from a stream in bounded memory, numbered from 1 as in an editor, and converted to
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
-export type ImportFormat = 'tsv' | 'ndjson';
+import { parseCsvLine } from '../../core/text/csv.ts';
+
+export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
+
+/** A head that spreadsheets write; a grant cannot look like it. */
+const CSV_HEAD = 'subject,relation,object';
 
 /** Twenty times the longest tuple in JSON with every character escaped; a longer line cannot be valid. */
 export const LINE_BYTES_MAX = 128 * 1024;
@@ -86,11 +91,13 @@ export function encodeLine(
     return refuse('The line is not valid UTF-8.');
   }
   if (format === 'ndjson') return text.trim() === '' ? undefined : { json: text };
-  if (text === '') return undefined;
-  const columns = text.split('\t');
+  if (text === '' || (format === 'csv' && line.number === 1 && text.toLowerCase() === CSV_HEAD)) return undefined;
+  const columns = format === 'tsv' ? text.split('\t') : parseCsvLine(text);
+  if (columns === undefined) return refuse('A quote in the line is not closed, or not doubled.');
   if (columns.length !== 3) {
+    const separators = format === 'tsv' ? 'tabs' : 'commas';
     return refuse(
-      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3: subject, relation and object, separated by tabs.`,
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3: subject, relation and object, separated by ${separators}.`,
     );
   }
   const [subject, relation, object] = columns;

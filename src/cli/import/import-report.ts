@@ -6,7 +6,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { CliFailure } from '../failures.ts';
 import { formatCount } from '../output/render.ts';
-import { formatRate } from './import-progress.ts';
+import { formatRate } from '../progress.ts';
 import type { ImportOutcome, RefusedLine } from './import-run.ts';
 
 /** The number of refused lines that are printed. */

@@ -13,6 +13,9 @@ import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type {
+  BulkWrite,
+  BulkWriteResult,
+  GrantFilter,
   GrantRequest,
   GrantResult,
   GrantsQuery,
@@ -22,6 +25,7 @@ import type {
   ObjectsQuery,
   PageQuery,
   ResultPage,
+  RevokeResult,
 } from '../../shard/shard.ts';
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
@@ -142,6 +146,14 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
     return this.#ask(context, CALLS.writeGrants, writes);
+  }
+
+  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult> {
+    return this.#ask(context, CALLS.writeBulk, write);
+  }
+
+  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult> {
+    return this.#ask(context, CALLS.revokeGrants, filter);
   }
 
   listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>> {

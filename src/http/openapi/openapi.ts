@@ -8,11 +8,14 @@ import type { Operation, OperationTag } from '../operations/operation.ts';
 import { EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import {
   bulkAnswerSchema,
+  conditionSchema,
   listedKeySchema,
   objectSchema,
   relationSchema,
+  revocationSchema,
   scopeSchema,
   subjectSchema,
+  writtenGrantSchema,
 } from '../schema/schemas.ts';
 
 /** Version of the interface, not of the program: +0.1 for an addition, +1 together with the path prefix. */
@@ -32,7 +35,7 @@ const SECURITY_SCHEME = 'apiKey';
 
 const TAGS: Readonly<Record<OperationTag, string>> = {
   Checks: 'Does this subject hold this relation on this object?',
-  Grants: 'Create and revoke grants, and list the objects of a subject.',
+  Grants: 'Create and revoke grants, one by one or many at once, and list them in both directions.',
   Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
   Keys: 'API keys, with scopes and expiry.',
   Description: 'This document.',
@@ -49,6 +52,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   ObjectIdentifier: objectSchema,
   Scope: scopeSchema,
   BulkCheckAnswer: bulkAnswerSchema,
+  Condition: conditionSchema,
+  WrittenGrant: writtenGrantSchema,
+  Revocation: revocationSchema,
   Key: listedKeySchema,
 };
 
@@ -265,7 +271,7 @@ function operationObject(operation: Operation): JsonObject {
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: body.replaceableByQuery !== true,
             description: `At most ${body.bytesMax / 1024} KiB.`,
             content: {
               [JSON_CONTENT_TYPE]: { schema: schemaRef(body.name), example: body.example },

@@ -1,20 +1,12 @@
 // GET /v1/grants: the grants of a subject, or on an object, page by page.
 
-import { GrantdError } from '../../core/errors.ts';
+import { anchorOf } from '../../core/bulk-writes.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantListSchema, grantQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 import { grantListBytesMax } from './response-bytes.ts';
-
-/** Exactly one of them: an absent field never means all. */
-function anchorOf(subject: string | undefined, object: string | undefined): { subject: string } | { object: string } {
-  if (subject !== undefined && object === undefined) return { subject };
-  if (object !== undefined && subject === undefined) return { object };
-  const given = subject === undefined ? 'neither is given' : 'both are given';
-  throw new GrantdError('invalid-request', `Exactly one of "subject" and "object" must be given; ${given}.`);
-}
 
 export const listGrants: Operation = {
   id: 'listGrants',

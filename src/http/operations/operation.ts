@@ -13,7 +13,7 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** What the client sent, once the pipeline has checked that it is complete, within its bounds and well-formed. */
 export interface OperationRequest {
-  /** The value of the JSON body; undefined if the operation takes none. */
+  /** The value of the JSON body; undefined if the operation takes none, or if the query has taken its place. */
   readonly body: unknown;
   /** Every parameter is known to the operation and occurs once. */
   readonly query: Readonly<Record<string, string>>;
@@ -53,6 +53,8 @@ export interface Operation {
         readonly schema: z.ZodType;
         readonly bytesMax: number;
         readonly example: unknown;
+        /** The parameters of the query may take its place; the operation then gets no body. Both are refused. */
+        readonly replaceableByQuery?: boolean;
       }
     | undefined;
   /** Its fields are the parameters that the operation knows. */
@@ -60,7 +62,7 @@ export interface Operation {
   readonly queryExamples?: Readonly<Record<string, unknown>>;
   readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   /** Bytes that a response may have; absent: never more than a few KiB. */
-  responseBytesMax?(query: Readonly<Record<string, string>>): number;
+  responseBytesMax?(query: Readonly<Record<string, string>>, body: unknown): number;
   readonly successes: readonly SuccessDocumentation[];
   /** In addition to those that every operation can meet. */
   readonly errors: readonly ErrorCode[];

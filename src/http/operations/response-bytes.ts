@@ -1,7 +1,8 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
-import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
+import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
+import { isJsonObject } from '../schema/validation.ts';
 
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
@@ -23,9 +24,23 @@ function limitOf({ limit }: Readonly<Record<string, string>>): number {
 export const entityListBytesMax = (query: Readonly<Record<string, string>>): number =>
   limitOf(query) * ENTITY_BYTES_MAX;
 
-/** One grant in a list: its two identifiers, and the rest, which has about the same length in every record. */
-const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + 300;
+/** What a grant takes besides its two identifiers: about the same in every record. */
+const GRANT_FRAME_BYTES = 300;
+const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
 export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;
 
 export const keyListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * KEY_BYTES_MAX;
+
+/** UTF-8 takes up to three bytes for each UTF-16 unit, escaped or not. */
+const unitsOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
+
+/** Of a body that is not validated yet: the response repeats the identifiers of its grants. */
+export function bulkWriteBytesMax(body: unknown): number {
+  if (!isJsonObject(body) || !Array.isArray(body.grants)) return 0;
+  let bytes = 0;
+  for (const grant of body.grants.slice(0, BULK_CHANGES_MAX)) {
+    if (isJsonObject(grant)) bytes += GRANT_FRAME_BYTES + 3 * (unitsOf(grant.subject) + unitsOf(grant.object));
+  }
+  return bytes;
+}

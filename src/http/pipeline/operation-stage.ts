@@ -27,6 +27,11 @@ export interface OperationStageDependencies {
   readonly responses: ByteBudget;
 }
 
+type RequestedBody = NonNullable<RegisteredOperation['body']>;
+
+const EMPTY_BODY = 'The body is empty; a JSON object is expected.';
+const BODY_AND_QUERY = 'The request has both a body and query parameters; this operation takes one of the two.';
+
 export class OperationStage {
   readonly #clock: Clock;
   readonly #turns: Turns;
@@ -71,12 +76,41 @@ export class OperationStage {
     } else if (operation.body === undefined) {
       this.#reserveResponse(exchange, session, operation, undefined);
     } else {
-      this.#readBody(exchange, session, operation, operation.body.bytesMax);
+      this.#readBodyOrQuery(exchange, session, operation, operation.body);
     }
   }
 
   #refuse(exchange: Exchange, session: TenantSession, error: unknown): void {
     this.#refusals.byFront(exchange, session, error);
+  }
+
+  #readBodyOrQuery(
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    { bytesMax, replaceableByQuery = false }: RequestedBody,
+  ): void {
+    const { url } = exchange.incoming;
+    let asked = false;
+    if (replaceableByQuery && url !== operation.path) {
+      try {
+        asked = Object.keys(parseQuery(queryTextOf(url), operation.queryNames)).length > 0;
+      } catch (error) {
+        this.#refuse(exchange, session, error);
+        return;
+      }
+    }
+    if (asked) this.#readNoBody(exchange, session, operation, bytesMax);
+    else this.#readBody(exchange, session, operation, bytesMax);
+  }
+
+  /** The query has taken the place of the body. Whether a body comes nevertheless is known once it has been read. */
+  #readNoBody(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, bytesMax: number): void {
+    exchange.incoming.readBody(bytesMax, session.tenantId, (error, text) => {
+      exchange.incoming.releaseBody();
+      if (error === undefined && text === '') this.#reserveResponse(exchange, session, operation, undefined);
+      else this.#refuse(exchange, session, error ?? new GrantdError('invalid-request', BODY_AND_QUERY));
+    });
   }
 
   #readBody(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, bytesMax: number): void {
@@ -86,9 +120,9 @@ export class OperationStage {
       return;
     }
     exchange.incoming.readBody(bytesMax, session.tenantId, (error, text) => {
-      if (error !== undefined) {
+      if (error !== undefined || text === '') {
         exchange.incoming.releaseBody();
-        this.#refuse(exchange, session, error);
+        this.#refuse(exchange, session, error ?? new GrantdError('invalid-request', EMPTY_BODY));
       } else if (text.length > JSON_SCANNED_LENGTH_MIN) {
         this.#parseInTurns(exchange, session, operation, text);
       } else {
@@ -145,7 +179,7 @@ export class OperationStage {
     }
     exchange.arrivedAtMs = this.#clock.monotonicMs();
     exchange.deadlineMs = exchange.arrivedAtMs + this.#deadlineMs;
-    const responseBytes = operation.responseBytesMax?.(request.query) ?? 0;
+    const responseBytes = operation.responseBytesMax?.(request.query, body) ?? 0;
     if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#evaluate(exchange, session, operation, request);
     else this.#evaluateClaimed(exchange, session, operation, request, responseBytes);
   }

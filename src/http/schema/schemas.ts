@@ -4,7 +4,9 @@
 import { z } from 'zod';
 import type { grantRecord } from '../../core/grant-attributes.ts';
 import {
+  BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
+  BULK_CONDITIONS_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
@@ -66,6 +68,53 @@ export const bulkSchema = z.object({
   checks: z.array(tupleSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
 });
 
+export const conditionSchema = z
+  .object(
+    {
+      ...tupleSchema.shape,
+      exists: z
+        .boolean({ error: 'must be true or false' })
+        .meta({ description: 'Whether the grant must exist before the call.' }),
+    },
+    { error: 'must be an object with subject, relation, object and exists' },
+  )
+  .meta({ description: 'A condition on the state before the call.' });
+
+/** As documented; `parseBulkWrite` of core parses it, since the counts come before the elements. */
+export const bulkWriteSchema = z.object({
+  grants: z
+    .array(tupleSchema, { error: 'must be an array' })
+    .max(BULK_CHANGES_MAX)
+    .meta({ description: 'To create. What exists already stays as it is.' })
+    .optional(),
+  revocations: z
+    .array(tupleSchema, { error: 'must be an array' })
+    .max(BULK_CHANGES_MAX)
+    .meta({
+      description: `To revoke. At most ${BULK_CHANGES_MAX} together with \`grants\`, and at least one of the two.`,
+    })
+    .optional(),
+  if: z
+    .array(conditionSchema, { error: 'must be an array' })
+    .max(BULK_CONDITIONS_MAX)
+    .meta({ description: 'Nothing is changed unless all of them are met.' })
+    .optional(),
+});
+
+/** As documented; `parseGrantFilter` of core parses it. */
+export const grantFilterSchema = z.object({
+  subject: subjectSchema.optional(),
+  object: objectSchema.optional(),
+  relation: relationSchema.optional(),
+});
+
+/** Either all of them or a body. */
+export const tupleQuerySchema = z.object({
+  subject: subjectSchema.optional(),
+  relation: relationSchema.optional(),
+  object: objectSchema.optional(),
+});
+
 const timestamp = (description: string) =>
   z.string().meta({ format: 'date-time', description: `${description} ISO 8601 in UTC with milliseconds.` });
 
@@ -89,6 +138,27 @@ export const grantSchema = z
     created_at: timestamp('When the grant was created.'),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
+
+export const writtenGrantSchema = z
+  .object({
+    ...grantSchema.shape,
+    created: z.boolean().meta({ description: 'False: the grant existed already and was not changed.' }),
+  })
+  .meta({ description: 'A grant of a bulk write.' });
+
+export const revocationSchema = z
+  .object({ revoked: z.boolean().meta({ description: 'False: there was no such grant.' }) })
+  .meta({ description: 'A revocation of a bulk write.' });
+
+export const bulkWriteResultSchema = z.object({
+  grants: z.array(writtenGrantSchema).meta({ description: 'One per grant, in the order of the request.' }),
+  revocations: z.array(revocationSchema).meta({ description: 'One per revocation, in the order of the request.' }),
+});
+
+export const revokeResultSchema = z.object({
+  revoked: z.int().min(0).meta({ description: 'Grants that this call has revoked.' }),
+  complete: z.boolean().meta({ description: 'Whether no grant that matches was left at that moment.' }),
+});
 
 export const checkResultSchema = z.object({
   authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),

@@ -1,23 +1,17 @@
 // The bounds of the public interface, each with its reason. Those shared with other parts are in core/limits.ts.
 
 /**
- * Body of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB if every character is
- * escaped.
- */
-export const BULK_BODY_BYTES_MAX = 1024 * 1024;
-
-/**
  * From this length on (in UTF-16 units) a JSON text is scanned before it is parsed. The costliest shorter text takes
  * the parser about a millisecond; scanning would make every bulk check of ordinary size slower.
  */
 export const JSON_SCANNED_LENGTH_MIN = 16 * 1024;
 
-/** Nested arrays and objects in a long text: a bulk check needs three, the rest is for unknown fields. */
+/** Nested arrays and objects in a long text: a bulk call needs three, the rest is for unknown fields. */
 export const JSON_DEPTH_MAX = 32;
 
 /**
- * Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. Parsing this many takes about 5
- * ms.
+ * Values in a long text: a bulk of 100 checks has 402, one of 100 grants under 100 conditions 903, the rest is for
+ * unknown fields. Parsing this many takes about 5 ms.
  */
 export const JSON_VALUES_MAX = 4096;
 

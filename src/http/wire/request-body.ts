@@ -15,15 +15,11 @@ const REPLACEMENT = '\uFFFD';
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
-/** Takes a body that has arrived completely: the bytes from `start` on. */
+/** Takes a body that has arrived completely: the bytes from `start` on; perhaps none. */
 export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
   const length = bytes.length - start;
   if (length > bytesMax) {
     done(tooLarge(bytesMax), '');
-    return;
-  }
-  if (length === 0) {
-    done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
     return;
   }
   // Invalid bytes take the decoder twenty times as long, so a long body is validated first; a short one is just

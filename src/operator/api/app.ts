@@ -26,6 +26,7 @@ import { authenticate } from './authentication.ts';
 import type { Operation } from './operation.ts';
 import { auditLogOperations } from './operations/audit-log.ts';
 import { browseOperations } from './operations/browse.ts';
+import { bulkOperations } from './operations/bulk.ts';
 import { clusterOperations } from './operations/cluster.ts';
 import { exportOperations } from './operations/export.ts';
 import { grantOperations } from './operations/grants.ts';
@@ -87,6 +88,7 @@ function consoleOperations(
     ...usageOperations(operator, options.plans),
     ...keyOperations(operator, clock),
     ...grantOperations(operator),
+    ...bulkOperations(operator),
     ...namespaceOperations(operator),
     ...browseOperations(operator),
     ...auditLogOperations(operator),

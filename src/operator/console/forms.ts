@@ -6,7 +6,10 @@ import type { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { readBody } from '../body.ts';
 
-const FORM_BYTES_MAX = 64 * 1024;
+/** Whoever sends it has not logged in yet. */
+export const LOG_IN_FORM_BYTES_MAX = 64 * 1024;
+/** 200,000 UTF-16 units of pasted text take up to nine bytes each, percent-encoded. */
+export const FORM_BYTES_MAX = 2 * 1024 * 1024;
 const FORM_MEDIA_TYPES: readonly string[] = ['application/x-www-form-urlencoded'];
 /** More fields than any page has. */
 const FIELDS_MAX = 100;
@@ -55,8 +58,8 @@ function decode(text: string): string {
 export const NO_FIELDS = new Fields('');
 
 /** Throws as `readBody` does. */
-export async function readForm(request: IncomingMessage): Promise<Fields> {
-  const bytes = await readBody(request, { bytesMax: FORM_BYTES_MAX, mediaTypes: FORM_MEDIA_TYPES });
+export async function readForm(request: IncomingMessage, bytesMax: number): Promise<Fields> {
+  const bytes = await readBody(request, { bytesMax, mediaTypes: FORM_MEDIA_TYPES });
   return new Fields(bytes.toString('latin1'));
 }
 

@@ -15,11 +15,13 @@ import type { LogInCode } from './log-in-code.ts';
 import { auditLogPages } from './pages/audit-log.ts';
 import { checkPages } from './pages/check.ts';
 import { clusterPages } from './pages/cluster.ts';
+import { grantLinePages } from './pages/grant-lines.ts';
 import { grantPages } from './pages/grants.ts';
 import { keyPages } from './pages/keys.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { namespacePages } from './pages/namespaces.ts';
 import { objectPages } from './pages/objects.ts';
+import { revokeAllPages } from './pages/revoke-all.ts';
 import { tenantPages } from './pages/tenant.ts';
 import { tenantLifePages } from './pages/tenant-life.ts';
 import { tenantsPages } from './pages/tenants.ts';
@@ -59,6 +61,8 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...keyPages(forPages),
     ...namespacePages(forPages),
     ...grantPages(forPages),
+    ...grantLinePages(forPages),
+    ...revokeAllPages(forPages),
     ...objectPages(forPages),
     ...checkPages(forPages),
     ...auditLogPages(forPages),

@@ -10,7 +10,7 @@ import { problemOf } from '../../core/problem.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import type { Assets } from './assets.ts';
-import { Fields, NO_FIELDS, readForm } from './forms.ts';
+import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
 import { renderMarkup } from './markup.ts';
 import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.ts';
 import { errorBody } from './pages/error.ts';
@@ -164,7 +164,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
 
   router.post('/log-in', async (request: Request, response: PageResponse) => {
     response.locals.operation = 'page-log-in';
-    const form = await readForm(request);
+    const form = await readForm(request, LOG_IN_FORM_BYTES_MAX);
     const outcome = logIn.attempt(origin.addressOf(request), form);
     if (outcome.kind === 'refused') {
       if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
@@ -190,7 +190,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
   };
 
   async function formOf(request: Request, session: OperatorSession): Promise<Fields> {
-    const form = await readForm(request);
+    const form = await readForm(request, FORM_BYTES_MAX);
     if (isFormOf(session, form.optional('csrf'))) return form;
     throw new GrantdError(
       'unauthorized',

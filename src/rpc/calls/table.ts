@@ -26,8 +26,10 @@ import { listTenants } from './list-tenants.ts';
 import { readLoad } from './read-load.ts';
 import { readTenant } from './read-tenant.ts';
 import { readUsage } from './read-usage.ts';
+import { revokeGrants } from './revoke-grants.ts';
 import { revokeKey } from './revoke-key.ts';
 import { updateTenant } from './update-tenant.ts';
+import { writeBulk } from './write-bulk.ts';
 import { writeGrants } from './write-grants.ts';
 
 /** A call with any request and any result. */
@@ -39,6 +41,8 @@ export const CALLS = Object.freeze({
   confirm,
   checkBulk,
   writeGrants,
+  writeBulk,
+  revokeGrants,
   listObjects,
   listHolders,
   listGrants,

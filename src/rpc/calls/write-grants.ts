@@ -1,15 +1,14 @@
 // Up to 1,000 grants and revocations in order, each an operation of its own.
 
-import { assert, assertNever } from '../../core/assert.ts';
+import { assert } from '../../core/assert.ts';
 import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { parseTuple } from '../../core/tuples.ts';
-import type { GrantRefusal, GrantRequest, GrantResult } from '../../shard/shard.ts';
-import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
-import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
+import type { GrantRequest } from '../../shard/shard.ts';
 import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import { demandCount, malformed } from './parts/answer-fields.ts';
+import { demandCount } from './parts/answer-fields.ts';
+import { resultFrom, resultToWire } from './parts/grant-results.ts';
 import { relationFrom, relationToWire } from './parts/request-fields.ts';
 
 const WRITE_MS = 0.02;
@@ -24,44 +23,6 @@ function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
     ...parseTuple(subject, relations[index], object, 'writes', index),
     revoke,
   }));
-}
-
-function resultToWire(result: GrantResult): WireGrantResult {
-  switch (result.kind) {
-    case 'created':
-      return { outcome: GrantOutcome.GRANT_CREATED, grantId: result.grantId, createdAtMs: result.createdAtMs };
-    case 'exists':
-      return { outcome: GrantOutcome.GRANT_EXISTS, grantId: result.grantId, createdAtMs: result.createdAtMs };
-    case 'revoked':
-      return { outcome: GrantOutcome.GRANT_REVOKED };
-    case 'not-found':
-      return { outcome: GrantOutcome.GRANT_NOT_FOUND };
-    case 'refused':
-      return { outcome: GrantOutcome.GRANT_REFUSED, errorCode: result.code, errorMessage: result.message };
-    default:
-      return assertNever(result);
-  }
-}
-
-const isGrantRefusal = (code: string): code is GrantRefusal =>
-  code === 'namespace-limit-reached' || code === 'grant-limit-reached';
-
-function resultFrom({ outcome, grantId, createdAtMs, errorCode, errorMessage }: GrantResult__Output): GrantResult {
-  switch (outcome) {
-    case GrantOutcome.GRANT_CREATED:
-      return { kind: 'created', grantId, createdAtMs };
-    case GrantOutcome.GRANT_EXISTS:
-      return { kind: 'exists', grantId, createdAtMs };
-    case GrantOutcome.GRANT_REVOKED:
-      return { kind: 'revoked' };
-    case GrantOutcome.GRANT_NOT_FOUND:
-      return { kind: 'not-found' };
-    case GrantOutcome.GRANT_REFUSED:
-      if (!isGrantRefusal(errorCode)) throw malformed(`A write was refused: ${errorCode}.`);
-      return { kind: 'refused', code: errorCode, message: errorMessage };
-    default:
-      throw malformed('A write has no outcome.');
-  }
 }
 
 export const writeGrants = defineCall({

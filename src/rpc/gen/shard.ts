@@ -7,6 +7,7 @@ import type { AuditLogEntry as _grantd_v1_AuditLogEntry, AuditLogEntry__Output a
 import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _grantd_v1_Authenticate__Output } from './grantd/v1/Authenticate.ts';
 import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './grantd/v1/AuthenticateOperator.ts';
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
+import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
 import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './grantd/v1/CheckBulk.ts';
 import type { CheckResults as _grantd_v1_CheckResults, CheckResults__Output as _grantd_v1_CheckResults__Output } from './grantd/v1/CheckResults.ts';
@@ -51,7 +52,9 @@ import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output }
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
+import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from './grantd/v1/RevokeGrants.ts';
 import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './grantd/v1/RevokeKey.ts';
+import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from './grantd/v1/Revoked.ts';
 import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
 import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from './grantd/v1/ShardLoad.ts';
@@ -70,6 +73,9 @@ import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
 import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
 import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
+import type { WireTuple as _grantd_v1_WireTuple, WireTuple__Output as _grantd_v1_WireTuple__Output } from './grantd/v1/WireTuple.ts';
+import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from './grantd/v1/WriteBulk.ts';
+import type { WriteCondition as _grantd_v1_WriteCondition, WriteCondition__Output as _grantd_v1_WriteCondition__Output } from './grantd/v1/WriteCondition.ts';
 import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './grantd/v1/WriteGrants.ts';
 import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from './grantd/v1/WrongOwner.ts';
 
@@ -86,6 +92,7 @@ export interface ProtoGrpcType {
       Authenticate: MessageTypeDefinition<_grantd_v1_Authenticate, _grantd_v1_Authenticate__Output>
       AuthenticateOperator: MessageTypeDefinition<_grantd_v1_AuthenticateOperator, _grantd_v1_AuthenticateOperator__Output>
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
+      BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
       CheckBulk: MessageTypeDefinition<_grantd_v1_CheckBulk, _grantd_v1_CheckBulk__Output>
       CheckResults: MessageTypeDefinition<_grantd_v1_CheckResults, _grantd_v1_CheckResults__Output>
@@ -134,7 +141,9 @@ export interface ProtoGrpcType {
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
       Report: MessageTypeDefinition<_grantd_v1_Report, _grantd_v1_Report__Output>
+      RevokeGrants: MessageTypeDefinition<_grantd_v1_RevokeGrants, _grantd_v1_RevokeGrants__Output>
       RevokeKey: MessageTypeDefinition<_grantd_v1_RevokeKey, _grantd_v1_RevokeKey__Output>
+      Revoked: MessageTypeDefinition<_grantd_v1_Revoked, _grantd_v1_Revoked__Output>
       Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
       Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
       ShardLoad: MessageTypeDefinition<_grantd_v1_ShardLoad, _grantd_v1_ShardLoad__Output>
@@ -153,6 +162,9 @@ export interface ProtoGrpcType {
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
       UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>
       Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
+      WireTuple: MessageTypeDefinition<_grantd_v1_WireTuple, _grantd_v1_WireTuple__Output>
+      WriteBulk: MessageTypeDefinition<_grantd_v1_WriteBulk, _grantd_v1_WriteBulk__Output>
+      WriteCondition: MessageTypeDefinition<_grantd_v1_WriteCondition, _grantd_v1_WriteCondition__Output>
       WriteGrants: MessageTypeDefinition<_grantd_v1_WriteGrants, _grantd_v1_WriteGrants__Output>
       WrongOwner: MessageTypeDefinition<_grantd_v1_WrongOwner, _grantd_v1_WrongOwner__Output>
     }

@@ -18,8 +18,13 @@ export interface Operation {
   readonly expiresAtMs: number;
   /** At least the UTF-8 bytes of its encoding. */
   readonly bytesMax: number;
+  /** At least the number of grants that it changes; absent: 1. */
+  readonly changesMax?: number;
   readonly decide: Decide;
 }
+
+/** How many single writes an operation stands for where work is bounded. */
+export const weightOf = ({ changesMax = 1 }: Operation): number => changesMax;
 
 export interface Waiting extends Operation {
   /** The span of its call, if the call is traced. */

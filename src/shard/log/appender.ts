@@ -14,14 +14,13 @@ import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { IdFactory, TenantId } from '../../core/ids.ts';
+import type { IdFactory } from '../../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
-import type { Change } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
-import { type Answer, type Batch, decidedOf, type Operation, type Waiting } from './append-batch.ts';
+import { type Answer, type Batch, decidedOf, type Operation, type Waiting, weightOf } from './append-batch.ts';
 import { commitTraced } from './append-spans.ts';
 import {
   ENTRY_BYTES_MAX,
@@ -30,28 +29,29 @@ import {
   encodeEntry,
   encodeOperation,
   followingBase,
+  formatFor,
 } from './entries.ts';
 import { Cohort } from './group-commit-window.ts';
 import type { OperationMemory } from './idempotency/cache.ts';
 import { InFlightOperations } from './idempotency/in-flight-operations.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import { Draft, type OperationResult } from './write-decisions.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /**
  * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
- * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject.
+ * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. An operation with
+ * many changes reserves all that it may need, and leaves the rest to those after it.
  */
 const BATCH_OPERATIONS_MAX = 512;
+const BATCH_CHANGES_MAX = 1024;
 const BATCH_BYTES_MAX = ENTRY_BYTES_MAX / 2;
 /** Callers refused in one step. */
 const REFUSALS_PER_STEP = 500;
-/** Waiting operations of a slot and of one tenant. Beyond these the appender refuses with `overloaded`. */
-const QUEUE_OPERATIONS_MAX = 50_000;
-const TENANT_OPERATIONS_MAX = 10_000;
 /**
- * Memory of an operation that waits or is being appended, without the strings of its call, which the call has reserved.
+ * Memory of a change that waits or is being appended, without the strings of its call, which the call has reserved.
  */
-const OPERATION_BYTES = 1000;
+const CHANGE_BYTES = 1000;
 /** Reserved for the head of an entry. */
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY = { firstMs: 20, maxMs: 1000 };
@@ -93,8 +93,7 @@ export class Appender {
   readonly #epoch: number;
   #lastSeq: number;
   #nextBase: Stamp;
-  readonly #queues = new Map<TenantId, Waiting[]>();
-  #queueLength = 0;
+  readonly #queue = new WriteQueue();
   readonly #inFlight = new InFlightOperations();
   #running = false;
   #settlingSinceMs: number | undefined;
@@ -122,7 +121,7 @@ export class Appender {
   }
 
   get queueLength(): number {
-    return this.#queueLength;
+    return this.#queue.length;
   }
 
   /** Since when the current batch has been in flight; undefined: there is none. */
@@ -139,20 +138,18 @@ export class Appender {
     const known = operations.restore(requestId, index);
     if (known !== undefined) return 'result' in known ? Promise.resolve(known.result) : Promise.reject(known.error);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    assert(operation.bytesMax <= BATCH_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
-    const queue = this.#queues.get(operation.tenantId) ?? [];
-    const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasCapacity;
-    if (isFull || queue.length >= TENANT_OPERATIONS_MAX) {
+    const { bytesMax } = operation;
+    const fits = bytesMax <= BATCH_BYTES_MAX - ENTRY_HEAD_BYTES && weightOf(operation) <= BATCH_CHANGES_MAX;
+    assert(fits, 'an operation fits into an entry');
+    if (!held.hasCapacity || !this.#queue.accepts(operation)) {
       return Promise.reject(new GrantdError('overloaded', 'Too many writes are already waiting. Nothing was changed.'));
     }
-    this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
-      queue.push({ ...operation, span: currentSpan(), resolve, reject });
+      this.#queue.add({ ...operation, span: currentSpan(), resolve, reject });
     });
-    this.#queueLength += 1;
-    held.add(OPERATION_BYTES);
+    held.add(CHANGE_BYTES * weightOf(operation));
     this.#inFlight.set(requestId, index, result);
-    this.#cohort.arrived(this.#queueLength);
+    this.#cohort.arrived(this.#queue.length);
     if (!this.#running) {
       this.#running = true;
       // Operations that arrive in this turn join the same batch.
@@ -175,10 +172,7 @@ export class Appender {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
     this.#cohort.end();
-    const refused = [...this.#queues.values()].flat();
-    this.#queues.clear();
-    this.#queueLength = 0;
-    void this.#refuse(refused, failure);
+    void this.#refuse(this.#queue.clear(), failure);
   }
 
   async #refuse(refused: readonly Waiting[], failure: ShardFailure): Promise<void> {
@@ -190,14 +184,14 @@ export class Appender {
   }
 
   /** Call this right before the reply. */
-  #ended({ requestId, index }: Waiting): void {
-    this.#inFlight.delete(requestId, index);
-    this.#ports.queue.add(-OPERATION_BYTES);
+  #ended(waiting: Waiting): void {
+    this.#inFlight.delete(waiting.requestId, waiting.index);
+    this.#ports.queue.add(-CHANGE_BYTES * weightOf(waiting));
   }
 
   async #run(): Promise<void> {
     const { clock } = this.#ports;
-    while (this.#queueLength > 0 && this.#closed === undefined) {
+    while (this.#queue.length > 0 && this.#closed === undefined) {
       await this.#ports.waitForCapacity();
       // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
@@ -214,7 +208,7 @@ export class Appender {
         else waiting.resolve(result);
       }
       const tookMs = clock.monotonicMs() - startedMs;
-      if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queueLength);
+      if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queue.length);
     }
     this.#running = false;
     const idle = this.#idle;
@@ -260,37 +254,21 @@ export class Appender {
     const nowMs = this.#ports.clock.monotonicMs();
     const atMs = this.#ports.clock.wallMs();
     let bytesFree = BATCH_BYTES_MAX - ENTRY_HEAD_BYTES;
-    let full = false;
-    while (!full && this.#queueLength > 0) {
-      for (const [tenantId, queue] of this.#queues) {
-        const next = queue[0];
-        if (next === undefined) {
-          this.#queues.delete(tenantId);
-          continue;
-        }
-        if (answers.length >= BATCH_OPERATIONS_MAX || next.bytesMax > bytesFree) {
-          // The tenant whose operation did not fit goes first in the next batch.
-          full = true;
-          this.#queues.delete(tenantId);
-          const rest = [...this.#queues];
-          this.#queues.clear();
-          this.#queues.set(tenantId, queue);
-          for (const [id, waiting] of rest) this.#queues.set(id, waiting);
-          break;
-        }
-        queue.shift();
-        this.#queueLength -= 1;
-        if (next.span !== undefined) spans.add(next.span);
-        const decided = this.#decide(next, draft, nowMs);
-        answers.push(decided.answer);
-        if (decided.changes.length === 0) continue;
-        const { actor, requestId, index } = next;
-        const operation = { tenantId, actor, requestId, index, atMs, changes: decided.changes };
-        const text = encodeOperation(operation);
-        bytesFree -= Buffer.byteLength(text) + 1;
-        operations.push(operation);
-        encoded.push(text);
-      }
+    let changesFree = BATCH_CHANGES_MAX;
+    const fits = (next: Waiting): boolean =>
+      answers.length < BATCH_OPERATIONS_MAX && next.bytesMax <= bytesFree && weightOf(next) <= changesFree;
+    for (const next of this.#queue.inTurn(fits)) {
+      if (next.span !== undefined) spans.add(next.span);
+      const { answer, changes, results } = this.#decide(next, draft, nowMs);
+      answers.push(answer);
+      changesFree -= next.changesMax === undefined ? 1 : changes.length;
+      if (changes.length === 0) continue;
+      const { tenantId, actor, requestId, index } = next;
+      const operation = { tenantId, actor, requestId, index, atMs, changes, results };
+      const text = encodeOperation(operation);
+      bytesFree -= Buffer.byteLength(text) + 1;
+      operations.push(operation);
+      encoded.push(text);
     }
     return { ...this.time.next(this.#nextBase), operations, encoded, answers, spans };
   }
@@ -299,7 +277,7 @@ export class Appender {
     waiting: Waiting,
     draft: Draft,
     nowMs: number,
-  ): { readonly answer: Answer; readonly changes: readonly Change[] } {
+  ): Pick<EntryOperation, 'changes' | 'results'> & { readonly answer: Answer } {
     // The operation may have been restored from the log while it waited.
     const restored = this.#ports.operations.restore(waiting.requestId, waiting.index);
     if (restored !== undefined) return { answer: { waiting, ...restored }, changes: [] };
@@ -308,9 +286,9 @@ export class Appender {
       return { answer: { waiting, error }, changes: [] };
     }
     try {
-      const { result, changes } = waiting.decide(draft);
+      const { result, changes, results } = waiting.decide(draft);
       draft.add(waiting.tenantId, changes);
-      return { answer: { waiting, result }, changes };
+      return { answer: { waiting, result }, changes, results };
     } catch (error) {
       return { answer: { waiting, error }, changes: [] };
     }
@@ -323,7 +301,7 @@ export class Appender {
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
-    const body = encodeEntry(batch, batch.encoded);
+    const body = encodeEntry(batch, batch.encoded, formatFor(batch.operations));
     const entryId = ids.create('ent');
     let failures = 0;
     while (this.#closed === undefined) {

@@ -3,7 +3,7 @@
 // it succeeds: state writes are stamped, so a repeat changes nothing. Its backlog is bounded: if it lags, writes wait.
 //
 // The grant counts that a batch changed are written once, with its last entry. No checkpoint precedes them, so a stored
-// count is never behind the checkpoint.
+// count is never behind the checkpoint. The first count of a tenant is written before its first row by object.
 //
 // A checkpoint also records where the idempotency window begins. An idle slot writes it once more when the window is
 // empty, so that the next owner has nothing to read back.
@@ -58,6 +58,7 @@ interface Pending {
   readonly checkpoint: CheckpointAtEntry;
   readonly writes: readonly StateWrite[];
   readonly counts: readonly GrantCountWrite[];
+  readonly countsFirst: boolean;
   readonly bytes: number;
 }
 
@@ -126,8 +127,8 @@ export class Applier {
     }
   }
 
-  /** Entries come in log order, each with the grant counts that it changed. */
-  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = []): void {
+  /** Entries come in log order, each with the grant counts that it changed. `countsFirst`: they precede its rows. */
+  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = [], countsFirst = false): void {
     if (this.#closed) return;
     let index = 0;
     const writes: StateWrite[] = [];
@@ -143,7 +144,7 @@ export class Applier {
     const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
     if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
     const bytes = ROW_BYTES * writes.length + BYTES_PER_CHARACTER * characters;
-    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts, bytes });
+    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts, countsFirst, bytes });
     this.#pendingWrites += writes.length;
     this.#ports.backlog.add(bytes);
     if (this.#isUrgent) this.#endGathering?.();
@@ -193,7 +194,8 @@ export class Applier {
     while (this.#pending.length > 0 && !this.#closed) {
       await this.#gather();
       if (this.#closed) break;
-      const { taken, writes, counts } = this.#take();
+      const { taken, writes, counts, countsFirst } = this.#take();
+      if (countsFirst && !(await this.#write(counts))) break;
       if (!(await this.#write([...writes, ...counts]))) break;
       const last = this.#pending[taken - 1];
       assert(last !== undefined, 'at least one entry was taken');
@@ -226,17 +228,19 @@ export class Applier {
     this.#endGathering = undefined;
   }
 
-  #take(): { taken: number; writes: StateWrite[]; counts: GrantCountWrite[] } {
+  #take(): { taken: number; writes: StateWrite[]; counts: GrantCountWrite[]; countsFirst: boolean } {
     const writes: StateWrite[] = [];
     const counts = new Map<TenantId, GrantCountWrite>();
     let taken = 0;
+    let countsFirst = false;
     for (const pending of this.#pending) {
       if (taken > 0 && writes.length + pending.writes.length > WRITES_PER_CALL) break;
       writes.push(...pending.writes);
       for (const count of pending.counts) counts.set(count.row.tenantId, count);
       taken += 1;
+      countsFirst ||= pending.countsFirst;
     }
-    return { taken, writes, counts: [...counts.values()] };
+    return { taken, writes, counts: [...counts.values()], countsFirst };
   }
 
   async #write(writes: readonly StateWrite[]): Promise<boolean> {

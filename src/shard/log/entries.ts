@@ -9,9 +9,12 @@ import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { grantOf, RELATIONS } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
+import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
 /** The newest format that this program reads and writes. */
-export const LOG_FORMAT = 1;
+export const LOG_FORMAT = 2;
+/** Format 2 adds stored results to operations. Other entries are written in format 1, which earlier versions read. */
+const FORMAT_WITHOUT_RESULTS = 1;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -20,6 +23,8 @@ export interface EntryOperation extends ChangeOrigin {
   /** Position of the operation in its request; (requestId, index) is the operation's id. */
   readonly index: number;
   readonly changes: readonly Change[];
+  /** Only of an operation whose changes do not determine its result. */
+  readonly results?: LoggedResults | undefined;
 }
 
 /** When an entry was created. */
@@ -70,9 +75,17 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
+/** The oldest format that can express these operations. */
+export const formatFor = (operations: readonly EntryOperation[]): number =>
+  operations.some(({ results }) => results !== undefined) ? LOG_FORMAT : FORMAT_WITHOUT_RESULTS;
+
+export function encodeEntry(
+  { base, elapsedMs }: EntryTime,
+  encodedOperations: readonly string[],
+  format = FORMAT_WITHOUT_RESULTS,
+): string {
   const operations = encodedOperations.join(',');
-  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
+  const body = `{"format":${format},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
   assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
   return body;
 }
@@ -151,6 +164,7 @@ const entrySchema = headSchema.extend({
       index: z.int().nonnegative(),
       atMs: z.int(),
       changes: z.array(changeSchema),
+      results: z.unknown().optional(),
     }),
   ),
 });
@@ -163,8 +177,11 @@ export class LogUnreadableError extends Error {
   }
 }
 
-/** What the repeat of an operation needs: its id, and its last change, which determines its result. */
-export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes'>;
+/**
+ * What the repeat of an operation needs: its id, and its last change, which determines its result; or its results, with
+ * all changes of a bulk write.
+ */
+export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes' | 'results'>;
 
 export interface TailEntry extends EntryTime {
   readonly operations: readonly TailOperation[];
@@ -175,12 +192,18 @@ export function decodeEntry(record: LogRecord): Entry {
   const entry = parseEntry(record, entrySchema);
   return {
     ...timeOf(entry),
-    operations: entry.operations.map((operation) => ({
-      ...operation,
-      changes: operation.changes.map(completeKey),
-    })),
+    operations: entry.operations.map(({ results, ...operation }) => {
+      const changes = operation.changes.map(completeKey);
+      if (results === undefined) return { ...operation, changes };
+      const read = entry.format < LOG_FORMAT ? undefined : readLoggedResults(results, changes);
+      if (read === undefined) throw unreadableResults(record);
+      return { ...operation, changes, results: read };
+    }),
   };
 }
+
+const unreadableResults = (record: LogRecord): LogUnreadableError =>
+  new LogUnreadableError(`The ${placeOf(record)} has results that do not belong to its changes.`);
 
 /**
  * Decodes an entry of the tail of the log, of which a start reads back many. It decodes only what a repeat needs, in a
@@ -191,21 +214,34 @@ export function decodeTailEntry(record: LogRecord): TailEntry {
   return {
     ...timeOf(entry),
     operations: entry.operations.map((operation) => {
-      const last = parseTailOperation(operation);
+      const last = parseTailOperation(operation, entry.format);
       if (last === undefined) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`);
+      if (last === 'unreadable-results') throw unreadableResults(record);
       return last;
     }),
   };
 }
 
-function parseTailOperation(value: unknown): TailOperation | undefined {
+function parseTailOperation(value: unknown, format: number): TailOperation | 'unreadable-results' | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { requestId, index, changes }: { requestId?: unknown; index?: unknown; changes?: unknown } = value;
+  const stored: { [Field in keyof TailOperation]?: unknown } = value;
+  const { requestId, index, changes, results } = stored;
   if (typeof requestId !== 'string' || !isCount(index) || !Array.isArray(changes)) return undefined;
+  if (results !== undefined) {
+    const kinds = changes.filter(isChangeKind);
+    const read = format < LOG_FORMAT || kinds.length < changes.length ? undefined : readLoggedResults(results, kinds);
+    if (read === undefined) return 'unreadable-results';
+    if (read.kind !== 'bulk') return { requestId, index, changes: [], results: read };
+    const created = changes.filter(({ kind }) => kind === 'grant-created');
+    return created.every(isGrantChange) ? { requestId, index, changes: created, results: read } : undefined;
+  }
   if (changes.length === 0) return { requestId, index, changes: [] };
   const last = parseLastChange(changes.at(-1));
   return last === undefined ? undefined : { requestId, index, changes: [last] };
 }
+
+const isChangeKind = (value: unknown): value is ChangeKind =>
+  typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
 
 /** Almost all changes are of grants, which are validated by hand. */
 function parseLastChange(value: unknown): Change | undefined {

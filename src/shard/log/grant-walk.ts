@@ -7,6 +7,9 @@
 // The walk misses no subject: a stretch of subjects includes those that the table lists, those with unconfirmed changes
 // when the read began, and those that were given grants since. A row by object, tombstone rows included, gets the stamp
 // of the row by subject, so that it undoes no commit made in the meantime.
+//
+// The count row is stored before the first row by object. If a version without rows by object owns the slot later, the
+// row that is then outdated shows that there may be rows by object of grants that this version revoked.
 
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -26,6 +29,7 @@ import type { GrantDelta } from '../memory/grant-deltas.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantGrants } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
+import { RevocationSearch } from './revocation-search.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Subjects of one list: of the bucket in which the walk is, and of each bucket that it has not begun. */
@@ -121,6 +125,8 @@ class GrantWalk {
   async run(): Promise<void> {
     const { clock } = this.#ports;
     const { grantCount } = this.#memory;
+    if (!grantCount.begun) await this.#save();
+    const search = new RevocationSearch(this.#ports, this.#tenure, this.#memory);
     const untilMs = clock.monotonicMs() + TURN_MS;
     grantCount.watchCreated((subject) => {
       if (this.#created.size < CREATED_MAX) this.#created.add(subject);
@@ -129,7 +135,8 @@ class GrantWalk {
     try {
       while (this.#goesOn && grantCount.position !== undefined && clock.monotonicMs() < untilMs) {
         const startedMs = clock.monotonicMs();
-        if (this.#queue.length === 0) await this.#list(grantCount.position);
+        if (grantCount.searchedTo !== undefined) await search.step(grantCount.searchedTo);
+        else if (this.#queue.length === 0) await this.#list(grantCount.position);
         else await this.#count(grantCount.position);
         if (clock.monotonicMs() - this.#savedAtMs > SAVE_MS) await this.#save();
         await delay(clock, Math.max(REST_MS_MIN, REST_FACTOR * (clock.monotonicMs() - startedMs)));

@@ -329,19 +329,20 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The correct grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries
- * that changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
+ * The grant counts of a slot's tenants. A count is right if no version without counts has owned the slot since. Read
+ * them after the checkpoint: a count is written with the entries that changed it, so it is never behind a checkpoint
+ * that was read before it, and a replay from there completes it.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
   { countedFrom }: Required<Checkpoint>,
-): AsyncGenerator<GrantCountRow> {
+): AsyncGenerator<{ readonly row: GrantCountRow; readonly isRight: boolean }> {
   let after: TenantId | undefined;
   while (true) {
     const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
     const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
-    for (const row of rows) if (row.seq >= countedFrom) yield row;
+    for (const row of rows) yield { row, isRight: row.seq >= countedFrom };
     after = rows.at(-1)?.tenantId;
     if (rows.length < TENANTS_PER_READ) return;
   }

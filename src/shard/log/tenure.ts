@@ -151,8 +151,8 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant);
       }
-      for await (const row of readGrantCounts(ports, this.slot, checkpoint)) {
-        this.tenants.get(row.tenantId)?.grantCount.load(row);
+      for await (const { row, isRight } of readGrantCounts(ports, this.slot, checkpoint)) {
+        this.tenants.get(row.tenantId)?.grantCount.load(row, isRight);
       }
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#appender = new Appender(
@@ -375,10 +375,11 @@ export class Tenure {
     }
     this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
+    const countsFirst = [...counted].filter(({ grantCount }) => grantCount.isFirstRow()).length > 0;
     const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
       return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
     });
-    this.#applier?.add(entry, counts);
+    this.#applier?.add(entry, counts, countsFirst);
   }
 
   #confirm(writes: readonly StateWrite[], seq: number): void {

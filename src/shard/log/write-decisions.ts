@@ -9,15 +9,25 @@ import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/g
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, type Namespace, namespaceOf } from '../../core/tuples.ts';
+import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from '../shard.ts';
+import {
+  type BulkWriteResult,
+  type GrantRefusal,
+  type GrantRequest,
+  type GrantResult,
+  type RevokeResult,
+  ShardFailure,
+} from '../shard.ts';
 import type { TailOperation } from './entries.ts';
+import type { LoggedResults } from './logged-results.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
+  | { readonly kind: 'bulk'; readonly bulk: BulkWriteResult }
+  | ({ readonly kind: 'revocation' } & RevokeResult)
   | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
   | { readonly kind: 'key'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked' }
@@ -25,16 +35,28 @@ export type OperationResult =
 
 export interface Decision {
   readonly result: OperationResult;
-  /** Empty: nothing is logged. The last one is the change that the operation requested. */
+  /** Empty: nothing is logged. Without `results`, the last one is the change that the operation requested. */
   readonly changes: readonly Change[];
+  /** What the log stores of the result in addition to the changes. */
+  readonly results?: LoggedResults;
 }
+
+/** A grant as decided earlier in the batch. */
+export interface DraftedGrant {
+  readonly tuple: Tuple;
+  /** `null`: revoked. */
+  readonly facts: GrantAttributes | null;
+}
+
+/** A tuple contains no white space, so the key is unambiguous. */
+const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 /** Decides, or throws the GrantdError that the operation's caller gets. */
 export type Decide = (draft: Draft) => Decision;
 
 /** Committed memory plus the earlier decisions of the batch. */
 export class Draft {
-  readonly #grants = new Map<string, GrantAttributes | null>();
+  readonly #grants = new Map<TenantId, Map<string, DraftedGrant>>();
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
@@ -47,10 +69,9 @@ export class Draft {
       switch (change.kind) {
         case 'grant-created':
         case 'grant-revoked': {
-          const { subject, relation, object } = change.grant;
-          const key = `${tenantId} ${subject} ${relation} ${object}`;
+          const { grant: tuple } = change;
           const created = change.kind === 'grant-created';
-          this.#grants.set(key, created ? change.grant : null);
+          nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: created ? tuple : null });
           this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + (created ? 1 : -1));
           break;
         }
@@ -71,12 +92,16 @@ export class Draft {
     }
   }
 
-  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantAttributes | null {
-    const { subject, relation, object } = request;
-    const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
-    if (drafted !== undefined) return drafted;
+  grant(memory: TenantMemory, { facts }: WatchedTuple, tuple: Tuple): GrantAttributes | null {
+    const drafted = this.#grants.get(memory.tenantId)?.get(tupleKey(tuple));
+    if (drafted !== undefined) return drafted.facts;
     assert(facts !== undefined, 'a write is queued only when its tuple is known');
     return facts;
+  }
+
+  /** The grants of a tenant that earlier decisions of the batch changed. */
+  draftedGrants(memory: TenantMemory): Iterable<DraftedGrant> {
+    return this.#grants.get(memory.tenantId)?.values() ?? [];
   }
 
   /** Undefined while the tenant's existing grants are being counted. */
@@ -146,13 +171,13 @@ export interface DecideContext {
 type LimitCode = GrantRefusal | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
-function assertLives(draft: Draft, memory: TenantMemory): void {
+export function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
     throw new ShardFailure('handle-unknown', 'The tenant is being deleted.');
 }
 
-const limitReached = (memory: TenantMemory, what: string, max: number): string =>
+export const limitReached = (memory: TenantMemory, what: string, max: number): string =>
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
 /** A result rather than a failure of the call: the other grants of the call take effect. */
@@ -279,8 +304,28 @@ export function decideTenantUpdate(
   };
 }
 
+function bulkFromLog(
+  { grants, revoked }: LoggedResults & { kind: 'bulk' },
+  changes: readonly Change[],
+): BulkWriteResult {
+  const created = changes.flatMap((change) => (change.kind === 'grant-created' ? [change.grant] : [])).values();
+  return {
+    kind: 'written',
+    grants: grants.map((grant) => {
+      if (grant !== 'created') return { created: false, ...attributesOf(grant) };
+      const { value } = created.next();
+      assert(value !== undefined, 'an entry of the log has a change for each grant that was created');
+      return { created: true, ...attributesOf(value) };
+    }),
+    revoked,
+  };
+}
+
 /** The result of an operation in the log: a repeat gets it again. */
 export function resultFromLog(operation: TailOperation): OperationResult | undefined {
+  const { results } = operation;
+  if (results?.kind === 'bulk') return { kind: 'bulk', bulk: bulkFromLog(results, operation.changes) };
+  if (results !== undefined) return results;
   const change = operation.changes.at(-1);
   switch (change?.kind) {
     case undefined:

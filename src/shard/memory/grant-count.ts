@@ -42,6 +42,9 @@ export const compareGrants = (left: GrantPlace, right: GrantPlace): number =>
 export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
   Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object);
 
+/**
+ * Bucket, subject, relation, object. Without a relation, the last element is the seq up to which the search has come.
+ */
 const positionSchema = z.tuple([
   z
     .int()
@@ -52,12 +55,22 @@ const positionSchema = z.tuple([
   z.string().nullable(),
 ]);
 
-const encodePosition = ({ bucket, subject, grant }: CountPosition): string =>
-  JSON.stringify([bucket, subject, grant?.relation ?? null, grant?.object ?? null]);
+interface Progress {
+  readonly position: CountPosition;
+  readonly searchedTo: number | undefined;
+}
 
-function decodePosition(text: string): CountPosition {
-  const [bucket, subject, relation, object] = positionSchema.parse(JSON.parse(text));
-  return { bucket, subject, grant: relation === null || object === null ? undefined : { relation, object } };
+/** Nothing is counted during the search. An older version reads this as the beginning. */
+function encodeProgress({ position: { bucket, subject, grant }, searchedTo }: Progress): string {
+  const last = searchedTo === undefined ? (grant?.object ?? null) : String(searchedTo);
+  return JSON.stringify([bucket, subject, grant?.relation ?? null, last]);
+}
+
+function decodeProgress(text: string): Progress {
+  const [bucket, subject, relation, last] = positionSchema.parse(JSON.parse(text));
+  const grant = relation === null || last === null ? undefined : { relation, object: last };
+  const searchedTo = relation === null && last !== null ? z.coerce.number().int().parse(last) : undefined;
+  return { position: { bucket, subject, grant }, searchedTo };
 }
 
 export class GrantCount {
@@ -68,6 +81,9 @@ export class GrantCount {
   #steps = 0;
   /** Undefined: all grants are counted. */
   #position: CountPosition | undefined = START;
+  #searchedTo: number | undefined;
+  /** Whether the tenant has a row. Without one, nothing of it is stored by object. */
+  #hasRow = false;
   /** Whether the walk has advanced since the row was last saved. */
   unsaved = false;
   /** Set during a walk; receives subjects after the position that were given grants. */
@@ -87,9 +103,39 @@ export class GrantCount {
     return this.#position;
   }
 
-  /** Continues from a stored row, before any entry is replayed. */
-  load(row: GrantCountRow): void {
-    this.#position = row.position === undefined ? undefined : decodePosition(row.position);
+  /**
+   * Set before the walk may begin: the audit log has to be searched from this seq on, for revocations that a version
+   * without rows by object made (revocation-search.ts).
+   */
+  get searchedTo(): number | undefined {
+    return this.#searchedTo;
+  }
+
+  /** Whether a walk has advanced the position, in this tenure or an earlier one. */
+  get begun(): boolean {
+    return this.#position !== START;
+  }
+
+  /** Whether the row that is written next is the tenant's first. True once. */
+  isFirstRow(): boolean {
+    const isFirst = !this.#hasRow;
+    this.#hasRow = true;
+    return isFirst;
+  }
+
+  /**
+   * Continues from a stored row, before any entry is replayed. If it is not right, since a version that keeps none has
+   * owned the slot after it was written, the count starts over. A search that was not finished goes on.
+   */
+  load(row: GrantCountRow, isRight: boolean): void {
+    const progress = row.position === undefined ? undefined : decodeProgress(row.position);
+    this.#hasRow = true;
+    if (!isRight) {
+      this.#searchedTo = progress?.searchedTo ?? 0;
+      return;
+    }
+    this.#position = progress?.position;
+    this.#searchedTo = progress?.searchedTo;
     this.#grants = row.grants;
     this.#bytes = row.bytes;
     this.#steps = row.steps;
@@ -129,18 +175,26 @@ export class GrantCount {
 
   /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
-    const position = this.#position && encodePosition(this.#position);
+    const position = this.#position && encodeProgress({ position: this.#position, searchedTo: this.#searchedTo });
     return { tenantId, seq, grants: this.#grants, bytes: this.#bytes, position, steps: this.#steps };
   }
 
   /** The row is stored. */
   saved(row: GrantCountRow): void {
+    this.#hasRow = true;
     if (row.steps === this.#steps) this.unsaved = false;
   }
 
   /** A walk begins, or ends (undefined). */
   watchCreated(onCreated: ((subject: string) => void) | undefined): void {
     this.#onCreated = onCreated;
+  }
+
+  /** The audit log is searched up to this seq; undefined: to its end. */
+  searched(seq: number | undefined): void {
+    this.#searchedTo = seq;
+    this.#steps += 1;
+    this.unsaved = true;
   }
 
   /** The walk has counted everything between the position and this one; undefined: everything. */

@@ -53,10 +53,11 @@ export class GrantDelta {
     return size;
   }
 
-  /** The current state of changed tuples, which overrides what the store returned. */
-  changes(): EntityChanges {
+  /** The state of changed tuples after `drafted`, which overrides what the store returned. */
+  changes(drafted: Iterable<TupleChange> = []): EntityChanges {
     const merged = new Map<string, TupleChange>();
     for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
+    for (const change of drafted) merged.set(tupleKey(change.relation, change.counterpart), change);
     return new EntityChanges(merged);
   }
 

@@ -17,7 +17,7 @@ import { turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import { relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
+import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
@@ -25,6 +25,7 @@ import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
 import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
+import { SweptRanges } from './swept-ranges.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
@@ -73,6 +74,8 @@ export class GrantPages {
   #pages = new StringMap<GrantPage>();
   readonly #deltas = new GrantDeltas();
   readonly #watched = new WatchedTuples();
+  /** Created at the first use. */
+  #swept: SweptRanges | undefined;
   readonly #loads = new Map<string, Promise<GrantPage>>();
   /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
   #rowsExpected = 0;
@@ -86,6 +89,10 @@ export class GrantPages {
     this.#tenantId = tenantId;
     this.#side = side;
     this.#dependencies = dependencies;
+  }
+
+  get limits(): PageLimits {
+    return this.#dependencies.pageLimits;
   }
 
   // ---- content in memory ----
@@ -203,6 +210,20 @@ export class GrantPages {
   /** Entities with changes that the state tables may lack. */
   unconfirmedEntities(): ReadonlySet<string> {
     return this.#deltas.entities();
+  }
+
+  /**
+   * Up to here, no grant of the entity matches: none is committed, but for what an open delta shows. For reads that are
+   * evaluated at the turn of a write, since a revocation up to here may still be in flight.
+   */
+  sweptTo(entity: string, relation: Relation | undefined): PagePlace | undefined {
+    return this.#swept?.get(entity, relation);
+  }
+
+  /** A decision of this moment leaves no grant that matches up to this place. */
+  sweep(entity: string, relation: Relation | undefined, upTo: PagePlace): void {
+    this.#swept ??= new SweptRanges();
+    this.#swept.set(copyOf(entity), relation, { ...upTo, counterpart: copyOf(upTo.counterpart) });
   }
 
   /** Reads rows of an entity for a listing; its page is not whole. */
@@ -330,6 +351,7 @@ export class GrantPages {
   commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null, seq: number): void {
     this.#deltas.commit(entity, { relation, counterpart, facts }, seq);
     this.#watched.commit(entity, relation, counterpart, facts);
+    if (facts !== null) this.#swept?.delete(entity);
     const page = this.#pages.get(entity);
     if (page === undefined) return;
     page.set(relation, counterpart, facts);

@@ -1,5 +1,7 @@
 // The bounds within which subjects are kept in memory and read from the store.
 
+import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
+
 export interface PageLimits {
   /** Live rows and tombstone rows up to which a page is kept whole, and tuples of a sparse page. */
   readonly rowsMax: number;
@@ -11,6 +13,8 @@ export interface PageLimits {
   readonly readsBeforeWhole: number;
   /** Rows in one read of the store for a listing, whatever limit the listing has. */
   readonly rowsPerListing: number;
+  /** Grants that one call revokes by a filter. */
+  readonly revokedPerCall: number;
 }
 
 /**
@@ -24,4 +28,5 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
   readsBeforeWhole: 32,
   // The longest page of a listing plus one row, which shows whether there is a next page.
   rowsPerListing: 1001,
+  revokedPerCall: REVOKED_PER_CALL_MAX,
 });

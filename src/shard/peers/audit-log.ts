@@ -12,7 +12,7 @@ import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-
 import type { TenantId } from '../../core/ids.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
-import { monthOf } from '../log-changes.ts';
+import { monthBeside, monthOf } from '../log-changes.ts';
 import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
@@ -139,7 +139,7 @@ async function readRows(
     }
     scannedToMs = rows.at(-1)?.atMs ?? scannedToMs;
     const last = rows.length < rowsMax ? undefined : rows.at(-1);
-    if (last === undefined) month = neighbour(month, newestFirst ? -1 : 1);
+    if (last === undefined) month = monthBeside(month, newestFirst ? -1 : 1);
     after = last && { seq: last.seq, index: last.index };
   }
   return { found };
@@ -170,8 +170,3 @@ const placeFrom = ([month = '', seq, index]: readonly string[]): Place => ({
   month,
   after: seq === undefined ? undefined : { seq: Number(seq), index: Number(index) },
 });
-
-function neighbour(month: string, step: 1 | -1): string {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  return monthOf(Date.UTC(year, number - 1 + step));
-}

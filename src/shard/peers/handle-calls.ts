@@ -4,17 +4,21 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';
+import type { Operation } from '../log/append-batch.ts';
 import { appendTraced } from '../log/append-spans.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { Decide, OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { Attempt } from '../shard.ts';
-import { HandleTable } from './handles.ts';
+import { type Handle, HandleTable } from './handles.ts';
 import type { Listing, ListingContext } from './listings.ts';
 
 /** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
 const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
+
+/** What the log must have room for. */
+export type OperationSize = Pick<Operation, 'bytesMax' | 'changesMax'>;
 
 export interface HandleCallsDependencies extends ListingContext {
   readonly slots: number;
@@ -50,15 +54,24 @@ export class HandleCalls {
   }
 
   enqueue(of: Writer, attempt: Attempt, index: number, characters: number, decide: Decide): Promise<OperationResult> {
-    return of.tenure.submit({
-      tenantId: of.memory.tenantId,
-      actor: of.actor,
-      requestId: attempt.requestId,
-      index,
-      expiresAtMs: attempt.expiresAtMs,
-      bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
-      decide,
-    });
+    const bytesMax = OPERATION_BYTES + BYTES_PER_CHARACTER * characters;
+    return this.#enqueue(of, attempt, index, { bytesMax }, decide);
+  }
+
+  /** Submits the only operation of a call, which has many changes. */
+  submitSized(of: Writer, attempt: Attempt, size: OperationSize, decide: Decide): Promise<OperationResult> {
+    return appendTraced(1, () => this.#enqueue(of, attempt, 0, size, decide));
+  }
+
+  #enqueue(
+    of: Writer,
+    { requestId, expiresAtMs }: Attempt,
+    index: number,
+    size: OperationSize,
+    decide: Decide,
+  ): Promise<OperationResult> {
+    const { tenantId } = of.memory;
+    return of.tenure.submit({ tenantId, actor: of.actor, requestId, index, expiresAtMs, ...size, decide });
   }
 
   /**
@@ -66,15 +79,20 @@ export class HandleCalls {
    * deadline.
    */
   async read<Answer>(number: number, read: (listing: Listing) => Promise<Answer>): Promise<Answer> {
-    const { clock, deadlineMs } = this.#dependencies;
     const handle = this.handles.use(number);
+    const answer = await read(this.listing(handle));
+    this.handles.assertGood(handle);
+    return answer;
+  }
+
+  listing(handle: Handle): Listing {
+    const { clock, deadlineMs } = this.#dependencies;
     const untilMs = clock.monotonicMs() + deadlineMs;
     const assertWanted = (): void => {
       this.handles.assertGood(handle);
-      if (clock.monotonicMs() >= untilMs) throw new GrantdError('unavailable', 'The listing took too long.');
+      if (clock.monotonicMs() >= untilMs)
+        throw new GrantdError('unavailable', 'Reading the store took too long. Nothing was changed.');
     };
-    const answer = await read({ tenure: handle.tenure, memory: handle.memory, assertWanted });
-    this.handles.assertGood(handle);
-    return answer;
+    return { tenure: handle.tenure, memory: handle.memory, assertWanted };
   }
 }

@@ -9,14 +9,15 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
-import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
+import { type Grant, isRelation, type Relation, relationNumber } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
+import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { firstAfter, searchText } from '../memory/text-order.ts';
+import { firstAfter } from '../memory/text-order.ts';
 import type { GrantsQuery, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
@@ -69,9 +70,6 @@ export const relationAt = (text: string | undefined): Relation => {
   return text;
 };
 
-const compareRows = (left: PagePlace, right: PagePlace): number =>
-  compareUtf8(left.relation, right.relation) || compareUtf8(left.counterpart, right.counterpart);
-
 export const listObjects = (
   context: ListingContext,
   listing: Listing,
@@ -113,7 +111,7 @@ export async function listGrants(
 }
 
 /** Grants that an earlier version stored get their rows by object as they are counted. */
-function demandIndexed({ memory }: Listing): void {
+export function demandIndexed({ memory }: Listing): void {
   if (memory.grantCount.total !== undefined) return;
   throw new GrantdError(
     'unavailable',
@@ -156,7 +154,7 @@ async function listCounterparts(
 }
 
 /** The whole page of an entity, if it is in memory or small; valid until the next await. */
-async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPage | undefined> {
+export async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPage | undefined> {
   if (pages.get(entity) === undefined) await pages.load(entity);
   const page = pages.get(entity);
   if (page === undefined || !page.whole) return undefined;
@@ -190,12 +188,9 @@ async function listRows(
   return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
 
-interface RowsQuery {
+interface RowsQuery extends RangeQuery {
   readonly pages: GrantPages;
   readonly entity: string;
-  readonly relation: Relation | undefined;
-  readonly after: PagePlace | undefined;
-  readonly prefix: string;
   readonly limit: number;
 }
 
@@ -213,7 +208,7 @@ async function sparseRows(context: ListingContext, listing: Listing, query: Rows
     // Changes that wait for write-behind are in the state tables a moment later.
     if (delta.size > CHANGES_MAX) await tenure.applied();
     else {
-      const rows = await rowsUnder(context, listing, delta, query);
+      const rows = await rowsSince(context, listing, delta, query);
       if (rows !== undefined) return rows;
     }
   }
@@ -221,7 +216,7 @@ async function sparseRows(context: ListingContext, listing: Listing, query: Rows
 }
 
 /** Undefined if too much was committed during the read to examine in one step. */
-async function rowsUnder(
+async function rowsSince(
   context: ListingContext,
   { assertWanted }: Listing,
   delta: GrantDelta,
@@ -246,59 +241,13 @@ async function rowsUnder(
     const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
     // Later changes can have removed at most as many of the read rows as the delta has changes.
     if (end === undefined || full || read.length >= limit) {
-      const rows = underDelta(read, delta, query, end);
+      const rows = rowsUnder(read, delta.changes(), query, end);
       if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
       if (end === undefined || full) return { rows, rest: end };
     }
     after = next;
     await yieldTurn(context.clock);
   }
-}
-
-/**
- * The rows that were read, corrected by later commits, up to the end of the read (`end` undefined: the end of the
- * subject).
- */
-function underDelta(
-  read: readonly PageRow[],
-  delta: GrantDelta,
-  query: RowsQuery,
-  end: PagePlace | undefined,
-): PageRow[] {
-  const changes = delta.changes();
-  const rows = read.filter(
-    ({ relation, counterpart }) =>
-      counterpart.startsWith(query.prefix) && changes.find(relationNumber(relation) ?? 0, counterpart) === undefined,
-  );
-  for (const { relation: number, counterpart, facts } of changes) {
-    const relation = relationOf(number);
-    if (facts === null || relation === undefined || !counterpart.startsWith(query.prefix)) continue;
-    if (query.relation !== undefined && query.relation !== relation) continue;
-    const row = { relation, counterpart, ...facts };
-    if (query.after !== undefined && compareRows(row, query.after) <= 0) continue;
-    if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);
-  }
-  return rows;
-}
-
-/** Inserts a row that is not in the list yet. */
-function insertRow(rows: PageRow[], row: PageRow): void {
-  const low = lowest(rows.length, (index) => (rows[index]?.relation ?? '') >= row.relation);
-  const high = lowest(rows.length, (index) => (rows[index]?.relation ?? '') > row.relation);
-  const place = searchText((index) => rows[index]?.counterpart ?? '', row.counterpart, low, high);
-  rows.splice(-1 - place, 0, row);
-}
-
-/** The first of `count` indices that meets the condition, as all later ones do; `count`: none. */
-function lowest(count: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Items after a position in an ascending list: for tables small enough to be held completely. */

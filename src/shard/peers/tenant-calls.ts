@@ -9,6 +9,8 @@ import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsOf, type Grant, type Namespace, type TupleColumns } from '../../core/tuples.ts';
 import { appendTraced } from '../log/append-spans.ts';
+import { decideBulk, sizeOfBulk, tuplesOf } from '../log/bulk-decision.ts';
+import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
   type Decide,
@@ -23,7 +25,10 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
   type Attempt,
+  type BulkWrite,
+  type BulkWriteResult,
   type FrontReport,
+  type GrantFilter,
   type GrantRequest,
   type GrantResult,
   type GrantsQuery,
@@ -34,6 +39,7 @@ import {
   type ObjectsQuery,
   type PageQuery,
   type ResultPage,
+  type RevokeResult,
   ShardFailure,
   type TenantConnection,
 } from '../shard.ts';
@@ -42,6 +48,7 @@ import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
+import { withMatching } from './revocations.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
@@ -211,6 +218,38 @@ export class TenantCalls implements TenantConnection {
     return results.map((result) => {
       assert(result.kind === 'grant', 'a grant operation has a grant result');
       return result.grant;
+    });
+  }
+
+  async writeBulk(number: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
+    const handle = this.#handles.use(number);
+    const { memory } = handle;
+    const columns = columnsOf(tuplesOf(write));
+    this.#countLookups(memory, columns);
+    using held = await memory.pages.holdAll(columns);
+    using _namespaces = await memory.namespaces.pin();
+    this.#handles.assertGood(handle);
+    const decide = under(handle, decideBulk(this.#dependencies, memory, held.tuples, write));
+    const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);
+    assert(result.kind === 'bulk', 'a bulk write has a result of its own');
+    return result.bulk;
+  }
+
+  async revokeGrants(number: number, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult> {
+    const handle = this.#handles.use(number);
+    const { memory } = handle;
+    return withMatching(this.#dependencies, this.#calls.listing(handle), filter, async (range, matching) => {
+      this.#handles.assertGood(handle);
+      const size = sizeOfRevocation(range, matching);
+      const decide = under(handle, decideRevocation(memory, filter, range, size));
+      try {
+        const result = await this.#calls.submitSized(handle, attempt, size, decide);
+        assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
+        return { revoked: result.revoked, complete: result.complete };
+      } catch (error) {
+        if (error instanceof RangeOutdated) return undefined;
+        throw error;
+      }
     });
   }
 

@@ -9,6 +9,7 @@ import { compareDirections } from '../support/directions.ts';
 import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/trials/other-faults.ts';
 import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
 import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
+import { stalls } from '../support/trials/stalls.ts';
 
 const BEFORE_MS = 10_000;
 const AFTER_MS = 10_000;
@@ -34,7 +35,14 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const faults = [...SHARD_FAULTS, ...OTHER_FAULTS, ...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS, overlappingFaults];
+const faults = [
+  ...SHARD_FAULTS,
+  ...OTHER_FAULTS,
+  ...SLOW_SHARD_FAULTS,
+  ...SLOW_OTHER_FAULTS,
+  overlappingFaults,
+  stalls,
+];
 const trials = faults.filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
 const durationMs = Number(values.minutes) * 60_000;

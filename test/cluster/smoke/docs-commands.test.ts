@@ -1,5 +1,6 @@
-// The commands of the README and of the guide to the command line, run as they stand there (but for the address, since
-// a test takes a free port, and for what the guide leaves open), in one shell, in their order.
+// The commands of the README, of the guide to many changes and of the one to the command line, run as they stand there
+// (but for the address, since a test takes a free port, and for what the guides leave open), in one shell, in their
+// order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -41,6 +42,41 @@ describe('the commands of the README', () => {
   });
 });
 
+describe('the commands of the guide to many changes', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    grantd = await startDev(directory);
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('work in their order, and answer as the guide says', async () => {
+    const { base_url: baseUrl } = readDevFacts(directory);
+    const blocks = shellBlocks('docs/guides/many-changes.md');
+    assert.ok(blocks.length >= 8);
+    const script = blocks
+      .join('\necho\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .replaceAll('.grantd/dev.json', join(directory, 'dev.json'));
+    const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
+    // Ada becomes an editor and an owner; Bob becomes the owner in her place.
+    assert.match(stdout, /"editor".*"created":true.*"revocations":\[\{"revoked":false\}\]/);
+    assert.match(stdout, /"user:bob".*"created":true.*"revocations":\[\{"revoked":true\}\]/);
+    assert.deepEqual(stdout.match(/\{"revoked":\d+,"complete":true\}/g), [
+      '{"revoked":0,"complete":true}',
+      '{"revoked":1,"complete":true}',
+      '{"revoked":0,"complete":true}',
+      '{"revoked":1,"complete":true}',
+      '{"revoked":0,"complete":true}',
+    ]);
+    // The last call revokes what was revoked already.
+    assert.match(stdout, /grant-not-found[^\n]*\n*$/);
+  });
+});
+
 describe('the commands of the guide to the command line', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
   const home = join(directory, 'home');
@@ -50,6 +86,7 @@ describe('the commands of the guide to the command line', () => {
     mkdirSync(join(home, '.local', 'bin'), { recursive: true });
     mkdirSync(work);
     writeFileSync(join(work, 'grants.tsv'), 'user:ann\tviewer\tdoc:readme\n');
+    writeFileSync(join(work, 'expected.csv'), 'subject,relation,object\nuser:ann,viewer,doc:readme\n');
     const grant = { subject: 'user:bob', relation: 'viewer', object: 'doc:readme' };
     writeFileSync(join(work, 'grants.ndjson.gz'), gzipSync(`${JSON.stringify(grant)}\n`));
     grantd = await startDev(join(directory, 'data'));

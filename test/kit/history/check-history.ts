@@ -1,11 +1,12 @@
 // The judge of a history: whether the answers that clients got are those of a service that is linearizable per tenant.
-// Every tuple is a register and is judged alone, exactly. Tuples that bulk checks tie together are then judged
+// Every tuple is a register and is judged alone, exactly. Tuples that bulk calls tie together are then judged
 // together, exactly too, up to a bound of the search: beyond it that group counts as `undecided` (its tuples, alone,
 // were in order), so a violation that is reported is one, always.
 
 import { describeOperations, shrink } from './explain.ts';
-import type { Operation } from './history.ts';
-import { cellsOf, type Effect, type LinearizerOptions, linearize } from './linearizer.ts';
+import { isGrantWrite, type Operation } from './history.ts';
+import { cellsOf, createdBy, type LinearizerOptions, linearize } from './linearizer.ts';
+import { narrow } from './narrow.ts';
 import { findRuleViolations, inOrder } from './plain-rules.ts';
 import { type RegisterStep, type Registers, registersOf } from './registers.ts';
 
@@ -30,7 +31,7 @@ export interface Verdict {
   /** Writes whose outcome no client knows. */
   readonly open: number;
   readonly tuples: number;
-  /** Groups of tuples whose bulk checks were not judged as snapshots, as the search was too long. */
+  /** Groups of tuples whose bulk calls were not judged together, as the search was too long. */
   readonly undecided: number;
   /** The first few. */
   readonly violations: readonly Violation[];
@@ -64,8 +65,8 @@ export function checkHistory(
   }
   const { tuples, undecided, violations } = tally;
   const answered = operations.filter(({ outcome }) => outcome !== undefined).length;
-  const open = operations.filter(({ kind, outcome }) => (kind === 'grant' || kind === 'revoke') && !outcome).length;
-  const counts = `${operations.length} operations of ${tenants.size} tenants on ${tuples} tuples, ${answered} answered, ${open} writes open, ${undecided} groups of bulk checks undecided`;
+  const open = operations.filter(({ kind, outcome }) => isGrantWrite(kind) && !outcome).length;
+  const counts = `${operations.length} operations of ${tenants.size} tenants on ${tuples} tuples, ${answered} answered, ${open} writes open, ${undecided} groups of bulk calls undecided`;
   return {
     ok: violations.length === 0,
     operations: operations.length,
@@ -90,12 +91,12 @@ function judgeTenant(tenant: string, operations: readonly Operation[], budget: n
   const created = new Set<string>();
   for (const step of registers.steps) {
     const { effect, returnedAt } = step;
-    if (effect.kind === 'create' && returnedAt !== undefined) created.add(effect.identity);
+    if (returnedAt !== undefined) for (const identity of createdBy(effect)) created.add(identity);
     const cells = cellsOf(effect);
     groups.tie(cells);
     for (const cell of new Set(cells)) {
       const steps = byCell.get(cell) ?? [];
-      steps.push(cells.length > 1 ? { ...step, effect: narrow(effect, cell) } : step);
+      steps.push(...(cells.length > 1 ? narrow(step, cell) : [step]));
       byCell.set(cell, steps);
     }
   }
@@ -128,7 +129,9 @@ function judgeGroups(
     const result = linearize(ofGroup, options);
     if (result.kind === 'undecided') tally.undecided += 1;
     if (result.kind === 'stuck')
-      tally.violations.push(explain(tenant, 'A bulk check is no snapshot.', ofGroup, options));
+      tally.violations.push(
+        explain(tenant, 'No order explains the answers on several tuples at once.', ofGroup, options),
+      );
     if (tally.violations.length >= VIOLATIONS_MAX) return;
   }
 }
@@ -138,11 +141,6 @@ function explain(tenant: string, title: string, steps: readonly RegisterStep[], 
   const last = shrunk.at(-1);
   const before = inOrder(shrunk.slice(0, -1).filter((operation) => operation !== last));
   return violation(tenant, title, last === undefined ? before : [...new Set(before), last]);
-}
-
-/** A bulk check as far as one of its tuples is concerned. */
-function narrow(effect: Effect, cell: number): Effect {
-  return effect.kind === 'read' ? { ...effect, needs: effect.needs.filter((need) => need.cell === cell) } : effect;
 }
 
 /** Cells that are tied together, as disjoint sets. */

@@ -71,8 +71,20 @@ function describeCall({ kind, input }: Operation): string {
       return `${kind} [${input.map(tupleText).join(', ')}]`;
     case 'list':
       return `${kind} ${input.subject} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
+    case 'holders':
+      return `${kind} ${input.object} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
     case 'export':
-      return `${kind} ${input.subject ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
+      return `${kind} ${input.subject ?? input.object ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
+    case 'write-bulk': {
+      const conditions = input.conditions.map((each) => `${each.exists ? '' : 'no '}${tupleText(each)}`);
+      const changes = [
+        ...input.grants.map((each) => `+ ${tupleText(each)}`),
+        ...input.revocations.map((each) => `- ${tupleText(each)}`),
+      ];
+      return `${kind} [${changes.join(', ')}] if [${conditions.join(', ')}]`;
+    }
+    case 'clear':
+      return `${kind} ${Object.values(input.of)} ${input.relation ?? 'all'}`;
     case 'subjects':
     case 'keys':
       return `${kind} after ${input.after ?? 'the start'}`;
@@ -92,6 +104,12 @@ function describeOutcome({ kind, outcome }: Operation): string {
     case 'answer':
       if ('authorized' in outcome) return String(outcome.authorized);
       return `[${itemsOf(outcome).join(', ')}]${outcome.more ? ' and more' : ''}`;
+    case 'written':
+      return `[${[...outcome.grants.map((grant) => `${grant.kind} ${grant.grantId}`), ...outcome.revoked].join(', ')}]`;
+    case 'unmet':
+      return `condition ${outcome.condition} not met`;
+    case 'cleared':
+      return `${outcome.count}${outcome.complete ? '' : ' and more'}`;
     case 'key':
       return outcome.keyId;
     case 'revoked':

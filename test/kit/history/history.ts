@@ -46,10 +46,27 @@ interface OperationInputs {
     readonly relation: Tuple['relation'];
     readonly namespace?: string | undefined;
   };
-  /** All grants of the tenant, or those of one subject. */
-  readonly export: PageOf<Tuple> & { readonly subject?: string | undefined };
+  /** Who holds a relation on an object. */
+  readonly holders: PageOf<string> & {
+    readonly object: string;
+    readonly relation: Tuple['relation'];
+    readonly namespace?: string | undefined;
+  };
+  /** All grants of the tenant, or those of one subject, or those on one object. */
+  readonly export: PageOf<Tuple> & { readonly subject?: string | undefined; readonly object?: string | undefined };
   readonly subjects: PageOf<string>;
   readonly keys: PageOf<string>;
+  /** All of it at one moment, under conditions on the state before. No two changes name the same tuple. */
+  readonly 'write-bulk': {
+    readonly grants: readonly Tuple[];
+    readonly revocations: readonly Tuple[];
+    readonly conditions: readonly (Tuple & { readonly exists: boolean })[];
+  };
+  /** At one moment, the first grants of a subject, or on an object. */
+  readonly clear: {
+    readonly of: { readonly subject: string } | { readonly object: string };
+    readonly relation: Tuple['relation'] | undefined;
+  };
   /** The id is known where the call is answered. */
   readonly 'create-key': { readonly name: string };
   readonly 'revoke-key': { readonly keyId: string };
@@ -61,9 +78,16 @@ interface OperationOutcomes {
   readonly check: { readonly kind: 'answer'; readonly authorized: boolean };
   readonly bulk: { readonly kind: 'answer'; readonly authorized: readonly boolean[] };
   readonly list: { readonly kind: 'answer'; readonly objects: readonly string[]; readonly more: boolean };
+  readonly holders: { readonly kind: 'answer'; readonly subjects: readonly string[]; readonly more: boolean };
   readonly export: { readonly kind: 'answer'; readonly grants: readonly ListedGrant[]; readonly more: boolean };
   readonly subjects: { readonly kind: 'answer'; readonly subjects: readonly string[]; readonly more: boolean };
   readonly keys: { readonly kind: 'answer'; readonly keys: readonly ListedKeyName[]; readonly more: boolean };
+  readonly 'write-bulk':
+    | { readonly kind: 'written'; readonly grants: readonly GrantOutcome[]; readonly revoked: readonly boolean[] }
+    /** Nothing was changed. `condition`: the first that was not met. */
+    | { readonly kind: 'unmet'; readonly condition: number };
+  /** `complete`: no other grant that matches was left at that moment. */
+  readonly clear: { readonly kind: 'cleared'; readonly count: number; readonly complete: boolean };
   readonly 'create-key': { readonly kind: 'key'; readonly keyId: string };
   readonly 'revoke-key': { readonly kind: 'revoked' | 'not-found' };
 }
@@ -85,6 +109,10 @@ interface OperationOf<Kind extends OperationKind> {
   /** It took effect no later than that, since whoever asked had no right to any more. Default: when it was answered. */
   readonly effectBy?: number | undefined;
 }
+
+/** A write of grants: if no answer comes, it may take effect at any later moment, or never. */
+export const isGrantWrite = (kind: OperationKind): boolean =>
+  kind === 'grant' || kind === 'revoke' || kind === 'write-bulk' || kind === 'clear';
 
 export type Operation = { [Kind in OperationKind]: OperationOf<Kind> }[OperationKind];
 

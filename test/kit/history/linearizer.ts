@@ -10,6 +10,21 @@
 //   places;
 // - a write without an answer is tried only where an answer needs it, and only how many were used is remembered;
 // - a step on a cell that no waiting answer is about is left for later.
+//
+// A transaction changes several cells at one moment. Where one of them has to change, every transaction on it is tried,
+// and so is every order of what waits on its other cells. One without an answer happens once at most: it is in `done`
+// from then on.
+
+import { type Cell, type Configuration, cellKey, EMPTY, keyOf, withoutDominated } from './configurations.ts';
+import {
+  ABSENT,
+  cellsOfTransaction,
+  identitiesOf,
+  outcomesOf,
+  type State,
+  type Transaction,
+  UNSEEN,
+} from './transactions.ts';
 
 export type Effect =
   /** At one moment, each cell is present or absent as said. */
@@ -17,7 +32,8 @@ export type Effect =
   /** The cell is present with this identity. */
   | { readonly kind: 'read-identity'; readonly cell: number; readonly identity: string }
   | { readonly kind: 'create'; readonly cell: number; readonly identity: string }
-  | { readonly kind: 'remove'; readonly cell: number };
+  | { readonly kind: 'remove'; readonly cell: number }
+  | Transaction;
 
 export interface Step {
   readonly invokedAt: number;
@@ -33,26 +49,6 @@ export type Linearization =
   /** The search was given up at its bound. */
   | { readonly kind: 'undecided' };
 
-const ABSENT = '';
-/** Present by a creation without an answer: its identity has not been seen. */
-const UNSEEN = '?';
-
-interface Cell {
-  readonly value: string;
-  /** Creations and removals without an answer that were used. */
-  readonly opensCreated: number;
-  readonly opensRemoved: number;
-}
-
-const EMPTY: Cell = { value: ABSENT, opensCreated: 0, opensRemoved: 0 };
-
-interface Configuration {
-  /** Where it differs from the state that all configurations share. */
-  readonly cells: ReadonlyMap<number, Cell>;
-  /** Steps that are in order and whose answer has not come yet. */
-  readonly done: ReadonlySet<number>;
-}
-
 export interface LinearizerOptions {
   /** Configurations looked at in all, before the search is given up. */
   readonly budget: number;
@@ -66,8 +62,24 @@ export function linearize(steps: readonly Step[], options: LinearizerOptions): L
 
 /** The cells that a step reads or changes. */
 export function cellsOf(effect: Effect): readonly number[] {
-  return effect.kind === 'read' ? effect.needs.map(({ cell }) => cell) : [effect.cell];
+  if (effect.kind === 'read') return effect.needs.map(({ cell }) => cell);
+  return isTransaction(effect) ? cellsOfTransaction(effect) : [effect.cell];
 }
+
+const isTransaction = (effect: Effect): effect is Transaction =>
+  effect.kind === 'transaction' || effect.kind === 'open-transaction' || effect.kind === 'clear';
+
+/** Identities that a step's answer shows. */
+const shownBy = (effect: Effect): readonly string[] => {
+  if (effect.kind === 'read-identity') return [effect.identity];
+  return isTransaction(effect) ? identitiesOf(effect) : [];
+};
+
+/** Identities that a step's answer gave. */
+export const createdBy = (effect: Effect): readonly string[] => {
+  if (effect.kind === 'create') return [effect.identity];
+  return effect.kind === 'transaction' ? effect.creates.map(({ identity }) => identity) : [];
+};
 
 class Linearizer {
   readonly #steps: readonly Step[];
@@ -79,6 +91,9 @@ class Linearizer {
   readonly #shared = new Map<number, Cell>();
   readonly #pending = new Map<number, Set<number>>();
   readonly #opens = new Map<number, { creates: number; removes: number }>();
+  /** Transactions without an answer, and those of each cell. */
+  readonly #openTransactions = new Set<number>();
+  readonly #openOn = new Map<number, number[]>();
   #configurations: Configuration[] = [{ cells: new Map(), done: new Set() }];
   #budget: number;
 
@@ -87,8 +102,8 @@ class Linearizer {
     this.#budget = budget;
     const ids = new Set(created);
     for (const { effect, returnedAt } of steps) {
-      if (effect.kind === 'create' && returnedAt !== undefined) ids.add(effect.identity);
-      if (effect.kind === 'read-identity') this.#seen.add(effect.identity);
+      if (returnedAt !== undefined) for (const identity of createdBy(effect)) ids.add(identity);
+      for (const identity of shownBy(effect)) this.#seen.add(identity);
     }
     this.#created = ids;
   }
@@ -121,6 +136,7 @@ class Linearizer {
   #invoke(index: number): void {
     const { effect, returnedAt } = this.#step(index);
     if (returnedAt === undefined) {
+      if (isTransaction(effect)) this.#openTransaction(index, effect);
       if (effect.kind !== 'create' && effect.kind !== 'remove') return;
       const opens = this.#opens.get(effect.cell) ?? { creates: 0, removes: 0 };
       opens[effect.kind === 'create' ? 'creates' : 'removes'] += 1;
@@ -140,6 +156,15 @@ class Linearizer {
     );
   }
 
+  #openTransaction(index: number, transaction: Transaction): void {
+    this.#openTransactions.add(index);
+    for (const cell of cellsOfTransaction(transaction)) {
+      const open = this.#openOn.get(cell) ?? [];
+      open.push(index);
+      this.#openOn.set(cell, open);
+    }
+  }
+
   /** Whether a configuration is left that has the step in order. */
   #return(index: number): boolean {
     const reached: Configuration[] = [];
@@ -150,13 +175,14 @@ class Linearizer {
     }
     const { effect } = this.#step(index);
     for (const cell of cellsOf(effect)) this.#pending.get(cell)?.delete(index);
-    if (effect.kind === 'read-identity') this.#answered.add(effect.identity);
+    for (const identity of shownBy(effect)) this.#answered.add(identity);
     this.#configurations = withoutDominated(
       reached.map(({ cells, done }) => {
         const rest = new Set(done);
         rest.delete(index);
         return { cells, done: rest };
       }),
+      this.#openTransactions,
     );
     this.#share();
     return this.#configurations.length > 0;
@@ -174,7 +200,7 @@ class Linearizer {
           reached.push(next);
           continue;
         }
-        const key = keyOf(next, true);
+        const key = keyOf(next);
         if (visited.has(key)) continue;
         visited.add(key);
         stack.push(next);
@@ -182,53 +208,95 @@ class Linearizer {
     }
   }
 
-  /** Cells whose order matters to the step: its own, and those tied to them by a read of several that waits. */
-  #relevant({ done }: Configuration, target: number): Set<number> {
+  /** Cells whose order matters to the step: its own, and those tied to them by a step on several that waits. */
+  #relevant(configuration: Configuration, target: number): Set<number> {
     const cells = new Set(cellsOf(this.#step(target).effect));
     for (const cell of cells) {
-      for (const index of this.#pending.get(cell) ?? []) {
-        if (done.has(index)) continue;
+      for (const index of [...this.#waiting(configuration, cell), ...this.#openTransactionsOn(configuration, cell)]) {
         for (const other of cellsOf(this.#step(index).effect)) cells.add(other);
       }
     }
     return cells;
   }
 
-  *#successors(configuration: Configuration, target: number): Generator<Configuration> {
-    const { kind } = this.#step(target).effect;
-    const changes = kind === 'create' || kind === 'remove';
+  #waiting({ done }: Configuration, cell: number): number[] {
+    return [...(this.#pending.get(cell) ?? [])].filter((index) => !done.has(index));
+  }
+
+  #openTransactionsOn({ done }: Configuration, cell: number): number[] {
+    return (this.#openOn.get(cell) ?? []).filter((index) => !done.has(index));
+  }
+
+  /** Transactions that may change the cell. */
+  #transactionsOn(configuration: Configuration, cell: number): number[] {
+    const waiting = this.#waiting(configuration, cell).filter((index) => isTransaction(this.#step(index).effect));
+    return [...waiting, ...this.#openTransactionsOn(configuration, cell)];
+  }
+
+  /** Relevant cells whose next change has to be tried, and all that a transaction would change with them. */
+  #wanted(configuration: Configuration, target: number): Set<number> {
+    const { effect } = this.#step(target);
+    const changes = effect.kind !== 'read' && effect.kind !== 'read-identity';
+    const wanted = new Set<number>();
     for (const cell of this.#relevant(configuration, target)) {
-      const at = this.#cell(configuration, cell);
-      const waiting = [...(this.#pending.get(cell) ?? [])].filter((index) => !configuration.done.has(index));
+      const { value } = this.#cell(configuration, cell);
+      const waiting = this.#waiting(configuration, cell);
       // Among changes of the target's own cell the order matters even if it could be next.
-      const wanted =
-        (changes && waiting.includes(target)) ||
-        waiting.some((index) => !this.#couldStand(this.#step(index).effect, cell, at.value));
-      if (!wanted) continue;
-      const opens = this.#opens.get(cell) ?? { creates: 0, removes: 0 };
-      if (at.value === ABSENT) {
-        for (const [index, identity] of this.#creations(waiting, target)) {
-          yield this.#apply(configuration, cell, { ...at, value: identity }, index);
-        }
-        if (at.opensCreated < opens.creates) {
-          const opensCreated = at.opensCreated + 1;
-          yield this.#apply(configuration, cell, { ...at, value: UNSEEN, opensCreated }, undefined);
-        }
-        continue;
+      if (changes && waiting.includes(target)) wanted.add(cell);
+      else if (waiting.some((index) => !this.#couldStand(this.#step(index).effect, cell, value))) wanted.add(cell);
+    }
+    for (const cell of wanted) {
+      for (const index of this.#transactionsOn(configuration, cell)) {
+        for (const other of cellsOf(this.#step(index).effect)) wanted.add(other);
       }
-      const removals = waiting.filter((index) => this.#step(index).effect.kind === 'remove');
-      const removal = this.#first(removals, target);
-      if (removal !== undefined) {
-        yield this.#apply(configuration, cell, { ...at, value: ABSENT }, removal);
-      } else if (at.opensRemoved < opens.removes) {
-        yield this.#apply(configuration, cell, { ...at, value: ABSENT, opensRemoved: at.opensRemoved + 1 }, undefined);
+    }
+    return wanted;
+  }
+
+  *#successors(configuration: Configuration, target: number): Generator<Configuration> {
+    const transactions = new Set<number>();
+    for (const cell of this.#wanted(configuration, target)) {
+      yield* this.#changesOf(configuration, cell, target);
+      for (const index of this.#transactionsOn(configuration, cell)) transactions.add(index);
+    }
+    const state: State = {
+      valueAt: (cell) => this.#cell(configuration, cell).value,
+      mayBeUnseen: (identity) => this.#mayBeUnseen(configuration, identity),
+    };
+    for (const index of transactions) {
+      const { effect } = this.#step(index);
+      if (!isTransaction(effect)) continue;
+      for (const changes of outcomesOf(effect, state)) yield this.#applyAll(configuration, changes, index);
+    }
+  }
+
+  /** What plain steps may make of one cell. */
+  *#changesOf(configuration: Configuration, cell: number, target: number): Generator<Configuration> {
+    const at = this.#cell(configuration, cell);
+    const waiting = this.#waiting(configuration, cell);
+    const opens = this.#opens.get(cell) ?? { creates: 0, removes: 0 };
+    if (at.value === ABSENT) {
+      for (const [index, identity] of this.#creations(waiting, target)) {
+        yield this.#apply(configuration, cell, { ...at, value: identity }, index);
       }
-      if (at.value !== UNSEEN) continue;
-      for (const index of waiting) {
-        const { effect } = this.#step(index);
-        if (effect.kind !== 'read-identity' || !this.#mayBeUnseen(configuration, effect.identity)) continue;
-        yield this.#apply(configuration, cell, { ...at, value: effect.identity }, index);
+      if (at.opensCreated < opens.creates) {
+        const opensCreated = at.opensCreated + 1;
+        yield this.#apply(configuration, cell, { ...at, value: UNSEEN, opensCreated }, undefined);
       }
+      return;
+    }
+    const removals = waiting.filter((index) => this.#step(index).effect.kind === 'remove');
+    const removal = this.#first(removals, target);
+    if (removal !== undefined) {
+      yield this.#apply(configuration, cell, { ...at, value: ABSENT }, removal);
+    } else if (at.opensRemoved < opens.removes) {
+      yield this.#apply(configuration, cell, { ...at, value: ABSENT, opensRemoved: at.opensRemoved + 1 }, undefined);
+    }
+    if (at.value !== UNSEEN) return;
+    for (const index of waiting) {
+      const { effect } = this.#step(index);
+      if (effect.kind !== 'read-identity' || !this.#mayBeUnseen(configuration, effect.identity)) continue;
+      yield this.#apply(configuration, cell, { ...at, value: effect.identity }, index);
     }
   }
 
@@ -260,10 +328,7 @@ class Linearizer {
   /** An identity is given by one creation: by one that was answered, or by one without an answer, once. */
   #mayBeUnseen({ done }: Configuration, identity: string): boolean {
     if (this.#created.has(identity) || this.#answered.has(identity)) return false;
-    for (const index of done) {
-      const { effect } = this.#step(index);
-      if (effect.kind === 'read-identity' && effect.identity === identity) return false;
-    }
+    for (const index of done) if (shownBy(this.#step(index).effect).includes(identity)) return false;
     return true;
   }
 
@@ -278,6 +343,14 @@ class Linearizer {
         return value === ABSENT;
       case 'remove':
         return value !== ABSENT;
+      case 'transaction':
+        if (effect.creates.some((create) => create.cell === cell)) return value === ABSENT;
+        if (effect.removes.includes(cell)) return value !== ABSENT;
+        if (effect.identities.some((each) => each.cell === cell && each.identity !== value)) return false;
+        return effect.needs.every((need) => need.cell !== cell || need.present === (value !== ABSENT));
+      case 'open-transaction':
+      case 'clear':
+        return true;
     }
   }
 
@@ -294,6 +367,18 @@ class Linearizer {
     if (index !== undefined) next.done.add(index);
     for (const waiting of this.#pending.get(cell) ?? []) {
       if (!next.done.has(waiting) && this.#isRight(next, this.#step(waiting).effect)) next.done.add(waiting);
+    }
+    return next;
+  }
+
+  /** The same for a transaction. */
+  #applyAll(configuration: Configuration, changes: ReadonlyMap<number, string>, index: number): Configuration {
+    const next = { cells: new Map(configuration.cells), done: new Set(configuration.done).add(index) };
+    for (const [cell, value] of changes) next.cells.set(cell, { ...this.#cell(configuration, cell), value });
+    for (const cell of changes.keys()) {
+      for (const waiting of this.#pending.get(cell) ?? []) {
+        if (!next.done.has(waiting) && this.#isRight(next, this.#step(waiting).effect)) next.done.add(waiting);
+      }
     }
     return next;
   }
@@ -315,33 +400,4 @@ class Linearizer {
       return { cells: rest, done };
     });
   }
-}
-
-const cellKey = ({ value, opensCreated, opensRemoved }: Cell): string => `${value} ${opensCreated} ${opensRemoved}`;
-
-function keyOf({ cells, done }: Configuration, withOpens: boolean): string {
-  const texts = [...cells].sort(([left], [right]) => left - right);
-  const state = texts.map(([cell, at]) => `${cell} ${withOpens ? cellKey(at) : at.value}`).join('\n');
-  return `${state}\n\n${[...done].sort((left, right) => left - right).join(' ')}`;
-}
-
-/** Of configurations that differ only in how many writes without an answer were used, those that used the fewest. */
-function withoutDominated(configurations: readonly Configuration[]): Configuration[] {
-  if (configurations.length < 2) return [...configurations];
-  const groups = new Map<string, Configuration[]>();
-  for (const configuration of configurations) {
-    const key = keyOf(configuration, false);
-    const group = groups.get(key) ?? [];
-    if (group.some((other) => usesNoMore(other, configuration))) continue;
-    groups.set(key, [...group.filter((other) => !usesNoMore(configuration, other)), configuration]);
-  }
-  return [...groups.values()].flat();
-}
-
-function usesNoMore(left: Configuration, right: Configuration): boolean {
-  for (const [cell, at] of left.cells) {
-    const other = right.cells.get(cell) ?? EMPTY;
-    if (at.opensCreated > other.opensCreated || at.opensRemoved > other.opensRemoved) return false;
-  }
-  return true;
 }

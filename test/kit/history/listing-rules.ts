@@ -5,7 +5,8 @@
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';
 import type { RuleViolation } from './plain-rules.ts';
-import { compareTuples, tupleText } from './registers.ts';
+import { orderOf, tupleText } from './registers.ts';
+import { singleWritesOf } from './single-writes.ts';
 
 type OperationOf<Kind extends Operation['kind']> = Operation & { readonly kind: Kind };
 
@@ -28,13 +29,16 @@ export function* findPageViolations(operations: readonly Operation[]): Generator
 
 function* judgeExport(page: OperationOf<'export'>): Generator<RuleViolation> {
   if (page.outcome?.kind !== 'answer') return;
-  const { subject, after } = page.input;
+  const { subject, object, after } = page.input;
   const { grants } = page.outcome;
-  if (!ascends(grants, after, compareTuples)) {
-    yield { rule: 'An export ascends by subject, relation and object, every grant once.', operations: [page] };
+  if (!ascends(grants, after, orderOf(page.input))) {
+    yield { rule: 'A listing of grants ascends, every grant once.', operations: [page] };
   }
   if (subject !== undefined && grants.some((grant) => grant.subject !== subject)) {
     yield { rule: 'A listing of grants keeps to its subject.', operations: [page] };
+  }
+  if (object !== undefined && grants.some((grant) => grant.object !== object)) {
+    yield { rule: 'A listing of grants keeps to its object.', operations: [page] };
   }
 }
 
@@ -65,8 +69,7 @@ class SubjectsHeld {
   readonly #subjects = new Map<string, Map<string, Tuple>>();
 
   constructor(operations: readonly Operation[]) {
-    for (const operation of operations) {
-      if (operation.kind !== 'grant' && operation.kind !== 'revoke') continue;
+    for (const operation of singleWritesOf(operations)) {
       if (!mayHaveDone(operation)) continue;
       const name = tupleText(operation.input);
       if (operation.kind === 'revoke') listOf(this.#revocations, name).push(operation);

@@ -4,7 +4,8 @@
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';
 import { findPageViolations } from './listing-rules.ts';
-import { keyEndsOf, tupleText } from './registers.ts';
+import { keyEndsOf, matches, tupleText } from './registers.ts';
+import { singleWritesOf } from './single-writes.ts';
 
 export interface RuleViolation {
   readonly rule: string;
@@ -14,6 +15,7 @@ export interface RuleViolation {
 
 export function* findRuleViolations(operations: readonly Operation[]): Generator<RuleViolation> {
   yield* findIdentityViolations(operations);
+  yield* findClearViolations(operations);
   yield* findListingViolations(operations);
   yield* findPageViolations(operations);
   yield* findKeyViolations(operations);
@@ -21,13 +23,35 @@ export function* findRuleViolations(operations: readonly Operation[]): Generator
     const { kind, input, outcome } = operation;
     if (kind === 'bulk' && outcome?.kind === 'answer' && outcome.authorized.length !== input.length)
       yield { rule: 'A bulk check has one result per check.', operations: [operation] };
+    if (kind === 'write-bulk' && outcome?.kind === 'written') {
+      const { grants, revocations } = input;
+      if (outcome.grants.length !== grants.length || outcome.revoked.length !== revocations.length)
+        yield { rule: 'A bulk write has one result per change.', operations: [operation] };
+    }
+    if (kind === 'write-bulk' && outcome?.kind === 'unmet' && input.conditions[outcome.condition] === undefined)
+      yield { rule: 'A condition that is not met is one of the write.', operations: [operation] };
+  }
+}
+
+/** Only what was asked for can be revoked; the rest, the registers judge. */
+function* findClearViolations(operations: readonly Operation[]): Generator<RuleViolation> {
+  for (const ofTenant of Map.groupBy(operations, ({ tenant }) => tenant).values()) {
+    const clears = ofTenant.filter((operation) => operation.kind === 'clear');
+    if (clears.length === 0) continue;
+    const grants = singleWritesOf(ofTenant).filter(({ kind }) => kind === 'grant');
+    for (const clear of clears) {
+      if (clear.outcome?.kind !== 'cleared') continue;
+      const matching = grants.filter(({ input }) => matches(clear.input, input)).map(({ input }) => tupleText(input));
+      if (clear.outcome.count <= new Set(matching).size) continue;
+      yield { rule: 'No more is revoked than was ever to be granted.', operations: [clear] };
+    }
   }
 }
 
 function* findIdentityViolations(operations: readonly Operation[]): Generator<RuleViolation> {
   const created = new Map<string, Operation>();
   const records = new Map<string, { readonly text: string; readonly operation: Operation }>();
-  for (const operation of operations) {
+  for (const operation of singleWritesOf(operations)) {
     const { kind, tenant, input, outcome } = operation;
     if (kind !== 'grant' || outcome === undefined) continue;
     if (outcome.kind !== 'created' && outcome.kind !== 'exists') continue;
@@ -45,19 +69,20 @@ function* findIdentityViolations(operations: readonly Operation[]): Generator<Ru
 
 function* findListingViolations(operations: readonly Operation[]): Generator<RuleViolation> {
   for (const operation of operations) {
-    if (operation.kind !== 'list' || operation.outcome?.kind !== 'answer') continue;
+    if (operation.kind !== 'list' && operation.kind !== 'holders') continue;
+    if (operation.outcome?.kind !== 'answer') continue;
     const { namespace, after } = operation.input;
     let previous = after;
-    for (const object of operation.outcome.objects) {
-      if (previous !== undefined && compareUtf8(previous, object) >= 0) {
-        yield { rule: 'A listing ascends by bytes, every object once.', operations: [operation] };
+    for (const name of 'objects' in operation.outcome ? operation.outcome.objects : operation.outcome.subjects) {
+      if (previous !== undefined && compareUtf8(previous, name) >= 0) {
+        yield { rule: 'A listing ascends by bytes, every object or subject once.', operations: [operation] };
         break;
       }
-      if (namespace !== undefined && !object.startsWith(`${namespace}:`)) {
+      if (namespace !== undefined && !name.startsWith(`${namespace}:`)) {
         yield { rule: 'A listing keeps to its namespace.', operations: [operation] };
         break;
       }
-      previous = object;
+      previous = name;
     }
   }
 }

@@ -7,8 +7,8 @@
 // What was done under a key took effect before anyone was told that the key was revoked.
 
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
-import type { Operation } from './history.ts';
-import type { Effect, Step } from './linearizer.ts';
+import { isGrantWrite, type Operation } from './history.ts';
+import { cellsOf, type Effect, type Step } from './linearizer.ts';
 
 export interface RegisterStep extends Step {
   readonly operation: Operation;
@@ -23,15 +23,15 @@ export interface Registers {
 export const tupleText = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 /** A write that a client does not know the outcome of. Such a read says nothing, and is left out. */
-const isOpenWrite = ({ kind, outcome }: Operation): boolean =>
-  outcome === undefined && (kind === 'grant' || kind === 'revoke');
+const isOpenWrite = ({ kind, outcome }: Operation): boolean => outcome === undefined && isGrantWrite(kind);
 
 class Cells {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   readonly #tuples: Tuple[] = [];
-  /** Objects by subject and relation. */
+  /** Objects by subject and relation, and subjects by object and relation. */
   readonly #objects = new Map<string, Map<string, number>>();
+  readonly #subjects = new Map<string, Map<string, number>>();
 
   of(tuple: Tuple): number {
     const name = tupleText(tuple);
@@ -40,10 +40,9 @@ class Cells {
     const cell = this.#names.push(name) - 1;
     this.#tuples.push(tuple);
     this.#numbers.set(name, cell);
-    const list = `${tuple.subject} ${tuple.relation}`;
-    const objects = this.#objects.get(list) ?? new Map();
-    objects.set(tuple.object, cell);
-    this.#objects.set(list, objects);
+    const { subject, relation, object } = tuple;
+    this.#objects.getOrInsertComputed(`${subject} ${relation}`, () => new Map()).set(object, cell);
+    this.#subjects.getOrInsertComputed(`${object} ${relation}`, () => new Map()).set(subject, cell);
     return cell;
   }
 
@@ -58,6 +57,10 @@ class Cells {
 
   objectsOf(subject: string, relation: string): ReadonlyMap<string, number> {
     return this.#objects.get(`${subject} ${relation}`) ?? new Map();
+  }
+
+  holdersOf(object: string, relation: string): ReadonlyMap<string, number> {
+    return this.#subjects.get(`${object} ${relation}`) ?? new Map();
   }
 }
 
@@ -84,7 +87,11 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
       }));
       return outcome && { kind: 'read', needs };
     }
+    case 'write-bulk':
+      return effectOfBulk(operation, cells);
+    case 'clear':
     case 'list':
+    case 'holders':
     case 'export':
     case 'subjects':
     case 'keys':
@@ -92,6 +99,56 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
     case 'revoke-key':
       return undefined;
   }
+}
+
+function effectOfBulk({ input, outcome }: Operation & { kind: 'write-bulk' }, cells: Cells): Effect | undefined {
+  const needs = input.conditions.map((tuple) => ({ cell: cells.of(tuple), present: tuple.exists }));
+  const granted = input.grants.map((tuple) => cells.of(tuple));
+  const revoked = input.revocations.map((tuple) => cells.of(tuple));
+  switch (outcome?.kind) {
+    case undefined:
+      return { kind: 'open-transaction', needs, creates: granted, removes: revoked };
+    case 'unmet': {
+      const met = needs.slice(0, outcome.condition);
+      const unmet = needs.slice(outcome.condition, outcome.condition + 1);
+      return { kind: 'read', needs: [...met, ...unmet.map(({ cell, present }) => ({ cell, present: !present }))] };
+    }
+    case 'written': {
+      const named = outcome.grants.map((grant, index) => ({ ...grant, cell: granted[index] ?? -1 }));
+      const identitiesOf = (kind: 'created' | 'exists') =>
+        named.filter((grant) => grant.kind === kind).map(({ cell, grantId }) => ({ cell, identity: grantId }));
+      const absent = revoked.filter((_, index) => outcome.revoked[index] !== true);
+      return {
+        kind: 'transaction',
+        needs: [...needs, ...absent.map((cell) => ({ cell, present: false }))],
+        identities: identitiesOf('exists'),
+        creates: identitiesOf('created'),
+        removes: revoked.filter((_, index) => outcome.revoked[index] === true),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Filter = Extract<Operation, { kind: 'clear' }>['input'];
+
+export function matches({ of, relation }: Filter, tuple: Tuple): boolean {
+  const isOf = 'subject' in of ? tuple.subject === of.subject : tuple.object === of.object;
+  return isOf && (relation === undefined || relation === tuple.relation);
+}
+
+/** Call this once all tuples of the history are known. */
+function effectOfClear({ input, outcome }: Operation & { kind: 'clear' }, cells: Cells): Effect | undefined {
+  if (outcome !== undefined && outcome.kind !== 'cleared') return undefined;
+  const matching = [...cells.tuples.entries()]
+    .filter(([, tuple]) => matches(input, tuple))
+    .sort(([, left], [, right]) => compareUtf8(left.relation, right.relation) || compareTuples(left, right))
+    .map(([cell]) => cell);
+  if (outcome === undefined) return { kind: 'clear', cells: matching, count: undefined, all: false };
+  const { count, complete } = outcome;
+  if (count > 0) return { kind: 'clear', cells: matching, count, all: complete };
+  return complete ? { kind: 'read', needs: matching.map((cell) => ({ cell, present: false })) } : undefined;
 }
 
 export function compareTuples(left: Tuple, right: Tuple): number {
@@ -102,31 +159,60 @@ export function compareTuples(left: Tuple, right: Tuple): number {
   );
 }
 
-/** Reads of single tuples that a page amounts to, and whether each lies before the first item of the page. */
-function* readsOf(operation: Operation, cells: Cells): Generator<{ readonly effect: Effect; readonly ahead: boolean }> {
+/** The order of a listing of grants: those on one object ascend by relation and subject. */
+export function orderOf({ object }: { readonly object?: string | undefined }): typeof compareTuples {
+  if (object === undefined) return compareTuples;
+  return (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.subject, right.subject);
+}
+
+interface PageRead {
+  readonly effect: Effect;
+  /** Whether it lies before the first item of the page. */
+  readonly ahead: boolean;
+}
+
+/** Reads of single tuples that a page of objects, or of subjects, amounts to. */
+function* readsOfNames(
+  known: ReadonlyMap<string, number>,
+  { namespace, after }: { readonly namespace?: string | undefined; readonly after?: string | undefined },
+  items: readonly string[],
+  more: boolean,
+): Generator<PageRead> {
+  const listed = new Set(items);
+  const [first, last] = [items[0], items.at(-1)];
+  for (const [name, cell] of known) {
+    if (namespace !== undefined && !name.startsWith(`${namespace}:`)) continue;
+    if (after !== undefined && compareUtf8(name, after) <= 0) continue;
+    if (more && (last === undefined || compareUtf8(name, last) > 0)) continue;
+    const ahead = first === undefined || compareUtf8(name, first) < 0;
+    yield { effect: { kind: 'read', needs: [{ cell, present: listed.has(name) }] }, ahead };
+  }
+}
+
+/** Reads of single tuples that a page amounts to. */
+function* readsOf(operation: Operation, cells: Cells): Generator<PageRead> {
   if (operation.kind === 'list' && operation.outcome?.kind === 'answer') {
-    const { subject, relation, namespace, after } = operation.input;
+    const { subject, relation } = operation.input;
     const { objects, more } = operation.outcome;
-    const listed = new Set(objects);
-    const [first, last] = [objects[0], objects.at(-1)];
-    for (const [object, cell] of cells.objectsOf(subject, relation)) {
-      if (namespace !== undefined && !object.startsWith(`${namespace}:`)) continue;
-      if (after !== undefined && compareUtf8(object, after) <= 0) continue;
-      if (more && (last === undefined || compareUtf8(object, last) > 0)) continue;
-      const ahead = first === undefined || compareUtf8(object, first) < 0;
-      yield { effect: { kind: 'read', needs: [{ cell, present: listed.has(object) }] }, ahead };
-    }
+    yield* readsOfNames(cells.objectsOf(subject, relation), operation.input, objects, more);
+  }
+  if (operation.kind === 'holders' && operation.outcome?.kind === 'answer') {
+    const { object, relation } = operation.input;
+    const { subjects, more } = operation.outcome;
+    yield* readsOfNames(cells.holdersOf(object, relation), operation.input, subjects, more);
   }
   if (operation.kind === 'export' && operation.outcome?.kind === 'answer') {
-    const { subject, after } = operation.input;
+    const { subject, object, after } = operation.input;
     const { grants, more } = operation.outcome;
+    const compare = orderOf(operation.input);
     const listed = new Map(grants.map((grant) => [cells.of(grant), grant.grantId]));
     const [first, last] = [grants[0], grants.at(-1)];
     for (const [cell, tuple] of cells.tuples.entries()) {
       if (subject !== undefined && tuple.subject !== subject) continue;
-      if (after !== undefined && compareTuples(tuple, after) <= 0) continue;
-      if (more && (last === undefined || compareTuples(tuple, last) > 0)) continue;
-      const ahead = first === undefined || compareTuples(tuple, first) < 0;
+      if (object !== undefined && tuple.object !== object) continue;
+      if (after !== undefined && compare(tuple, after) <= 0) continue;
+      if (more && (last === undefined || compare(tuple, last) > 0)) continue;
+      const ahead = first === undefined || compare(tuple, first) < 0;
       const identity = listed.get(cell);
       if (identity === undefined) yield { effect: { kind: 'read', needs: [{ cell, present: false }] }, ahead };
       else yield { effect: { kind: 'read-identity', cell, identity }, ahead };
@@ -166,10 +252,21 @@ export function registersOf(operations: readonly Operation[]): Registers {
       const { subject, relation } = operation.input;
       for (const object of operation.outcome.objects) cells.of({ subject, relation, object });
     }
+    if (operation.kind === 'holders') {
+      const { object, relation } = operation.input;
+      for (const subject of operation.outcome.subjects) cells.of({ subject, relation, object });
+    }
     if (operation.kind === 'export') for (const grant of operation.outcome.grants) cells.of(grant);
   }
   for (const operation of operations) {
-    if (operation.kind !== 'list' && operation.kind !== 'export') continue;
+    if (operation.kind === 'clear') {
+      const effect = effectOfClear(operation, cells);
+      const returnedAt = isOpenWrite(operation) ? undefined : effectBy(operation);
+      if (effect !== undefined && cellsOf(effect).length > 0) {
+        steps.push({ operation, invokedAt: operation.invokedAt, returnedAt, effect });
+      }
+    }
+    if (operation.kind !== 'list' && operation.kind !== 'holders' && operation.kind !== 'export') continue;
     const { invokedAt, input } = operation;
     const returnedAt = effectBy(operation);
     if (returnedAt === undefined) continue;

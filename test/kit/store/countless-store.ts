@@ -1,6 +1,7 @@
 // A memory store as a version uses it that keeps neither counts of grants nor grants by object: it writes none, and
-// checkpoints that know nothing of them.
+// checkpoints that know nothing of them. Nor does it list grants by object.
 
+import { GrantdError } from '../../../src/core/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createGatedStore } from './store-gate.ts';
 import { bySubjectAlone } from './store-tables.ts';
@@ -13,6 +14,7 @@ export function withoutCounts(store: Store): Store {
       for (const write of known) if (write.kind === 'grant') bySubjectAlone.add(write);
       if (known.length > 0) await store.writeState(known, deadline);
     },
+    listObjectGrants: () => Promise.reject(new GrantdError('unavailable', 'This version has no grants by object.')),
     writeCheckpoint: (slot, { seq, stamp }, deadline) => store.writeCheckpoint(slot, { seq, stamp }, deadline),
   };
 }

@@ -415,9 +415,10 @@ export class MemoryStore implements Store {
 
   /** What is stored of a tenant besides its record and its audit log, by table. */
   rowsOf(slot: number, tenantId: TenantId): ReadonlyMap<string, number> {
-    const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
+    const { grants, objectGrants, subjects, namespaces, keys, grantCounts } = this.#tables;
     return new Map([
       ['grants', grants.countOf(tenantId)],
+      ['grants by object', objectGrants.countOf(tenantId)],
       ['subjects', subjects.countOf(tenantId)],
       ['namespaces', namespaces.countOf(tenantId)],
       ['keys', keys.countOf(tenantId)],

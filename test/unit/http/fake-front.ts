@@ -121,6 +121,8 @@ export class FakeFront implements Front {
       check: guarded(owner.check),
       checkBulk: guarded(owner.checkBulk),
       writeGrants: guarded(owner.writeGrants),
+      writeBulk: guarded(owner.writeBulk),
+      revokeGrants: guarded(owner.revokeGrants),
       listObjects: guarded(owner.listObjects),
       listNamespaces: guarded(owner.listNamespaces),
       createNamespace: guarded(owner.createNamespace),

@@ -27,9 +27,7 @@ start_control_plane() {
   write_kubeconfig "$token"
   await "API server" kc get --raw /readyz
   launch_controllers
-  launch scheduler hub "$BIN/kube-scheduler" --kubeconfig "$DIR/kubeconfig" \
-    --authentication-kubeconfig "$DIR/kubeconfig" --authorization-kubeconfig "$DIR/kubeconfig" \
-    --bind-address 127.0.0.1 --cert-dir "$DIR/pki/scheduler" --leader-elect=false
+  launch_scheduler
   start_dns
   await "controllers" kc get serviceaccount default
   # Under the name of the first node: a proxy needs a node object, but only reads its addresses.
@@ -55,11 +53,18 @@ launch_controllers() {
     --node-monitor-grace-period "${NODE_GRACE_SECONDS}s" --node-monitor-period 1s
 }
 
-# The controllers go with it, as on a machine that runs both. If they survived an outage longer than the grace period of
-# nodes, they would declare every node lost and every pod not ready before any node could report.
+launch_scheduler() {
+  launch scheduler hub "$BIN/kube-scheduler" --kubeconfig "$DIR/kubeconfig" \
+    --authentication-kubeconfig "$DIR/kubeconfig" --authorization-kubeconfig "$DIR/kubeconfig" \
+    --bind-address 127.0.0.1 --cert-dir "$DIR/pki/scheduler" --leader-elect=false
+}
+
+# Controllers and scheduler go with it, as on a machine that runs all three. If the controllers survived an outage longer
+# than the grace period of nodes, they would declare every node lost and every pod not ready before any node could
+# report. A scheduler that survives may find its cache contradicted, and ends itself to be started again by somebody.
 stop_api() {
   local each
-  for each in controller-manager api-server; do
+  for each in scheduler controller-manager api-server; do
     # shellcheck disable=SC2153 # launch fills it
     kill -9 "${PIDS[$each]}"
     while kill -0 "${PIDS[$each]}" 2> /dev/null; do sleep 0.02; done
@@ -70,6 +75,7 @@ start_api() {
   launch_api
   await "API server" kc get --raw /readyz
   launch_controllers
+  launch_scheduler
 }
 
 write_kubeconfig() { # token

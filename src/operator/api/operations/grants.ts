@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
+import { anchorOf } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
@@ -51,15 +52,11 @@ function requireRelation(value: string | undefined): Relation {
   throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
 }
 
-/** Exactly one of the two: an absent field never means all. */
 function requireAnchor(query: { readonly [Field in EntityField]?: string | undefined }) {
-  const { subject, object } = query;
-  if ((subject === undefined) === (object === undefined)) {
-    throw new GrantdError('invalid-request', 'Exactly one of the parameters "subject" and "object" must be given.');
-  }
-  return subject === undefined
-    ? { object: requireIdentifier('object', object) }
-    : { subject: requireIdentifier('subject', subject) };
+  const anchor = anchorOf(query.subject, query.object);
+  return 'subject' in anchor
+    ? { subject: requireIdentifier('subject', anchor.subject) }
+    : { object: requireIdentifier('object', anchor.object) };
 }
 
 const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();

@@ -110,6 +110,11 @@ async function grantsListing(
     <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
     <h2 id="grants-title">${title}</h2>
     ${listing}${pager({ parts, query: { ...of }, cursor, next: page.nextCursor })}
+    ${
+      page.items.length === 0
+        ? undefined
+        : html`<p><a class="button danger outline" href=${pathTo([...parts, 'revoke-all'], { ...of })}>Revoke all of them …</a></p>`
+    }
   </section>`;
 }
 
@@ -149,7 +154,8 @@ async function grantsPage(
         : undefined;
   const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
   const content = html`${finder}${listing}
-    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
+    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}
+      <p><a href=${pathTo([...parts, 'lines'])}>Create many grants at once</a></p></section>`;
   const status = (refusal ?? search)?.status ?? 200;
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }

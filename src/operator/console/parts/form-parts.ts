@@ -16,13 +16,24 @@ export function changeForm(
   session: OperatorSession,
   action: string,
   content: Markup,
-  options: { readonly layout?: 'row' | 'stack' | 'inline'; readonly htmxTarget?: string; readonly label?: string } = {},
+  options: {
+    readonly layout?: 'row' | 'stack' | 'inline';
+    readonly htmxTarget?: string;
+    readonly htmxTrigger?: string;
+    readonly label?: string;
+  } = {},
 ): Markup {
-  const { layout = 'stack', htmxTarget, label } = options;
+  const { layout = 'stack', htmxTarget, htmxTrigger, label } = options;
   const swap =
     htmxTarget === undefined
       ? {}
-      : { 'hx-post': action, 'hx-target': htmxTarget, 'hx-select': htmxTarget, 'hx-swap': 'outerHTML' };
+      : {
+          'hx-post': action,
+          'hx-target': htmxTarget,
+          'hx-select': htmxTarget,
+          'hx-swap': 'outerHTML',
+          'hx-trigger': htmxTrigger,
+        };
   return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
     <input type="hidden" name="csrf" value=${session.csrf} />
     ${content}
@@ -94,6 +105,18 @@ export function textField(options: TextFieldOptions, filled?: Filled): Markup {
       type=${type} value=${value} placeholder=${placeholder} autocomplete=${autocomplete} spellcheck="false"
       autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} ...${attributes} ...${options.attributes ?? {}}
     />
+    ${below}
+  </div>`;
+}
+
+export function textArea(
+  options: FieldOptions & { readonly rows: number; readonly lengthMax: number },
+  filled?: Filled,
+): Markup {
+  const { id, attributes, below } = describe(options, filled);
+  return html`<div class="field">
+    <label for=${id}>${options.label}</label>
+    <textarea rows=${String(options.rows)} maxlength=${String(options.lengthMax)} spellcheck="false" autocapitalize="none" autocomplete="off" dir="auto" ...${attributes}>${filled?.fields.text(options.name) ?? ''}</textarea>
     ${below}
   </div>`;
 }

@@ -1,12 +1,34 @@
-// A page of grants in replies, both ways.
+// Pages of grants in replies, and which grants requests mean, both ways.
 
 import { type Grant, relationOf } from '../../../core/tuples.ts';
-import type { ResultPage } from '../../../shard/shard.ts';
+import type { GrantFilter, ResultPage } from '../../../shard/shard.ts';
 import type { GrantRecord__Output } from '../../gen/grantd/v1/GrantRecord.ts';
 import type { Grants, Grants__Output } from '../../gen/grantd/v1/Grants.ts';
+import type { Relation__Output } from '../../gen/grantd/v1/Relation.ts';
+import { demand } from '../../wire-violation.ts';
 import { malformed } from './answer-fields.ts';
 import { nextCursorOf, pageFrom } from './pages.ts';
-import { relationToWire } from './request-fields.ts';
+import { relationFrom, relationToWire } from './request-fields.ts';
+
+interface WireFilter {
+  readonly subject: string;
+  readonly object: string;
+  readonly relation: Relation__Output;
+}
+
+export const filterToWire = ({ of, relation }: GrantFilter) => ({
+  ...of,
+  relation: relation === undefined ? 0 : relationToWire(relation),
+});
+
+/** An empty filter must never mean all grants. */
+export function filterFrom({ subject, object, relation }: WireFilter): GrantFilter {
+  demand((subject === '') !== (object === ''), 'A filter names either a subject or an object.');
+  return {
+    of: subject === '' ? { object } : { subject },
+    relation: relation === 0 ? undefined : relationFrom(relation),
+  };
+}
 
 export function grantsToWire(page: ResultPage<Grant>): Grants {
   const grants = page.items.map((grant) => ({ ...grant, relation: relationToWire(grant.relation) }));

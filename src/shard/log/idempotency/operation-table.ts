@@ -10,7 +10,9 @@ import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
 import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
+import type { BulkWriteResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
+import { PackedBulk } from './packed-bulk.ts';
 
 /** The outcome of an operation. */
 export type OperationOutcome = { readonly result: OperationResult } | { readonly error: GrantdError };
@@ -42,6 +44,9 @@ const ARRAY_BYTES = 250;
 const RUN_BYTES = 600;
 const OTHER_BYTES = 400;
 const ERROR_BYTES = 2000;
+/** Of a bulk write that is not packed: a grant as an object with its id; a revocation. */
+const RECORD_BYTES = 140;
+const FLAG_BYTES = 8;
 
 const REQUEST_PREFIX = 'req_';
 const GRANT_PREFIX = 'grt_';
@@ -101,10 +106,17 @@ function sharedNameOf(outcome: OperationOutcome): string | undefined {
   }
   const { result } = outcome;
   if (result.kind === 'key-revoked') return result.kind;
+  if (result.kind === 'revocation' && result.revoked === 0) return `revocation ${result.complete}`;
+  if (result.kind === 'bulk') return sharedNameOfBulk(result.bulk);
   if (result.kind !== 'grant') return undefined;
   const { grant } = result;
   if (grant.kind === 'refused') return `refused ${grant.code} ${grant.message}`;
   return grant.kind === 'revoked' || grant.kind === 'not-found' ? grant.kind : undefined;
+}
+
+function sharedNameOfBulk(bulk: BulkWriteResult): string | undefined {
+  if (bulk.kind === 'condition-not-met') return `condition ${bulk.condition}`;
+  return bulk.kind === 'refused' ? `bulk refused ${bulk.code} ${bulk.message}` : undefined;
 }
 
 /** A lower bound for the memory of an outcome that is stored as an object. */
@@ -118,13 +130,28 @@ function bytesOf(outcome: OperationOutcome): number {
       return 2 * OTHER_BYTES + 2 * result.key.name.length;
     case 'tenant':
       return 2 * OTHER_BYTES + 2 * (result.tenant.name.length + result.tenant.plan.length);
+    case 'bulk':
+      return bytesOfBulk(result.bulk);
     case 'key-revoked':
+    case 'revocation':
       return OTHER_BYTES;
     case 'grant':
       return OTHER_BYTES + (result.grant.kind === 'refused' ? 2 * result.grant.message.length : 0);
     default:
       return assertNever(result);
   }
+}
+
+function packedOf(outcome: OperationOutcome): PackedBulk | undefined {
+  if (!('result' in outcome) || outcome.result.kind !== 'bulk') return undefined;
+  const { bulk } = outcome.result;
+  return bulk.kind === 'written' ? PackedBulk.of(bulk) : undefined;
+}
+
+function bytesOfBulk(bulk: BulkWriteResult): number {
+  if (bulk.kind === 'refused') return OTHER_BYTES + 2 * bulk.message.length;
+  if (bulk.kind === 'condition-not-met') return OTHER_BYTES;
+  return 2 * OTHER_BYTES + RECORD_BYTES * bulk.grants.length + FLAG_BYTES * bulk.revoked.length;
 }
 
 const nameOf = (requestId: string, index: number): string => `${requestId}/${index}`;
@@ -135,7 +162,7 @@ export class OperationTable {
   readonly #runs = new Map<string, Run[]>();
   readonly #shared: OperationOutcome[] = [];
   readonly #sharedKinds = new Map<string, number>();
-  readonly #others = new Map<string, OperationOutcome>();
+  readonly #others = new Map<string, OperationOutcome | PackedBulk>();
 
   get bytes(): number {
     return this.#bytes;
@@ -243,8 +270,14 @@ export class OperationTable {
   }
 
   #addOther({ requestId, index, outcome }: DecidedOperation): void {
-    this.#others.set(nameOf(requestId, index), outcome);
-    this.#bytes += bytesOf(outcome);
+    const packed = packedOf(outcome);
+    this.#others.set(nameOf(requestId, index), packed ?? outcome);
+    this.#bytes += packed === undefined ? bytesOf(outcome) : OTHER_BYTES + packed.bytes;
+  }
+
+  #findOther(requestId: string, index: number): OperationOutcome | undefined {
+    const found = this.#others.get(nameOf(requestId, index));
+    return found instanceof PackedBulk ? { result: { kind: 'bulk', bulk: found.unpack() } } : found;
   }
 
   find(requestId: string, index: number): OperationOutcome | undefined {
@@ -259,7 +292,7 @@ export class OperationTable {
       if (kind === undefined) continue;
       return this.#outcomeOf(kind, requestId, index, run.grantIds, UUID_WORDS * position);
     }
-    return this.#others.size === 0 ? undefined : this.#others.get(nameOf(requestId, index));
+    return this.#others.size === 0 ? undefined : this.#findOther(requestId, index);
   }
 
   #findInBlocks(requestId: string, index: number): OperationOutcome | undefined {
@@ -290,7 +323,7 @@ export class OperationTable {
     words: Uint32Array | undefined,
     at: number,
   ): OperationOutcome | undefined {
-    if (kind === OTHER) return this.#others.get(nameOf(requestId, index));
+    if (kind === OTHER) return this.#findOther(requestId, index);
     if (kind >= SHARED || words === undefined) return this.#shared[kind - SHARED];
     const attributes = attributesOfId(GRANT_PREFIX + uuidTextOf(words, at));
     return { result: { kind: 'grant', grant: { kind: kind === CREATED ? 'created' : 'exists', ...attributes } } };

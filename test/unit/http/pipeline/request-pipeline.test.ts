@@ -37,6 +37,20 @@ const REFUSED: [string, CallOptions, number, string][] = [
     400,
     'bulk-too-large',
   ],
+  [
+    'a bulk write that changes nothing',
+    { method: 'POST', path: '/v1/grants/bulk', body: { grants: [] } },
+    400,
+    'invalid-request',
+  ],
+  ['a filter of nothing', { method: 'POST', path: '/v1/grants/revoke', body: {} }, 400, 'invalid-request'],
+  [
+    'a body and a query',
+    { method: 'DELETE', path: '/v1/grants?subject=user:a&relation=viewer&object=doc:1', body: TUPLE },
+    400,
+    'invalid-request',
+  ],
+  ['a query of an unknown name', { method: 'DELETE', path: '/v1/grants?id=1' }, 400, 'invalid-request'],
 ];
 
 describe('a request', () => {

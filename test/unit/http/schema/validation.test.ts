@@ -3,10 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { parseBulkWrite, parseGrantFilter } from '../../../../src/core/bulk-writes.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseTuple, RELATIONS } from '../../../../src/core/tuples.ts';
 import {
   bulkSchema,
+  bulkWriteSchema,
+  grantFilterSchema,
   keyBodySchema,
   namespaceBodySchema,
   pageQuerySchema,
@@ -81,6 +84,64 @@ describe('the short way', () => {
     assert.deepEqual(
       outcomeOf(() => validateBulk([])),
       outcomeOf(() => validateBody(bulkSchema, [])),
+    );
+  });
+});
+
+const conditionLike = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { subject: identifierLike, relation: relationLike, object: identifierLike, exists: fc.jsonValue() },
+      { requiredKeys: [] },
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constant({ subject: 'user:ada', relation: 'viewer', object: 'document:plan', exists: true }),
+  },
+);
+const listOf = (element: fc.Arbitrary<unknown>) =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.array(element, { maxLength: 2 }) },
+    { weight: 1, arbitrary: fc.jsonValue() },
+    { weight: 3, arbitrary: fc.constant(undefined) },
+  );
+
+describe('what the schemas only document', () => {
+  /** What a schema cannot say: the empty call, the tuple named twice. */
+  const beyond = /^(?:The call changes nothing|"\S+" and "\S+" name the same tuple|Exactly one of)/;
+  const agrees = (parsed: Outcome, documented: Outcome): void => {
+    if ('message' in parsed && beyond.test(parsed.message)) return;
+    assert.equal('value' in parsed, 'value' in documented, JSON.stringify([parsed, documented]));
+    if ('code' in parsed && 'code' in documented && parsed.code !== 'invalid-request') {
+      assert.deepEqual(parsed, documented);
+    }
+  };
+
+  it('is a bulk write for the parser exactly where it is one for the schema', () => {
+    fc.assert(
+      fc.property(listOf(tupleLike), listOf(tupleLike), listOf(conditionLike), (grants, revocations, conditions) => {
+        const body = { grants, revocations, if: conditions };
+        agrees(
+          outcomeOf(() => parseBulkWrite(body)),
+          outcomeOf(() => validateBody(bulkWriteSchema, body)),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is a filter of grants for the parser exactly where it is one for the schema', () => {
+    fc.assert(
+      fc.property(identifierLike, relationLike, fc.boolean(), (entity, relation, bySubject) => {
+        const body = { [bySubject ? 'subject' : 'object']: entity, relation };
+        agrees(
+          outcomeOf(() => parseGrantFilter(body)),
+          outcomeOf(() => validateBody(grantFilterSchema, body)),
+        );
+      }),
+      { numRuns: 2000 },
     );
   });
 });

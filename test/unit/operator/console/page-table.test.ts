@@ -392,6 +392,8 @@ describe('whatever is shown', () => {
         '/grants',
         `/grants?subject=${subject}`,
         `/grants?object=${subject}`,
+        `/grants/revoke-all?object=${subject}`,
+        '/grants/lines',
         `/objects?subject=${subject}&relation=viewer`,
         `/check?subject=${subject}&relation=viewer&object=${subject}`,
         '/audit-log',
@@ -409,8 +411,16 @@ describe('whatever is shown', () => {
   it('is shown where a form gave it back', async () => {
     const tenantId = await makeTenant();
     for (const name of HOSTILE.slice(0, 5)) {
-      for (const path of ['/grants', '/namespaces', '/name', '/delete', '/keys']) {
-        const fields = { subject: name, relation: name, object: name, name, typed: name, shown: name };
+      for (const path of [
+        '/grants',
+        '/grants/lines',
+        '/grants/revoke-all',
+        '/namespaces',
+        '/name',
+        '/delete',
+        '/keys',
+      ]) {
+        const fields = { subject: name, relation: name, object: name, name, typed: name, shown: name, lines: name };
         const { text } = await visitor.post(`/console/tenants/${tenantId}${path}`, fields);
         assertNoMarkup(text, path);
       }

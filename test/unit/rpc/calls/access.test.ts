@@ -19,6 +19,8 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   confirm: 'any handle',
   checkBulk: 'check:read',
   writeGrants: 'grant:write',
+  writeBulk: 'grant:write',
+  revokeGrants: 'grant:write',
   listObjects: 'check:read',
   listHolders: 'check:read',
   listGrants: 'check:read',

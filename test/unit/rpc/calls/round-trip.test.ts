@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import type { ReplyBody, ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
+import type { Tuple } from '../../../../src/core/tuples.ts';
+import type { CallBody, ReplyBody, ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS, callOf } from '../../../../src/rpc/calls/table.ts';
 import { WireViolation } from '../../../../src/rpc/wire-violation.ts';
+import type { BulkWrite } from '../../../../src/shard/shard.ts';
 import { ATTEMPT, arrived, ROWS, type Row, replied, SHARD } from './samples.ts';
 
 const HANDLE = 7;
@@ -133,6 +135,9 @@ function damaged<Value>(value: Value, at: number, by: number): Value {
 }
 
 const TENANT = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr', state: 'active' };
+const TUPLE: Tuple = { subject: 'a:b', relation: 'viewer', object: 'c:d' };
+const BULK: BulkWrite = { grants: [TUPLE], revocations: [], conditions: [{ ...TUPLE, exists: true }] };
+const RECORD = { outcome: 1, grantId: 'grt_1', createdAtMs: 1 } as const;
 const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody, unknown?])[] = [
   ['a handle of the number 0', 'authenticate', { handle: { tenantId: TENANT.tenantId } }],
   ['a handle on no tenant', 'authenticateOperator', { handle: { handle: 1, tenantId: 'ten_1' } }],
@@ -141,6 +146,13 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['a write without an outcome', 'writeGrants', { grantResults: { results: [{}] } }, [{}]],
   ['an outcome that is none', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
   ['a foreign refusal', 'writeGrants', { grantResults: { results: [{ outcome: 5, errorCode: 'internal' }] } }, [{}]],
+  ['fewer results than grants', 'writeBulk', { bulkWritten: {} }, BULK],
+  ['more results than revocations', 'writeBulk', { bulkWritten: { grants: [RECORD], revoked: [true] } }, BULK],
+  ['a grant of a bulk write that was revoked', 'writeBulk', { bulkWritten: { grants: [{ outcome: 3 }] } }, BULK],
+  ['a grant of a bulk write without an outcome', 'writeBulk', { bulkWritten: { grants: [{}] } }, BULK],
+  ['a condition that the write has not', 'writeBulk', { bulkWritten: { unmetCondition: 2 } }, BULK],
+  ['a foreign refusal of a bulk write', 'writeBulk', { bulkWritten: { errorCode: 'internal' } }, BULK],
+  ['more revocations than one call makes', 'revokeGrants', { revoked: { revoked: 1001, complete: true } }],
   ['no namespace', 'createNamespace', { namespaceResult: { created: true } }],
   ['a key without an id', 'createKey', { key: { name: 'x' } }],
   ['a key without an id in a list', 'listKeys', { keys: { keys: [{ name: 'x' }] } }],
@@ -171,3 +183,31 @@ test('a call of a field that is not known is a violation', () => {
   delete call.request;
   assert.throws(() => callOf(call), WireViolation);
 });
+
+const numbered = (count: number): Tuple[] =>
+  Array.from({ length: count }, (_, index) => ({ ...TUPLE, object: `c:${index}` }));
+const WIRE_TUPLE = { subject: 'a:b', relation: 6, object: 'c:d' } as const;
+const wired = (count: number) => numbered(count).map((each) => ({ ...each, relation: 6 as const }));
+const VIOLATIONS: readonly (readonly [string, CallBody])[] = [
+  ['a bulk write without changes', { writeBulk: { conditions: [{ ...WIRE_TUPLE, exists: true }] } }],
+  ['a bulk write of 101 changes', { writeBulk: { grants: wired(60), revocations: wired(101).slice(60) } }],
+  [
+    'a bulk write with 101 conditions',
+    { writeBulk: { grants: [WIRE_TUPLE], conditions: wired(101).map((each) => ({ ...each, exists: true })) } },
+  ],
+  ['a tuple granted twice', { writeBulk: { grants: [WIRE_TUPLE, WIRE_TUPLE] } }],
+  ['a tuple granted and revoked', { writeBulk: { grants: [WIRE_TUPLE], revocations: [WIRE_TUPLE] } }],
+  ['a bulk write without a relation', { writeBulk: { grants: [{ ...WIRE_TUPLE, relation: 0 }] } }],
+  ['a filter of a subject and an object', { revokeGrants: { subject: 'a:b', object: 'c:d' } }],
+  ['a filter of neither', { revokeGrants: { relation: 6 } }],
+  ['a filter of a foreign relation', { revokeGrants: { subject: 'a:b', relation: 77 as 6 } }],
+];
+
+for (const [what, body] of VIOLATIONS) {
+  test(`a request is a violation, and asks nothing of the shard: ${what}`, () => {
+    const { peer, asked } = notingPeer(undefined);
+    const sent = arrived(body, HANDLE, ATTEMPT);
+    assert.throws(() => callOf(sent).serve(peer, sent), WireViolation);
+    assert.deepEqual(asked, []);
+  });
+}

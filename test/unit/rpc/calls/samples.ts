@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
-import { type Grant, RELATIONS } from '../../../../src/core/tuples.ts';
+import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import type { CallBody, CallField, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
@@ -19,6 +19,8 @@ import {
 } from '../../../../src/rpc/protocol.ts';
 import type {
   Attempt,
+  BulkWrite,
+  GrantFilter,
   GrantResult,
   IssuedHandle,
   ListedKey,
@@ -119,6 +121,23 @@ const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
     message: text,
   }),
 );
+const plainTuple: fc.Arbitrary<Tuple> = record({ subject: identifier, relation, object: identifier });
+const tupleText = ({ subject, relation: name, object }: Tuple): string => `${subject} ${name} ${object}`;
+const bulkWrite: fc.Arbitrary<BulkWrite> = fc
+  .tuple(
+    fc.uniqueArray(plainTuple, { minLength: 1, maxLength: 8, selector: tupleText }),
+    fc.nat(8),
+    many(record({ subject: identifier, relation, object: identifier, exists: fc.boolean() })),
+  )
+  .map(([tuples, split, conditions]) => ({
+    grants: tuples.slice(0, split),
+    revocations: tuples.slice(split),
+    conditions,
+  }));
+const grantFilter: fc.Arbitrary<GrantFilter> = record({
+  of: fc.oneof(record({ subject: identifier }), record({ object: identifier })),
+  relation: orUndefined(relation),
+});
 const state = fc.constantFrom('opening', 'serving', 'releasing');
 const exactly = <Item>(item: fc.Arbitrary<Item>, count: number) =>
   fc.array(item, { minLength: count, maxLength: count });
@@ -142,6 +161,27 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       maxLength: 6,
     }),
     answer: (writes) => exactly(grantResult, writes.length),
+  },
+  writeBulk: {
+    request: bulkWrite,
+    answer: ({ grants, revocations, conditions }) =>
+      fc.oneof(
+        record({
+          kind: fc.constant('written'),
+          grants: exactly(record({ created: fc.boolean(), grantId: text, createdAtMs: timeMs }), grants.length),
+          revoked: exactly(fc.boolean(), revocations.length),
+        }),
+        ...conditions.map((_, condition) => fc.constant({ kind: 'condition-not-met', condition } as const)),
+        record({
+          kind: fc.constant('refused'),
+          code: fc.constantFrom('namespace-limit-reached', 'grant-limit-reached'),
+          message: text,
+        }),
+      ),
+  },
+  revokeGrants: {
+    request: grantFilter,
+    answer: () => record({ revoked: fc.integer({ min: 0, max: 1000 }), complete: fc.boolean() }),
   },
   listHolders: {
     request: record({ ...pageQuery, object: text, relation, namespace: orUndefined(someText) }),

@@ -297,3 +297,55 @@ test('the end of a tenure tells many writes that wait in several steps, each tha
   await Promise.all(writes);
   slot.kill();
 });
+
+/** An operation that reserves so many changes and makes so many, below the connection. */
+function submitMany(slot: OpenSlot, tenantId: TenantId, reserved: number, made = reserved) {
+  const name = ids.create('req');
+  return slot.tenure.submit({
+    tenantId,
+    actor: 'operator:test',
+    requestId: name,
+    index: 0,
+    expiresAtMs: soon(60_000),
+    bytesMax: 1500,
+    changesMax: reserved,
+    decide: () => ({
+      result: { kind: 'namespace', created: true, namespace: { name, createdAtMs: 1 } },
+      changes: Array.from({ length: made }, () => ({ kind: 'namespace-created', name, createdAtMs: 1 }) as const),
+    }),
+  });
+}
+
+test('an entry has a bounded number of changes, and an operation that needed less than it reserved leaves room', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  const first = submit(slot, tenantId, 'n');
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const { lastSeq } = slot.tenure;
+  const many = [400, 400, 400].map((count) => submitMany(slot, tenantId, count));
+  const less = Array.from({ length: 5 }, () => submitMany(slot, tenantId, 500, 10));
+  slot.faults.restore(['append']);
+  await Promise.all([first, ...many, ...less]);
+  assert.deepEqual(slot.batches, [1, 2, 6]);
+  const record = await memory.readRecord(SLOT, lastSeq + 2, soon());
+  assert.equal(record?.body.match(/namespace-created/g)?.length, 800);
+  slot.kill();
+});
+
+test('waiting operations with many changes count as that many writes, for the tenant and in memory', async () => {
+  const { slot, tenantId } = await openSlot();
+  const other = await slot.createTenant();
+  slot.faults.turn('hold', ['append']);
+  const first = submit(slot, tenantId, 'n');
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const { bytes } = slot.budget.writes.state('queue');
+  const waiting = Array.from({ length: 10 }, () => submitMany(slot, tenantId, 1000, 1));
+  assert.ok(slot.budget.writes.state('queue').bytes - bytes >= 10_000_000);
+  await assert.rejects(submitMany(slot, tenantId, 1), { code: 'overloaded' });
+  const more = submit(slot, other, 'other');
+  slot.faults.restore(['append']);
+  await Promise.all([first, ...waiting, more]);
+  assert.ok(slot.budget.writes.state('queue').bytes <= bytes);
+  await submitMany(slot, tenantId, 1000, 1);
+  slot.kill();
+});

@@ -23,6 +23,8 @@ import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from '../../grantd/v1/ListMembers.ts';
 import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd_v1_ListGrants__Output } from '../../grantd/v1/ListGrants.ts';
 import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from '../../grantd/v1/ListHolders.ts';
+import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from '../../grantd/v1/WriteBulk.ts';
+import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from '../../grantd/v1/RevokeGrants.ts';
 
 export interface Call {
   'id'?: (number);
@@ -51,7 +53,9 @@ export interface Call {
   'listMembers'?: (_grantd_v1_ListMembers | null);
   'listGrants'?: (_grantd_v1_ListGrants | null);
   'listHolders'?: (_grantd_v1_ListHolders | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders";
+  'writeBulk'?: (_grantd_v1_WriteBulk | null);
+  'revokeGrants'?: (_grantd_v1_RevokeGrants | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants";
 }
 
 export interface Call__Output {
@@ -81,5 +85,7 @@ export interface Call__Output {
   'listMembers'?: (_grantd_v1_ListMembers__Output | null);
   'listGrants'?: (_grantd_v1_ListGrants__Output | null);
   'listHolders'?: (_grantd_v1_ListHolders__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders";
+  'writeBulk'?: (_grantd_v1_WriteBulk__Output | null);
+  'revokeGrants'?: (_grantd_v1_RevokeGrants__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants";
 }

@@ -17,6 +17,8 @@ import type { AuditLog as _grantd_v1_AuditLog, AuditLog__Output as _grantd_v1_Au
 import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from '../../grantd/v1/Grants.ts';
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from '../../grantd/v1/Slots.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from '../../grantd/v1/Members.ts';
+import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from '../../grantd/v1/BulkWritten.ts';
+import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from '../../grantd/v1/Revoked.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -37,7 +39,9 @@ export interface Reply {
   'grants'?: (_grantd_v1_Grants | null);
   'slots'?: (_grantd_v1_Slots | null);
   'members'?: (_grantd_v1_Members | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members";
+  'bulkWritten'?: (_grantd_v1_BulkWritten | null);
+  'revoked'?: (_grantd_v1_Revoked | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked";
 }
 
 export interface Reply__Output {
@@ -59,5 +63,7 @@ export interface Reply__Output {
   'grants'?: (_grantd_v1_Grants__Output | null);
   'slots'?: (_grantd_v1_Slots__Output | null);
   'members'?: (_grantd_v1_Members__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members";
+  'bulkWritten'?: (_grantd_v1_BulkWritten__Output | null);
+  'revoked'?: (_grantd_v1_Revoked__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked";
 }

@@ -18,8 +18,18 @@ const created = (kind: 'created' | 'exists' = 'created'): OperationOutcome => {
   return { result: { kind: 'grant', grant: { kind, grantId, createdAtMs: timeOfId(grantId) ?? 0 } } };
 };
 
+/** A bulk write of so many grants, and as many revocations. */
+function bulkWritten(count: number): OperationOutcome {
+  const grants = Array.from({ length: count }, (_, index) => {
+    const grantId = ids.create('grt');
+    return { created: index % 2 === 0, grantId, createdAtMs: timeOfId(grantId) ?? 0 };
+  });
+  const revoked = grants.map(({ created: isNew }) => !isNew);
+  return { result: { kind: 'bulk', bulk: { kind: 'written', grants, revoked } } };
+}
+
 const outcome: fc.Arbitrary<OperationOutcome> = fc
-  .record({ kind: fc.nat(11), text: fc.string(), number: fc.integer() })
+  .record({ kind: fc.nat(15), text: fc.string(), number: fc.integer() })
   .map(({ kind, text, number }): OperationOutcome => {
     const tenantId = parseTenantId(ids.create('ten'));
     const keyId = parseKeyId(ids.create('key'));
@@ -52,6 +62,19 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
         return { result: { kind: 'grant', grant: { kind: 'created', grantId: text, createdAtMs: number } } };
       case 10:
         return created('exists');
+      case 11:
+        return { result: { kind: 'revocation', revoked: Math.abs(number) % 3, complete: number > 0 } };
+      case 12:
+        return { result: { kind: 'bulk', bulk: { kind: 'condition-not-met', condition: Math.abs(number) % 100 } } };
+      case 13:
+        return { result: { kind: 'bulk', bulk: { kind: 'refused', code: 'grant-limit-reached', message: text } } };
+      case 14:
+        return bulkWritten(Math.abs(number) % 5);
+      case 15: {
+        // Of a log that another program has written.
+        const grants = [{ created: true, grantId: text, createdAtMs: number }];
+        return { result: { kind: 'bulk', bulk: { kind: 'written', grants, revoked: [] } } };
+      }
       default:
         return created();
     }

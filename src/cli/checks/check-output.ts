@@ -1,0 +1,42 @@
+// How the results of many checks are shown, each as soon as it is known: for people, as CSV, or as lines of JSON.
+
+import { formatCsvLine } from '../../core/text/csv.ts';
+import { formatCount } from '../output/render.ts';
+import type { CheckTally, LineResult } from './check-run.ts';
+
+export const CHECK_OUTPUTS = ['table', 'csv', 'ndjson'] as const;
+export type CheckOutput = (typeof CHECK_OUTPUTS)[number];
+
+/** Above the first row; lines of JSON have no head. */
+export const HEADS: Readonly<Record<CheckOutput, string>> = {
+  table: 'AUTHORIZED  SUBJECT RELATION OBJECT\n',
+  csv: 'line,subject,relation,object,authorized,error\n',
+  ndjson: '',
+};
+
+const ROWS: Readonly<Record<CheckOutput, (result: LineResult) => string>> = {
+  table(result) {
+    if ('refusal' in result) return `refused     line ${result.line}: ${result.refusal.detail}`;
+    const { subject, relation, object } = result.tuple;
+    return `${String(result.authorized).padEnd(10)}  ${subject} ${relation} ${object}`;
+  },
+  csv(result) {
+    const line = String(result.line);
+    if ('refusal' in result) return formatCsvLine([line, '', '', '', '', result.refusal.detail]);
+    const { subject, relation, object } = result.tuple;
+    return formatCsvLine([line, subject, relation, object, String(result.authorized), '']);
+  },
+  ndjson(result) {
+    const { line } = result;
+    if ('refusal' in result) return JSON.stringify({ line, error: result.refusal });
+    return JSON.stringify({ line, ...result.tuple, authorized: result.authorized });
+  },
+};
+
+export const renderResults = (results: readonly LineResult[], output: CheckOutput): string =>
+  results.map((result) => `${ROWS[output](result)}\n`).join('');
+
+export function renderSummary({ authorized, denied, refused }: CheckTally): string {
+  const lines = formatCount(authorized + denied + refused);
+  return `${lines} lines: ${formatCount(authorized)} authorized, ${formatCount(denied)} not authorized, ${formatCount(refused)} refused`;
+}

@@ -1,0 +1,54 @@
+// The file, or standard input, from which a command reads tuples, one per line.
+
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { Option } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import type { ImportFormat } from './import-lines.ts';
+
+const FORMATS: ReadonlyMap<string, ImportFormat> = new Map([
+  ['.tsv', 'tsv'],
+  ['.csv', 'csv'],
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+]);
+
+export const formatOption = (): Option =>
+  new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices([
+    'tsv',
+    'csv',
+    'ndjson',
+  ]);
+
+/** `-` is TSV, as `grantd export` writes it; the name of a file tells its format. */
+export function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
+  if (format !== undefined) return format;
+  if (file === '-') return 'tsv';
+  const dot = file.lastIndexOf('.');
+  const known = FORMATS.get(file.slice(dot < 0 ? file.length : dot).toLowerCase());
+  if (known !== undefined) return known;
+  throw new CliFailure(
+    `Cannot tell the format of ${file} from its name: pass --format tsv, --format csv or --format ndjson.`,
+    EXIT.usage,
+  );
+}
+
+/** `length`: in bytes, if it is known. */
+export async function openSource(
+  context: CliContext,
+  file: string,
+): Promise<{ source: Readable; length: number | undefined }> {
+  if (file === '-') return { source: context.stdin, length: undefined };
+  try {
+    const stats = await stat(file);
+    if (stats.isDirectory()) throw new Error('it is a directory');
+    const source = createReadStream(file);
+    await once(source, 'open');
+    return { source, length: stats.isFile() ? stats.size : undefined };
+  } catch (cause) {
+    throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
+  }
+}

@@ -1,0 +1,82 @@
+// Many checks or changes of a tenant in one call, for operators: the same shapes and rules as under /v1/.
+
+import { z } from 'zod';
+import { assertNever } from '../../../core/assert.ts';
+import { bulkWriteRecord, parseBulkWrite, parseGrantFilter, unmetCondition } from '../../../core/bulk-writes.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { parseTuple, type Tuple } from '../../../core/tuples.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import { readJson } from '../../body.ts';
+import { parseBody, parseQuery } from '../../schemas.ts';
+import { type Call, type Operation, sessionOf } from '../operation.ts';
+
+function parseChecks(body: unknown): readonly Tuple[] {
+  const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
+  if (checks.length > BULK_CHECKS_MAX) {
+    throw new GrantdError(
+      'bulk-too-large',
+      `"checks" holds ${checks.length} checks; at most ${BULK_CHECKS_MAX} are allowed.`,
+    );
+  }
+  return checks.map((check, index) => {
+    const fields = new Map<string, unknown>(Object.entries(check ?? {}));
+    return parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object'), 'checks', index);
+  });
+}
+
+/** The body of a bulk call, which has no query. */
+function readBulk({ request, search }: Call): Promise<unknown> {
+  parseQuery(search, {});
+  return readJson(request, BULK_BODY_BYTES_MAX);
+}
+
+export function bulkOperations(operatorApi: OperatorApi): readonly Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/check/bulk',
+      name: 'operator-check-bulk',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        const checks = parseChecks(await readBulk(call));
+        const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks);
+        const results = authorized.map((each) => ({ authorized: each }));
+        return { kind: 'json', status: 200, body: { results, checked_at: formatTimestamp(checkedAtMs) } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/grants/bulk',
+      name: 'operator-write-bulk',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        const write = parseBulkWrite(await readBulk(call));
+        const result = await session.writeBulk(call.context(), write);
+        switch (result.kind) {
+          case 'written':
+            return { kind: 'json', status: 200, body: bulkWriteRecord(write, result) };
+          case 'condition-not-met':
+            throw unmetCondition(write, result.condition);
+          case 'refused':
+            throw new GrantdError(result.code, result.message);
+          default:
+            return assertNever(result);
+        }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/grants/revoke',
+      name: 'operator-revoke-grants',
+      async run(call) {
+        parseQuery(call.search, {});
+        const session = await sessionOf(operatorApi, call);
+        const filter = parseGrantFilter(await readJson(call.request));
+        const { revoked, complete } = await session.revokeGrants(call.context(), filter);
+        return { kind: 'json', status: 200, body: { revoked, complete } };
+      },
+    },
+  ];
+}

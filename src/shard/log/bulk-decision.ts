@@ -1,0 +1,149 @@
+// Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists,
+// are evaluated against the state before the call; none of its own changes counts.
+
+import { assert } from '../../core/assert.ts';
+import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/grant-attributes.ts';
+import { resolvePlan } from '../../core/plans.ts';
+import { grantOf, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import type { Change } from '../log-changes.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { WatchedTuple } from '../memory/watched-tuples.ts';
+import type { BulkWrite, BulkWriteResult } from '../shard.ts';
+import type { Operation } from './append-batch.ts';
+import {
+  assertLives,
+  type Decide,
+  type DecideContext,
+  type Decision,
+  type Draft,
+  limitReached,
+} from './write-decisions.ts';
+
+type BulkRefusal = Extract<BulkWriteResult, { kind: 'refused' }>;
+
+interface Changed {
+  readonly granted: readonly Tuple[];
+  readonly revoked: number;
+  /** Namespaces that do not exist yet. */
+  readonly namespaces: readonly string[];
+}
+
+/** UTF-8 bytes of a change in the log with its result and its new namespaces, without its identifiers. */
+const CHANGE_BYTES = 640;
+const OPERATION_BYTES = 1024;
+/**
+ * In UTF-8, per UTF-16 unit: identifiers contain no control characters and no lone surrogates, so escapes take less.
+ */
+const BYTES_PER_UNIT = 3;
+
+/** What the log must have room for. At most 100 changes of the longest identifiers take 400 KiB. */
+export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Operation, 'bytesMax' | 'changesMax'> {
+  let bytesMax = OPERATION_BYTES;
+  for (const { subject, object } of [...grants, ...revocations]) {
+    bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);
+  }
+  return { bytesMax, changesMax: grants.length + revocations.length };
+}
+
+const withoutChange = (bulk: BulkWriteResult): Decision => ({ result: { kind: 'bulk', bulk }, changes: [] });
+
+/** The tuples of a bulk write in the order in which `decideBulk` expects what is known of them. */
+export const tuplesOf = ({ grants, revocations, conditions }: BulkWrite): readonly Tuple[] => [
+  ...grants,
+  ...revocations,
+  ...conditions,
+];
+
+export function decideBulk(
+  context: DecideContext,
+  memory: TenantMemory,
+  held: readonly WatchedTuple[],
+  write: BulkWrite,
+): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const present = tuplesOf(write).map((tuple, index) => {
+      const watched = held[index];
+      assert(watched !== undefined, 'every tuple of a bulk write is held');
+      return draft.grant(memory, watched, tuple);
+    });
+    const granted = present.splice(0, write.grants.length);
+    const ended = present.splice(0, write.revocations.length);
+    const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));
+    if (unmet >= 0) return withoutChange({ kind: 'condition-not-met', condition: unmet });
+    return decideChanges(context, memory, draft, write, { granted, ended });
+  };
+}
+
+/** `granted`, `ended`: what existed of the grants and of the revocations. */
+function decideChanges(
+  context: DecideContext,
+  memory: TenantMemory,
+  draft: Draft,
+  write: BulkWrite,
+  { granted, ended }: { readonly [List in 'granted' | 'ended']: readonly (GrantAttributes | null)[] },
+): Decision {
+  const fresh = write.grants.filter((_, index) => granted[index] === null);
+  const named = new Set(fresh.flatMap(({ subject, object }) => [namespaceOf(subject), namespaceOf(object)]));
+  const namespaces = [...named].filter((name) => draft.namespace(memory, name) === undefined);
+  const revoked = ended.map((facts) => facts !== null);
+  const refusal = refuse(context, memory, draft, {
+    granted: fresh,
+    revoked: revoked.filter(Boolean).length,
+    namespaces,
+  });
+  if (refusal !== undefined) return withoutChange(refusal);
+  const listed = new Set<string>();
+  const created: Change[] = [];
+  const grants = write.grants.map((tuple, index) => {
+    const present = granted[index];
+    if (present) return { created: false, ...attributesOf(present) };
+    const attributes = attributesOfId(context.ids.create('grt'));
+    const newSubject = !listed.has(tuple.subject) && !memory.pages.holdsSome(tuple.subject);
+    listed.add(tuple.subject);
+    created.push({ kind: 'grant-created', grant: grantOf(tuple, attributes), newSubject });
+    return { created: true, ...attributes };
+  });
+  const createdAtMs = context.clock.wallMs();
+  const changes: Change[] = [
+    ...namespaces.map((name): Change => ({ kind: 'namespace-created', name, createdAtMs })),
+    ...created,
+    ...write.revocations.flatMap((tuple, index): Change[] => {
+      const present = ended[index];
+      return present ? [{ kind: 'grant-revoked', grant: grantOf(tuple, present) }] : [];
+    }),
+  ];
+  return {
+    result: { kind: 'bulk', bulk: { kind: 'written', grants, revoked } },
+    changes,
+    results: {
+      kind: 'bulk',
+      grants: grants.map(({ created: isCreated, ...attributes }) => (isCreated ? 'created' : attributes)),
+      revoked,
+    },
+  };
+}
+
+/**
+ * The plan's limits apply to the whole, after its revocations: a full tenant may replace grants. The limit of grants is
+ * checked first, as for a single grant.
+ */
+function refuse(
+  { plans, onRefused }: DecideContext,
+  memory: TenantMemory,
+  draft: Draft,
+  { granted, revoked, namespaces }: Changed,
+): BulkRefusal | undefined {
+  const { namespacesMax, grantsMax } = resolvePlan(plans, draft.tenant(memory).plan);
+  const added = granted.length - revoked;
+  if (added > 0 && grantsMax !== undefined && (draft.grantCount(memory) ?? 0) + added > grantsMax) {
+    onRefused('grant-limit-reached');
+    return { kind: 'refused', code: 'grant-limit-reached', message: limitReached(memory, 'grants', grantsMax) };
+  }
+  if (namespaces.length > 0 && draft.namespaceCount(memory) + namespaces.length > namespacesMax) {
+    onRefused('namespace-limit-reached');
+    const message = limitReached(memory, 'namespaces', namespacesMax);
+    return { kind: 'refused', code: 'namespace-limit-reached', message };
+  }
+  return undefined;
+}

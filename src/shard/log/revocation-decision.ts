@@ -1,0 +1,90 @@
+// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one
+// operation takes. Invariant: it reports `complete` only if no grant that matches is left at that very moment, with the
+// earlier decisions of the batch.
+
+import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
+import type { Change } from '../log-changes.ts';
+import type { TupleChange } from '../memory/grant-deltas.ts';
+import type { PageRow } from '../memory/grant-page.ts';
+import type { HeldRange } from '../memory/grant-range.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { GrantFilter } from '../shard.ts';
+import type { Operation } from './append-batch.ts';
+import { assertLives, type Decide, type Draft } from './write-decisions.ts';
+
+/** UTF-8 bytes of a revocation in the log, without its identifiers. */
+const REVOCATION_BYTES = 256;
+const OPERATION_BYTES = 1024;
+/** Reserved for grants that are created before the decision. */
+const SPARE_BYTES = 16 * 1024;
+const SPARE_CHANGES = 50;
+/** Of an operation: about 1,400 ordinary grants, or 200 of the longest. */
+const BYTES_MAX = 480 * 1024;
+
+/** What an operation reserves in its entry. */
+export type RevocationSize = Required<Pick<Operation, 'bytesMax' | 'changesMax'>>;
+
+const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
+const bytesOf = (entityBytes: number, { counterpart }: PageRow): number =>
+  REVOCATION_BYTES + entityBytes + jsonBytes(counterpart);
+
+/** Too much has changed since the matching grants were read: read them again. Nothing was done. */
+export class RangeOutdated extends Error {}
+
+/** What the operation needs, given what matches now. */
+export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: readonly PageRow[]): RevocationSize {
+  const entityBytes = jsonBytes(entity);
+  let bytesMax = OPERATION_BYTES + SPARE_BYTES;
+  for (const row of matching.slice(0, countMax)) bytesMax += bytesOf(entityBytes, row);
+  return {
+    bytesMax: Math.min(bytesMax, BYTES_MAX),
+    changesMax: Math.min(matching.length + SPARE_CHANGES, countMax),
+  };
+}
+
+/** Revokes no more than what `size` has reserved. */
+export function decideRevocation(
+  memory: TenantMemory,
+  { of }: GrantFilter,
+  range: HeldRange,
+  size: RevocationSize,
+): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const matching = range.current(draftedOf(draft, memory, of));
+    if (matching === undefined) throw new RangeOutdated();
+    const entityBytes = jsonBytes(range.entity);
+    const changes: Change[] = [];
+    let bytes = OPERATION_BYTES;
+    for (const row of matching) {
+      bytes += bytesOf(entityBytes, row);
+      if (changes.length === size.changesMax || bytes > size.bytesMax) break;
+      changes.push({ kind: 'grant-revoked', grant: grantIn(of, row) });
+    }
+    const revoked = changes.length;
+    range.swept(matching, revoked);
+    const complete = revoked === matching.length && range.end === undefined;
+    return {
+      result: { kind: 'revocation', revoked, complete },
+      changes,
+      results: { kind: 'revocation', revoked, complete },
+    };
+  };
+}
+
+function grantIn(of: GrantFilter['of'], { relation, counterpart, ...attributes }: PageRow): Grant {
+  const [subject, object] = 'subject' in of ? [of.subject, counterpart] : [counterpart, of.object];
+  return grantOf({ subject, relation, object }, attributes);
+}
+
+/** What earlier decisions of the batch changed of the entity. */
+function* draftedOf(draft: Draft, memory: TenantMemory, of: GrantFilter['of']): Generator<TupleChange> {
+  for (const { tuple, facts } of draft.draftedGrants(memory)) {
+    const { subject, object } = tuple;
+    const relation = wireNumberOf(tuple.relation);
+    if ('object' in of) {
+      if (object === of.object) yield { relation, counterpart: subject, facts };
+    } else if (subject === of.subject) yield { relation, counterpart: object, facts };
+  }
+}

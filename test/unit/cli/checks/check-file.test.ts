@@ -1,0 +1,139 @@
+// `grantd check -f FILE`: a result for each line, in the order of the file.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+
+let service: ConsoleService;
+let directory: string;
+let tenant: string;
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+const check = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  grantd(['check', ...args, '--tenant', tenant], options);
+const calls = (): number => service.operator.calls.filter(({ name }) => name === 'checkBulk').length;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+  directory = await mkdtemp(join(tmpdir(), 'grantd-cli-'));
+  tenant = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+  const stdin = 'user:ann\tviewer\tdoc:a\nuser:ann\tviewer\tdoc:a,b\n';
+  await grantd(['import', '-', '--tenant', tenant], { stdin });
+});
+after(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+describe('checks of a file', () => {
+  test('are a table for people, with the exit code of all of them', async () => {
+    const file = join(directory, 'checks.csv');
+    await writeFile(file, 'subject,relation,object\nuser:ann,viewer,doc:a\nuser:ann, viewer, "doc:a,b"\n');
+    const all = await check(['-f', file]);
+    assert.equal(all.code, 0, all.stderr);
+    assert.equal(
+      all.stdout,
+      'AUTHORIZED  SUBJECT RELATION OBJECT\ntrue        user:ann viewer doc:a\ntrue        user:ann viewer doc:a,b\n',
+    );
+    assert.match(all.stderr, /^2 lines: 2 authorized, 0 not authorized, 0 refused\n$/);
+    const denied = await check(['-f', '-'], { stdin: 'user:ann\tviewer\tdoc:a\nuser:bob\tviewer\tdoc:a\n' });
+    assert.equal(denied.code, 3);
+    assert.match(denied.stdout, /\nfalse {7}user:bob viewer doc:a\n$/);
+  });
+
+  test('name the lines that are no tuples, and check the others', async () => {
+    const stdin = [
+      '{"subject":"user:ann","relation":"viewer","object":"doc:a"}',
+      '',
+      '{"subject":"user:ann","relation":"reads","object":"doc:a"}',
+      '[]',
+      '{',
+      '{"subject":"user:bob","relation":"viewer","object":"doc:a","extra":1}',
+    ].join('\n');
+    const run = await check(['-f', '-', '--format', 'ndjson', '--json'], { stdin });
+    assert.equal(run.code, 4);
+    const rows = run.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(rows[0], { line: 1, subject: 'user:ann', relation: 'viewer', object: 'doc:a', authorized: true });
+    assert.deepEqual(
+      rows.map(({ line, authorized, error }) => [line, authorized ?? error.code]),
+      [
+        [1, true],
+        [3, 'invalid-relation'],
+        [4, 'invalid-request'],
+        [5, 'invalid-request'],
+        [6, false],
+      ],
+    );
+    const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });
+    assert.equal(
+      csv.stdout,
+      'line,subject,relation,object,authorized,error\n1,user:ann,viewer,"doc:a,b",true,\n2,,,,,"The line has 2 columns instead of 3: subject, relation and object, separated by tabs."\n',
+    );
+  });
+
+  test('come in the order of the file, 100 in a call, and no faster than they are read', async () => {
+    const before = calls();
+    const lines = Array.from({ length: 1050 }, (_, index) => `user:ann\tviewer\tdoc:${index === 777 ? 'a' : index}\n`);
+    const run = await check(['-f', '-', '--output', 'csv'], {
+      stdin: Readable.from(lines.map((line) => Buffer.from(line))),
+    });
+    assert.equal(run.code, 3);
+    assert.equal(calls() - before, 11);
+    const rows = run.stdout.trimEnd().split('\n').slice(1);
+    assert.deepEqual(
+      rows.map((row) => Number(row.split(',')[0])),
+      lines.map((_, index) => index + 1),
+    );
+    assert.deepEqual(
+      rows.flatMap((row, index) => (row.includes('true') ? [index] : [])),
+      [777],
+    );
+  });
+
+  test('outlast a service that is away, and fail with what it refuses', async () => {
+    service.operator.faults.push(undefined, undefined, new GrantdError('overloaded', 'Not now.'));
+    const run = await check(['-f', '-'], { stdin: 'user:ann\tviewer\tdoc:a\n' });
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stderr, /Not now.*Retrying/);
+    service.operator.faults.push(undefined, undefined, new GrantdError('internal', 'It broke.'));
+    const failed = await check(['-f', '-'], { stdin: 'user:ann\tviewer\tdoc:a\n' });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /It broke.*Not all lines of the file were checked\./s);
+  });
+
+  test('end at an interruption', async () => {
+    const run = await check(['-f', '-'], {
+      stdin: 'user:ann\tviewer\tdoc:a\n',
+      onInterrupt: (listener) => {
+        listener();
+        return () => {};
+      },
+    });
+    assert.equal(run.code, 130);
+    assert.match(run.stderr, /0 lines: .*Not all lines of the file were checked\./s);
+  });
+
+  test('need a file that is there, in a known format, and no tuple beside it', async () => {
+    const missing = await check(['-f', join(directory, 'none.tsv')]);
+    assert.deepEqual([missing.code, /Cannot read .*none\.tsv/.test(missing.stderr)], [1, true]);
+    const wrong = [
+      ['-f', 'checks.txt'],
+      ['user:ann', 'viewer', 'doc:a', '-f', '-'],
+      ['user:ann', 'viewer'],
+      [],
+      ['-f', '-', '--output', 'xml'],
+    ];
+    for (const args of wrong) assert.equal((await check(args)).code, 2, args.join(' '));
+  });
+});

@@ -1,0 +1,267 @@
+// Bulk writes: many changes at one moment, or none of them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_IN_PLANS, type Plans } from '../../../../src/core/plans.ts';
+import type { Tuple } from '../../../../src/core/tuples.ts';
+import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
+import type { Attempt, BulkWrite, BulkWriteResult } from '../../../../src/shard/shard.ts';
+import {
+  attempt,
+  createMemoryStore,
+  OpenSlot,
+  openSlot,
+  SLOT,
+  settled,
+  soon,
+  tuple,
+  waitFor,
+  wholeAuditLog,
+} from '../tools.ts';
+
+const bulk = (parts: Partial<BulkWrite>): BulkWrite => ({ grants: [], revocations: [], conditions: [], ...parts });
+const exists = (each: Tuple) => ({ ...each, exists: true });
+const absent = (each: Tuple) => ({ ...each, exists: false });
+
+const A = tuple('user:a', 'doc:1');
+const B = tuple('user:b', 'doc:2');
+const C = tuple('user:c', 'doc:3');
+
+const write = (slot: OpenSlot, handle: number, parts: Partial<BulkWrite>, by: Attempt = slot.attempt()) =>
+  slot.connection.writeBulk(handle, by, bulk(parts));
+
+function written(result: BulkWriteResult): Extract<BulkWriteResult, { kind: 'written' }> {
+  if (result.kind !== 'written') throw new Error(`The write was ${result.kind}.`);
+  return result;
+}
+
+const checks = (slot: OpenSlot, handle: number, tuples: readonly Tuple[]): Promise<boolean[]> =>
+  Promise.all(tuples.map((each) => slot.check(handle, each)));
+
+test('a bulk write says what it created, what existed and what it revoked, in the order of the request', async () => {
+  const { slot, handle, tenantId } = await openSlot();
+  const first = await slot.grant(handle, B);
+  await slot.grant(handle, C);
+  const { lastSeq } = slot.tenure;
+  const result = written(await write(slot, handle, { grants: [A, B], revocations: [tuple('x:1', 'y:1'), C] }));
+  assert.deepEqual(
+    result.grants.map(({ created }) => created),
+    [true, false],
+  );
+  assert.ok(first.kind === 'created');
+  assert.equal(result.grants[1]?.grantId, first.grantId);
+  assert.deepEqual(result.revoked, [false, true]);
+  assert.deepEqual(await checks(slot, handle, [A, B, C]), [true, true, false]);
+  assert.equal(slot.tenure.lastSeq, lastSeq + 1, 'one entry');
+  const records = await wholeAuditLog(slot, tenantId);
+  const actions = records.map(({ change }) => JSON.parse(change).action);
+  assert.deepEqual(actions.slice(-2), ['grant.created', 'grant.revoked']);
+  assert.equal(
+    new Set(records.slice(-2).map(({ requestId, seq, atMs, actor }) => `${requestId} ${seq} ${atMs} ${actor}`)).size,
+    1,
+  );
+  slot.kill();
+});
+
+test('the first condition that is not met is named, and nothing is changed or logged', async () => {
+  const { slot, handle } = await openSlot();
+  await slot.grant(handle, A);
+  const { lastSeq } = slot.tenure;
+  const result = await write(slot, handle, {
+    grants: [B],
+    revocations: [A],
+    conditions: [exists(A), absent(A), exists(C)],
+  });
+  assert.deepEqual(result, { kind: 'condition-not-met', condition: 1 });
+  assert.equal(slot.tenure.lastSeq, lastSeq);
+  assert.deepEqual(await checks(slot, handle, [A, B]), [true, false]);
+  slot.kill();
+});
+
+test('a condition on a tuple that the write itself changes means the state before it', async () => {
+  const { slot, handle } = await openSlot();
+  const create = { grants: [A], conditions: [absent(A)] };
+  assert.equal(written(await write(slot, handle, create)).grants[0]?.created, true);
+  assert.deepEqual(await write(slot, handle, create), { kind: 'condition-not-met', condition: 0 });
+  const end = { revocations: [A], conditions: [exists(A)] };
+  assert.deepEqual(written(await write(slot, handle, end)).revoked, [true]);
+  assert.deepEqual(await write(slot, handle, end), { kind: 'condition-not-met', condition: 0 });
+  slot.kill();
+});
+
+test('what was decided earlier in the same entry counts as the state before', async () => {
+  const { slot, handle } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  const ahead = slot.grant(handle, C);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  slot.batches.length = 0;
+  const [first, single] = [write(slot, handle, { grants: [A], revocations: [C] }), slot.grant(handle, B)];
+  const late = write(slot, handle, { grants: [A, C], revocations: [B], conditions: [exists(A), absent(C), exists(B)] });
+  const unmet = write(slot, handle, { grants: [A], conditions: [exists(B)] });
+  // All have read what they need, and wait.
+  await waitFor(() => slot.tenure.queueLength === 4);
+  slot.faults.restore(['append']);
+  await Promise.all([ahead, first, single]);
+  const result = written(await late);
+  assert.deepEqual(
+    result.grants.map(({ created }) => created),
+    [false, true],
+  );
+  assert.deepEqual(result.revoked, [true]);
+  assert.deepEqual(await unmet, { kind: 'condition-not-met', condition: 0 });
+  assert.deepEqual(slot.batches, [1, 3], 'all in one entry');
+  assert.deepEqual(await checks(slot, handle, [A, B, C]), [true, false, true]);
+  slot.kill();
+});
+
+test('the first grant of a subject lists it once, however many the write creates', async () => {
+  const { memory, slot, handle, tenantId } = await openSlot();
+  const { lastSeq } = slot.tenure;
+  await write(slot, handle, { grants: ['doc:1', 'doc:2', 'doc:3'].map((object) => tuple('user:new', object)) });
+  const body = (await memory.readRecord(SLOT, lastSeq + 1, soon()))?.body ?? '';
+  assert.equal(body.match(/"newSubject":true/g)?.length, 1);
+  assert.match(body, /^\{"format":2,/);
+  const { items } = await slot.operator.listSubjects(handle, { limit: 10, cursor: undefined });
+  assert.deepEqual(items, ['user:new']);
+  await slot.applied();
+  const heir = await slot.restart();
+  assert.deepEqual(await heir.list(await heir.handle(tenantId), 'user:new'), ['doc:1', 'doc:2', 'doc:3']);
+  heir.kill();
+});
+
+const free = BUILT_IN_PLANS.get('free');
+assert.ok(free !== undefined);
+const PLANS: Plans = new Map([['small', { ...free, name: 'small', grantsMax: 3, namespacesMax: 4 }]]);
+
+test('the limit of grants applies to a write as a whole, after its revocations', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
+  const handle = await slot.handle(await slot.createTenant('small'));
+  await slot.grant(handle, A);
+  const { lastSeq } = slot.tenure;
+  const three = ['doc:4', 'doc:5', 'doc:6'].map((object) => tuple('user:a', object));
+  const refused = await write(slot, handle, { grants: [...three, A] });
+  assert.equal(refused.kind === 'refused' && refused.code, 'grant-limit-reached');
+  assert.equal(slot.tenure.lastSeq, lastSeq);
+  assert.deepEqual(await checks(slot, handle, three), [false, false, false]);
+  // What exists takes no room, and what does not exist frees none.
+  assert.equal((await write(slot, handle, { grants: three, revocations: [B] })).kind, 'refused');
+  assert.equal((await write(slot, handle, { grants: three, revocations: [A] })).kind, 'written');
+  // A full tenant may replace grants, and revoke them.
+  assert.equal((await write(slot, handle, { grants: [B] })).kind, 'refused');
+  assert.equal((await write(slot, handle, { grants: [B], revocations: [tuple('user:a', 'doc:4')] })).kind, 'written');
+  assert.equal((await write(slot, handle, { grants: [B], revocations: [C] })).kind, 'written');
+  slot.kill();
+});
+
+test('the limit of namespaces applies to a write as a whole; the limit of grants is checked before it', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
+  const handle = await slot.handle(await slot.createTenant('small'));
+  const names = async () => (await slot.connection.listNamespaces(handle)).map(({ name }) => name);
+  await slot.grant(handle, tuple('n1:x', 'n2:x'));
+  const tooMany = [tuple('n3:x', 'n4:x'), tuple('n5:x', 'n1:x')];
+  const refused = await write(slot, handle, { grants: tooMany });
+  assert.equal(refused.kind === 'refused' && refused.code, 'namespace-limit-reached');
+  assert.deepEqual(await names(), ['n1', 'n2']);
+  const both = await write(slot, handle, { grants: [...tooMany, tuple('n6:x', 'n7:x')] });
+  assert.equal(both.kind === 'refused' && both.code, 'grant-limit-reached');
+  assert.equal((await write(slot, handle, { grants: [tuple('n3:x', 'n4:x')] })).kind, 'written');
+  assert.deepEqual(await names(), ['n1', 'n2', 'n3', 'n4']);
+  slot.kill();
+});
+
+test('a write that changes nothing is not logged, and its repeat gets the same result', async () => {
+  const { slot, handle } = await openSlot();
+  await slot.grant(handle, A);
+  const { lastSeq } = slot.tenure;
+  const by = slot.attempt();
+  const parts = { grants: [A], revocations: [B], conditions: [exists(A)] };
+  const first = written(await write(slot, handle, parts, by));
+  assert.deepEqual([first.grants[0]?.created, first.revoked[0]], [false, false]);
+  assert.equal(slot.tenure.lastSeq, lastSeq);
+  await slot.revoke(handle, A);
+  assert.deepEqual(await write(slot, handle, parts, by), first);
+  assert.equal(await slot.check(handle, A), false);
+  slot.kill();
+});
+
+for (const how of ['from memory', 'by replay', 'from the tail of the log']) {
+  test(`a repeat gets the first result exactly, ${how}`, async () => {
+    const { slot, handle, tenantId } = await openSlot();
+    await slot.grant(handle, B);
+    const by = attempt();
+    const parts = { grants: [A, B], revocations: [C, tuple('user:z', 'doc:9')], conditions: [absent(A), exists(B)] };
+    await slot.grant(handle, C);
+    const first = written(await write(slot, handle, parts, by));
+    await slot.revoke(handle, A);
+    await slot.grant(handle, C);
+    if (how === 'from the tail of the log') await slot.tenure.checkpointed();
+    const owner = how === 'from memory' ? slot : await slot.restart();
+    const repeated = await write(owner, await owner.handle(tenantId), parts, by);
+    assert.deepEqual(repeated, first);
+    assert.deepEqual(await checks(owner, await owner.handle(tenantId), [A, C]), [false, true]);
+    owner.kill();
+  });
+}
+
+test('a repeat while the first is in flight gets its result, and a lost reply of the store is settled', async () => {
+  const { slot, handle } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  const by = slot.attempt();
+  const first = write(slot, handle, { grants: [A, B] }, by);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const second = write(slot, handle, { grants: [A, B] }, by);
+  assert.equal(await settled(second), false);
+  slot.faults.restore(['append']);
+  assert.deepEqual(await second, await first);
+  slot.faults.turn('fail-after', ['append']);
+  const lost = write(slot, handle, { grants: [C], revocations: [A] });
+  await waitFor(() => slot.faults.calls('append') > 1);
+  slot.faults.restore(['append']);
+  assert.deepEqual(written(await lost).revoked, [true]);
+  assert.deepEqual(await checks(slot, handle, [A, B, C]), [false, true, true]);
+  slot.kill();
+});
+
+test('100 changes of the longest tuples fit into one entry, and as many writes into several', async () => {
+  const { memory, slot, handle } = await openSlot();
+  const long = (index: number, character: string) =>
+    `${'n'.repeat(58)}${String(index).padStart(6, '0')}:${character.repeat(256)}`;
+  const { lastSeq } = slot.tenure;
+  for (const character of ['\u{1F600}', '"', '\uFFFD']) {
+    const tuples = Array.from({ length: 100 }, (_, index) =>
+      tuple(long(2 * index, character), long(2 * index + 1, character)),
+    );
+    const results = await Promise.all([
+      write(slot, handle, { grants: tuples.slice(0, 100) }),
+      write(slot, handle, { revocations: tuples.slice(0, 100) }),
+      write(slot, handle, { grants: tuples.slice(0, 100) }),
+    ]);
+    assert.deepEqual(
+      results.map((result) => written(result).grants.length + written(result).revoked.length),
+      [100, 100, 100],
+    );
+  }
+  for (let seq = lastSeq + 1; seq <= slot.tenure.lastSeq; seq += 1) {
+    const record = await memory.readRecord(SLOT, seq, soon());
+    assert.ok(Buffer.byteLength(record?.body ?? '') <= ENTRY_BYTES_MAX);
+  }
+  slot.kill();
+});
+
+test('a write whose key was revoked, or whose tenant was deleted, before its turn does nothing', async () => {
+  const { slot, handle, tenantId } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const bound = (await slot.front.authenticate(key)).handle;
+  slot.faults.turn('hold', ['append']);
+  const ahead = slot.grant(handle, C);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const revoked = slot.connection.revokeKey(handle, slot.attempt(), key.keyId);
+  await waitFor(() => slot.tenure.queueLength === 1);
+  const late = slot.front.writeBulk(bound, slot.attempt(), bulk({ grants: [A] }));
+  await waitFor(() => slot.tenure.queueLength === 2);
+  slot.faults.restore(['append']);
+  await Promise.all([ahead, revoked]);
+  await assert.rejects(late, { kind: 'handle-unknown' });
+  assert.equal(await slot.check(handle, A), false);
+  slot.kill();
+});
