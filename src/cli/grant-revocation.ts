@@ -9,7 +9,7 @@ import { type OperatorClient, path } from './operator-client.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 import { formatCount, renderJson } from './output/render.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { withRetries } from './retries.ts';
+import { describeRetry, withRetries } from './retries.ts';
 
 export interface RevocationFilter {
   readonly subject?: string;
@@ -72,7 +72,7 @@ async function revokeUntilComplete({ client, tenant, filter, signal, progress }:
       signal,
       onRetry: (reason, delayMs) => {
         tally.uncertain = true;
-        progress.note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`);
+        progress.note(describeRetry(reason, delayMs));
       },
     });
     if (typeof revoked !== 'number' || typeof complete !== 'boolean') {

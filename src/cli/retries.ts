@@ -20,6 +20,10 @@ export interface RetryOptions {
   readonly backoffFirstMs?: number;
 }
 
+/** For `onRetry`. */
+export const describeRetry = (reason: string, delayMs: number): string =>
+  `${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`;
+
 function isWorthRepeating(error: unknown): error is CliFailure {
   if (error instanceof ProblemFailure) return RETRIED_STATUSES.includes(error.status);
   return error instanceof ConnectionFailure;

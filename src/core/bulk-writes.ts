@@ -2,15 +2,50 @@
 // each tuple occurs at most once among the changes; an absent, empty or ill-formed field never widens what a call
 // changes.
 
+import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
-import { grantOf, isIdentifier, isRelation, parseTuple, RELATIONS, type Relation, type Tuple } from './tuples.ts';
+import { grantOf, parseIdentifier, parseRelation, parseTuple, type Relation, type Tuple, tupleKey } from './tuples.ts';
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** What a bulk write asks about the state before it: does the grant exist? */
+interface WriteCondition extends Tuple {
+  readonly exists: boolean;
+}
+
+/**
+ * Takes effect as a whole, at one moment of the tenant's history, or not at all. At most 100 changes, of which no two
+ * name the same tuple, and at most 100 conditions.
+ */
+export interface BulkWrite {
+  readonly grants: readonly Tuple[];
+  readonly revocations: readonly Tuple[];
+  /** All of them are evaluated at that moment, before the changes. */
+  readonly conditions: readonly WriteCondition[];
+}
+
+export type BulkWriteResult =
+  | {
+      readonly kind: 'written';
+      /** In the order of the request. */
+      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes)[];
+      /** Whether each of them existed. */
+      readonly revoked: readonly boolean[];
+    }
+  /** Nothing was changed. `condition`: the index of the first that was not met. */
+  | { readonly kind: 'condition-not-met'; readonly condition: number }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
+
+/** The grants of a subject or on an object; all of them, or those of one relation. */
+export interface GrantFilter {
+  readonly of: { readonly subject: string } | { readonly object: string };
+  /** Undefined: all. */
+  readonly relation: Relation | undefined;
+}
 
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
 
@@ -37,23 +72,13 @@ function tupleIn(value: unknown, list: string, index: number): Tuple {
 /** One grant of a bulk write: its tuple, and what a caller may say of a grant beside it. */
 const grantIn = (value: unknown, index: number): Tuple => tupleIn(value, 'grants', index);
 
-export interface ParsedCondition extends Tuple {
-  readonly exists: boolean;
-}
-
-function conditionIn(value: unknown, index: number): ParsedCondition {
+function conditionIn(value: unknown, index: number): WriteCondition {
   const tuple = tupleIn(value, 'if', index);
   const exists: unknown = isJsonObject(value) ? value.exists : undefined;
   if (typeof exists === 'boolean') return { ...tuple, exists };
   throw invalid(
     `"if[${index}].exists" must be true or false; it ${exists === undefined ? 'is missing' : 'is neither'}.`,
   );
-}
-
-export interface ParsedBulkWrite {
-  readonly grants: readonly Tuple[];
-  readonly revocations: readonly Tuple[];
-  readonly conditions: readonly ParsedCondition[];
 }
 
 /** Before any element is parsed, so that the response does not depend on the surplus elements. */
@@ -73,23 +98,20 @@ function refuseTooMany(grants: number, revocations: number, conditions: number):
   }
 }
 
-/** No identifier holds a space. */
-const keyOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
-
-function refuseRepeated(write: ParsedBulkWrite): void {
+function refuseRepeated(write: BulkWrite): void {
   const places = new Map<string, string>();
   for (const list of ['grants', 'revocations'] as const) {
     for (const [index, tuple] of write[list].entries()) {
       const place = `${list}[${index}]`;
-      const first = places.get(keyOf(tuple));
+      const first = places.get(tupleKey(tuple));
       if (first !== undefined) throw invalid(`"${first}" and "${place}" name the same tuple; a call changes it once.`);
-      places.set(keyOf(tuple), place);
+      places.set(tupleKey(tuple), place);
     }
   }
 }
 
 /** Throws what is wrong, with its place: `grants[3].subject`. */
-export function parseBulkWrite(body: unknown): ParsedBulkWrite {
+export function parseBulkWrite(body: unknown): BulkWrite {
   const fields = objectIn(body);
   const [grants, revocations, conditions] = [
     listIn(fields, 'grants'),
@@ -109,14 +131,24 @@ export function parseBulkWrite(body: unknown): ParsedBulkWrite {
   return write;
 }
 
+type Written = Extract<BulkWriteResult, { kind: 'written' }>;
+
+/** Throws why the write was not made. */
+export function demandWritten(write: BulkWrite, result: BulkWriteResult): Written {
+  switch (result.kind) {
+    case 'written':
+      return result;
+    case 'condition-not-met':
+      throw unmetCondition(write, result.condition);
+    case 'refused':
+      throw new GrantdError(result.code, result.message);
+    default:
+      return assertNever(result);
+  }
+}
+
 /** What a bulk write has done, as JSON. */
-export const bulkWriteRecord = (
-  write: Pick<ParsedBulkWrite, 'grants'>,
-  result: {
-    readonly grants: readonly ({ readonly created: boolean } & GrantAttributes)[];
-    readonly revoked: readonly boolean[];
-  },
-) => ({
+export const bulkWriteRecord = (write: Pick<BulkWrite, 'grants'>, result: Pick<Written, 'grants' | 'revoked'>) => ({
   grants: write.grants.flatMap((tuple, index) => {
     const written = result.grants[index];
     return written === undefined ? [] : [{ ...grantRecord(grantOf(tuple, written)), created: written.created }];
@@ -125,13 +157,13 @@ export const bulkWriteRecord = (
 });
 
 /** The error for the condition with this index. */
-export function unmetCondition({ conditions }: ParsedBulkWrite, index: number): GrantdError {
+function unmetCondition({ conditions }: BulkWrite, index: number): GrantdError {
   const condition = conditions[index];
   if (condition === undefined) throw new Error('A condition that is not met is one of the call.');
   const states = condition.exists ? 'must exist, but does not' : 'must not exist, but does';
   return new GrantdError(
     'precondition-failed',
-    `"if[${index}]" is not met: the grant ${keyOf(condition)} ${states}. Nothing was changed.`,
+    `"if[${index}]" is not met: the grant ${tupleKey(condition)} ${states}. Nothing was changed.`,
     { details: { condition: index } },
   );
 }
@@ -147,32 +179,15 @@ export function anchorOf<Value>(
   throw invalid(`Exactly one of "subject" and "object" must be given; ${given}.`);
 }
 
-export interface ParsedGrantFilter {
-  readonly of: { readonly subject: string } | { readonly object: string };
-  readonly relation: Relation | undefined;
-}
-
-function identifierIn(field: 'subject' | 'object', value: unknown): string {
-  if (isIdentifier(value)) return value;
-  const otherwise = typeof value === 'string' ? 'is not of that form' : 'is not a string';
-  throw new GrantdError(`invalid-${field}`, `"${field}" must be namespace:external_id; it ${otherwise}.`);
-}
-
-function relationIn(value: unknown): Relation {
-  if (typeof value === 'string' && isRelation(value)) return value;
-  const otherwise = typeof value === 'string' ? 'is none of them' : 'is not a string';
-  throw new GrantdError('invalid-relation', `"relation" must be one of ${RELATIONS.join(', ')}; it ${otherwise}.`);
-}
-
 /** The grants of a subject or on an object. Only an absent relation means all relations. */
-export function parseGrantFilter(body: unknown): ParsedGrantFilter {
+export function parseGrantFilter(body: unknown): GrantFilter {
   const { subject, object, relation } = objectIn(body);
   const anchor = anchorOf(subject, object);
   return {
     of:
       'subject' in anchor
-        ? { subject: identifierIn('subject', anchor.subject) }
-        : { object: identifierIn('object', anchor.object) },
-    relation: relation === undefined ? undefined : relationIn(relation),
+        ? { subject: parseIdentifier('subject', anchor.subject) }
+        : { object: parseIdentifier('object', anchor.object) },
+    relation: relation === undefined ? undefined : parseRelation(relation),
   };
 }

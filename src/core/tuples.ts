@@ -119,29 +119,38 @@ const describe = (value: unknown): string =>
 const fieldOf = (name: string, list: string | undefined, index: number): string =>
   list === undefined ? name : `${list}[${index}].${name}`;
 
+/** Throws `invalid-subject` or `invalid-object`; `list` and `index` name the place in the message. */
+export function parseIdentifier(name: 'subject' | 'object', value: unknown, list?: string, index = 0): string {
+  if (isIdentifier(value)) return value;
+  const field = fieldOf(name, list, index);
+  throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${describe(value)}.`);
+}
+
+/** Throws `invalid-relation`; `list` and `index` name the place in the message. */
+export function parseRelation(value: unknown, list?: string, index = 0): Relation {
+  if (typeof value === 'string' && isRelation(value)) return value;
+  throw new GrantdError(
+    'invalid-relation',
+    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${
+      typeof value === 'string' ? 'is none of them' : describe(value)
+    }.`,
+  );
+}
+
 /**
  * Parses a tuple from three unknown values; `list` and `index` name its place in the message. Throws `invalid-subject`,
  * `invalid-relation` or `invalid-object`: the first that applies, in this order.
  */
 export function parseTuple(subject: unknown, relation: unknown, object: unknown, list?: string, index = 0): Tuple {
-  if (!isIdentifier(subject)) {
-    const field = fieldOf('subject', list, index);
-    throw new GrantdError('invalid-subject', `"${field}" must be namespace:external_id; it ${describe(subject)}.`);
-  }
-  if (typeof relation !== 'string' || !isRelation(relation)) {
-    throw new GrantdError(
-      'invalid-relation',
-      `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${
-        typeof relation === 'string' ? 'is none of them' : describe(relation)
-      }.`,
-    );
-  }
-  if (!isIdentifier(object)) {
-    const field = fieldOf('object', list, index);
-    throw new GrantdError('invalid-object', `"${field}" must be namespace:external_id; it ${describe(object)}.`);
-  }
-  return { subject, relation, object };
+  return {
+    subject: parseIdentifier('subject', subject, list, index),
+    relation: parseRelation(relation, list, index),
+    object: parseIdentifier('object', object, list, index),
+  };
 }
+
+/** A tuple as one string. No identifier contains a space, so different tuples have different keys. */
+export const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 /**
  * Orders two well-formed strings by their UTF-8 bytes: negative, zero or positive. UTF-16 order differs only if a

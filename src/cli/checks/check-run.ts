@@ -1,12 +1,13 @@
 // `grantd check -f`: reads tuples, one per line, and checks them in bulk, several calls at a time. Results come in the
 // order of the file. The calls in flight bound the memory, whatever its length.
 
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { parseTuple, type Tuple } from '../../core/tuples.ts';
 import { CliFailure } from '../failures.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from '../import/import-lines.ts';
+import { chunksOf } from '../import/import-source.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, parseJson, recordsOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
@@ -112,12 +113,6 @@ export async function runChecks(client: OperatorClient, run: CheckRun): Promise<
   const { signal } = run;
   const tally: CheckTally = { authorized: 0, denied: 0, refused: 0, bytesRead: 0 };
   const inFlight: Promise<readonly LineResult[]>[] = [];
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of addAbortSignal(signal, run.source) as AsyncIterable<Uint8Array>) {
-      tally.bytesRead += chunk.length;
-      yield chunk;
-    }
-  }
   const deliverFirst = async (): Promise<void> => {
     const results = await inFlight.shift();
     if (results === undefined || signal.aborted) return;
@@ -125,7 +120,7 @@ export async function runChecks(client: OperatorClient, run: CheckRun): Promise<
     await run.onResults(results, tally);
   };
   try {
-    for await (const batch of gather(counted(), run.format)) {
+    for await (const batch of gather(chunksOf(run.source, signal, tally), run.format)) {
       const results = checkBatch(client, run.tenant, batch, run);
       // Its failure counts when its turn comes.
       results.catch(() => {});

@@ -12,6 +12,7 @@ import { formatOf, formatOption, openSource } from '../import/import-source.ts';
 import { path } from '../operator-client.ts';
 import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
+import { describeRetry } from '../retries.ts';
 import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
 interface CheckOptions {
@@ -59,7 +60,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
     format,
     tenant,
     signal: stop.signal,
-    onRetry: (reason, delayMs) => (progress ?? context).note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`),
+    onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
     async onResults(results, { bytesRead, authorized, denied, refused }) {
       if (!stdout.write(renderResults(results, output))) await once(stdout, 'drain', { signal: stop.signal });
       progress?.update(bytesRead, authorized + denied + refused);

@@ -13,6 +13,7 @@ import { formatOf, formatOption, openSource } from '../import/import-source.ts';
 import { path } from '../operator-client.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
+import { describeRetry } from '../retries.ts';
 
 interface ImportOptions {
   readonly tenant: string;
@@ -47,7 +48,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
     tenant: options.tenant,
     signal: interruption.signal,
     onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
-    onRetry: (reason, delayMs) => progress.note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`),
+    onRetry: (...retry) => progress.note(describeRetry(...retry)),
     onRefused: (refused) => report.add(refused),
   });
   const elapsedMs = performance.now() - startedMs;

@@ -1,11 +1,12 @@
 // An import: lines are read, grouped into batches and delivered several at a time. The batches in flight bound the
 // memory, whatever the length of the file. Batches are independent of each other, so their order does not matter.
 
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { OperatorClient } from '../operator-client.ts';
 import { type BatchResult, deliverBatch } from './import-delivery.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from './import-lines.ts';
+import { chunksOf } from './import-source.ts';
 
 /** Enough for the service to commit while lines travel; more would only wait there. */
 const BATCHES_IN_FLIGHT_MAX = 4;
@@ -119,15 +120,9 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
     failures.push(error);
     stop.abort();
   };
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of addAbortSignal(signal, run.source) as AsyncIterable<Uint8Array>) {
-      tally.bytesRead += chunk.length;
-      yield chunk;
-    }
-  }
 
   try {
-    for await (const batch of gather(counted(), run.format, refuse)) {
+    for await (const batch of gather(chunksOf(run.source, signal, tally), run.format, refuse)) {
       while (inFlight.size >= BATCHES_IN_FLIGHT_MAX) await Promise.race(inFlight);
       if (signal.aborted) break;
       const delivery: Promise<void> = deliver(batch)

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
@@ -50,5 +50,17 @@ export async function openSource(
     return { source, length: stats.isFile() ? stats.size : undefined };
   } catch (cause) {
     throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
+  }
+}
+
+/** The chunks of a source, counted in `tally`; they fail with the abort once the signal aborts. */
+export async function* chunksOf(
+  source: Readable,
+  signal: AbortSignal,
+  tally: { bytesRead: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of addAbortSignal(signal, source) as AsyncIterable<Uint8Array>) {
+    tally.bytesRead += chunk.length;
+    yield chunk;
   }
 }

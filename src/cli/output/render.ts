@@ -1,6 +1,7 @@
 // Tables for people. Programs use JSON.
 
 import Table from 'cli-table3';
+import { isJsonObject } from '../../core/json-object.ts';
 import type { JsonRecord } from './json-view.ts';
 
 const PLAIN = {
@@ -91,7 +92,7 @@ export function renderTable(records: readonly JsonRecord[], columns: readonly Co
 /** Nested fields have both names: `bounds.keys_max`. */
 function flatFields(record: JsonRecord): readonly (readonly [string, unknown])[] {
   return Object.entries(record).flatMap(([name, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
+    isJsonObject(value)
       ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, part] as const)
       : [[name, value] as const],
   );

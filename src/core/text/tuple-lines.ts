@@ -2,7 +2,7 @@
 // or tabs. No identifier holds white space, so a line has one meaning.
 
 import { GrantdError } from '../errors.ts';
-import { parseTuple, type Tuple } from '../tuples.ts';
+import { parseTuple, type Tuple, tupleKey } from '../tuples.ts';
 import { parseCsvLine } from './csv.ts';
 
 function fieldsOf(line: string): readonly string[] {
@@ -49,8 +49,7 @@ export function parseTupleLines(lines: readonly Line[]): readonly TupleLine[] {
   return lines.map(({ number, text }): TupleLine => {
     const parsed = parseLine(number, text);
     if (!('tuple' in parsed)) return parsed;
-    const { subject, relation, object } = parsed.tuple;
-    const key = `${subject} ${relation} ${object}`;
+    const key = tupleKey(parsed.tuple);
     const first = numbers.get(key);
     if (first !== undefined) return { number, refusal: `The same grant is in line ${first}.` };
     numbers.set(key, number);

@@ -1,11 +1,12 @@
 // POST /v1/check/bulk: up to 100 checks, all decided at one moment of the tenant's history.
 
 import { GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
-import { isJsonObject, validateBulk } from '../schema/validation.ts';
+import { validateBulk } from '../schema/validation.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
 
 /** Runs before any element is validated, so that the response does not depend on the surplus elements. */

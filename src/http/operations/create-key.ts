@@ -2,12 +2,13 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';
 import { EXAMPLE_KEY } from '../schema/examples.ts';
 import { createdKeySchema, keyBodySchema } from '../schema/schemas.ts';
-import { isJsonObject, validateBody } from '../schema/validation.ts';
+import { validateBody } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
 /** Runs before any scope is validated: the schema would report an error for each of thousands. */

@@ -1,8 +1,8 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
+import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
-import { isJsonObject } from '../schema/validation.ts';
 
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;

@@ -1,8 +1,6 @@
 // POST /v1/grants/bulk: creates and revokes up to 100 grants at one moment of the tenant's history, or none of them.
 
-import { assertNever } from '../../core/assert.ts';
-import { bulkWriteRecord, parseBulkWrite, unmetCondition } from '../../core/bulk-writes.ts';
-import { GrantdError } from '../../core/errors.ts';
+import { bulkWriteRecord, demandWritten, parseBulkWrite } from '../../core/bulk-writes.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from '../../core/limits.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkWriteResultSchema, bulkWriteSchema } from '../schema/schemas.ts';
@@ -51,16 +49,8 @@ export const writeBulk: Operation = {
   answer(session, context, { body }) {
     const write = parseBulkWrite(body);
     return session.writeBulk(context, write).then((result) => {
-      switch (result.kind) {
-        case 'written':
-          return { status: 200, json: () => JSON.stringify(bulkWriteRecord(write, result)) };
-        case 'condition-not-met':
-          throw unmetCondition(write, result.condition);
-        case 'refused':
-          throw new GrantdError(result.code, result.message);
-        default:
-          return assertNever(result);
-      }
+      const written = demandWritten(write, result);
+      return { status: 200, json: () => JSON.stringify(bulkWriteRecord(write, written)) };
     });
   },
 };

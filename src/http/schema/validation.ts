@@ -3,6 +3,7 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { parseTuple, type Tuple } from '../../core/tuples.ts';
 import { bulkSchema, tupleSchema } from './schemas.ts';
 
@@ -19,10 +20,6 @@ function pathText(path: readonly PropertyKey[]): string {
     text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
   }
   return text;
-}
-
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The validated value without unknown fields. Throws the error of the first invalid field, in schema order. */

@@ -9,7 +9,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { attributesOfId } from '../../core/grant-attributes.ts';
-import { parseTuple, type Tuple } from '../../core/tuples.ts';
+import { parseTuple, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { AuditLogRow, ObjectGrantWrite, Stamp, StateStore } from '../../store/store.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -91,7 +91,7 @@ function revocationsIn(rows: readonly AuditLogRow[]): readonly Revocation[] {
     if (!change.startsWith('{"action":"grant.revoked"')) continue;
     const { subject, relation, object, grant_id: grantId }: Readonly<Record<string, unknown>> = JSON.parse(change);
     const tuple = parseTuple(subject, relation, object);
-    found.set(`${tuple.subject} ${tuple.relation} ${tuple.object}`, { ...tuple, grantId: String(grantId) });
+    found.set(tupleKey(tuple), { ...tuple, grantId: String(grantId) });
   }
   return [...found.values()];
 }

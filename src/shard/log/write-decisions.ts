@@ -9,7 +9,7 @@ import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/g
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { grantOf, type Namespace, namespaceOf, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -47,9 +47,6 @@ export interface DraftedGrant {
   /** `null`: revoked. */
   readonly facts: GrantAttributes | null;
 }
-
-/** A tuple contains no white space, so the key is unambiguous. */
-const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
 /** Decides, or throws the GrantdError that the operation's caller gets. */
 export type Decide = (draft: Draft) => Decision;

@@ -16,7 +16,8 @@ import { shellBlocks } from '../../kit/shell-blocks.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-describe('the commands of the README', () => {
+/** Starts a `grantd dev` for a suite. Returns what runs the commands of a document against it, one after another. */
+function commandsAgainstDev(): (path: string, blocksMin: number, between: string) => Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
   let grantd: DevProcess;
   before(async () => {
@@ -26,16 +27,24 @@ describe('the commands of the README', () => {
     await grantd.stop('SIGTERM');
     rmSync(directory, { recursive: true });
   });
-
-  it('work in their order', async () => {
+  return async (path, blocksMin, between) => {
     const { base_url: baseUrl } = readDevFacts(directory);
-    const blocks = shellBlocks('README.md');
-    assert.ok(blocks.length >= 2);
+    const blocks = shellBlocks(path);
+    assert.ok(blocks.length >= blocksMin);
     const script = blocks
-      .join('\n')
+      .join(between)
       .replaceAll('http://127.0.0.1:8080', baseUrl)
       .replaceAll('.grantd/dev.json', join(directory, 'dev.json'));
     const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
+    return stdout;
+  };
+}
+
+describe('the commands of the README', () => {
+  const commandsOf = commandsAgainstDev();
+
+  it('work in their order', async () => {
+    const stdout = await commandsOf('README.md', 2, '\n');
     assert.match(stdout, /"authorized":true.*"authorized":false/s);
     assert.match(stdout, /Acme/);
     assert.match(stdout, /serving/);
@@ -43,25 +52,10 @@ describe('the commands of the README', () => {
 });
 
 describe('the commands of the guide to many changes', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  before(async () => {
-    grantd = await startDev(directory);
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
+  const commandsOf = commandsAgainstDev();
 
   it('work in their order, and answer as the guide says', async () => {
-    const { base_url: baseUrl } = readDevFacts(directory);
-    const blocks = shellBlocks('docs/guides/many-changes.md');
-    assert.ok(blocks.length >= 8);
-    const script = blocks
-      .join('\necho\n')
-      .replaceAll('http://127.0.0.1:8080', baseUrl)
-      .replaceAll('.grantd/dev.json', join(directory, 'dev.json'));
-    const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
+    const stdout = await commandsOf('docs/guides/many-changes.md', 8, '\necho\n');
     // Ada becomes an editor and an owner; Bob becomes the owner in her place.
     assert.match(stdout, /"editor".*"created":true.*"revocations":\[\{"revoked":false\}\]/);
     assert.match(stdout, /"user:bob".*"created":true.*"revocations":\[\{"revoked":true\}\]/);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bulkWriteRecord, parseBulkWrite, parseGrantFilter, unmetCondition } from '../../../src/core/bulk-writes.ts';
+import { bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from '../../../src/core/bulk-writes.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
@@ -113,17 +113,14 @@ describe('a bulk write', () => {
       { ...OTHER, exists: false },
     ];
     const write = parseBulkWrite({ grants: [TUPLE], if: conditions });
-    const missing = unmetCondition(write, 0);
-    assert.equal(missing.code, 'precondition-failed');
-    assert.match(
-      missing.message,
-      /^"if\[0\]" is not met: the grant user:ada viewer document:plan must exist, but does not\. Nothing was changed\.$/,
-    );
-    assert.match(
-      unmetCondition(write, 1).message,
-      /^"if\[1\]".*user:bob editor document:plan must not exist, but does\./,
-    );
-    assert.throws(() => unmetCondition(write, 2), /is one of the call/);
+    const unmet = (condition: number) => () => demandWritten(write, { kind: 'condition-not-met', condition });
+    assert.throws(unmet(0), {
+      code: 'precondition-failed',
+      message:
+        /^"if\[0\]" is not met: the grant user:ada viewer document:plan must exist, but does not\. Nothing was changed\.$/,
+    });
+    assert.throws(unmet(1), { message: /^"if\[1\]".*user:bob editor document:plan must not exist, but does\./ });
+    assert.throws(unmet(2), /is one of the call/);
   });
 });
 

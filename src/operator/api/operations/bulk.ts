@@ -1,8 +1,7 @@
 // Many checks or changes of a tenant in one call, for operators: the same shapes and rules as under /v1/.
 
 import { z } from 'zod';
-import { assertNever } from '../../../core/assert.ts';
-import { bulkWriteRecord, parseBulkWrite, parseGrantFilter, unmetCondition } from '../../../core/bulk-writes.ts';
+import { bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
@@ -53,17 +52,8 @@ export function bulkOperations(operatorApi: OperatorApi): readonly Operation[] {
       async run(call) {
         const session = await sessionOf(operatorApi, call);
         const write = parseBulkWrite(await readBulk(call));
-        const result = await session.writeBulk(call.context(), write);
-        switch (result.kind) {
-          case 'written':
-            return { kind: 'json', status: 200, body: bulkWriteRecord(write, result) };
-          case 'condition-not-met':
-            throw unmetCondition(write, result.condition);
-          case 'refused':
-            throw new GrantdError(result.code, result.message);
-          default:
-            return assertNever(result);
-        }
+        const written = demandWritten(write, await session.writeBulk(call.context(), write));
+        return { kind: 'json', status: 200, body: bulkWriteRecord(write, written) };
       },
     },
     {

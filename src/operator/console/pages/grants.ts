@@ -2,6 +2,7 @@
 // grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
+import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
@@ -68,14 +69,11 @@ async function subjectsListing(
   </section>`;
 }
 
-/** The grants of a subject, or on an object. */
-type Anchor = { readonly subject: string } | { readonly object: string };
-
 async function grantsListing(
   call: PageCall,
   session: OperatorTenantSession,
   parts: readonly string[],
-  of: Anchor,
+  of: GrantFilter['of'],
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });

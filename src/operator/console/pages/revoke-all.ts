@@ -1,8 +1,9 @@
 // Revokes all grants of a subject, or on an object: counted, confirmed by typing the name, then one call after the
 // other until none is left. The page sends the next call by itself; without scripts, its button does.
 
-import { anchorOf } from '../../../core/bulk-writes.ts';
+import { anchorOf, type GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import type { Fields, Refusal } from '../forms.ts';
@@ -21,15 +22,12 @@ import { tenantFrame } from '../parts/layout.ts';
 import { count, empty, foreign, plural } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
 
-const GRANTS_PER_READ = 1000;
 /** Reads within the time that a person waits for a page; beyond, the page says "more than". */
 const READS_MAX = 10;
 
-type Anchor = { readonly subject: string } | { readonly object: string };
+const entityOf = (of: GrantFilter['of']): string => ('subject' in of ? of.subject : of.object);
 
-const entityOf = (of: Anchor): string => ('subject' in of ? of.subject : of.object);
-
-function readAnchor(fields: Fields): Anchor {
+function readAnchor(fields: Fields): GrantFilter['of'] {
   const of = anchorOf(fields.optional('subject'), fields.optional('object'));
   if (isIdentifier(entityOf(of))) return of;
   throw new GrantdError(`invalid-${'subject' in of ? 'subject' : 'object'}`, 'It must have the form namespace:id.');
@@ -41,11 +39,11 @@ interface Counted {
   readonly cut: boolean;
 }
 
-async function countGrants(call: PageCall, session: TenantSession, of: Anchor): Promise<Counted> {
+async function countGrants(call: PageCall, session: TenantSession, of: GrantFilter['of']): Promise<Counted> {
   let grants = 0;
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
-    const query = { of, relation: undefined, limit: GRANTS_PER_READ, cursor };
+    const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
     const page = await session.listGrants(call.context(), query);
     grants += page.items.length;
     cursor = page.nextCursor;
@@ -57,14 +55,19 @@ async function countGrants(call: PageCall, session: TenantSession, of: Anchor): 
 const countText = ({ grants, cut }: Counted): string => `${cut ? 'more than ' : ''}${plural(grants, 'grant')}`;
 
 /** `of user:ada`, or `on document:plan`. */
-const whose = (of: Anchor): Markup => html`${'subject' in of ? 'of' : 'on'} ${foreign(entityOf(of))}`;
+const whose = (of: GrantFilter['of']): Markup => html`${'subject' in of ? 'of' : 'on'} ${foreign(entityOf(of))}`;
 
 const partsOf = (tenantId: string): readonly string[] => ['tenants', tenantId, 'grants'];
 
 const hidden = (fields: Readonly<Record<string, string>>): Markup =>
   Object.entries(fields).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`);
 
-async function ask(dependencies: PageDependencies, call: PageCall, of: Anchor, refusal?: Refusal): Promise<PageResult> {
+async function ask(
+  dependencies: PageDependencies,
+  call: PageCall,
+  of: GrantFilter['of'],
+  refusal?: Refusal,
+): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const counted = await countGrants(call, session, of);
@@ -102,7 +105,7 @@ function sentNumber(fields: Fields, name: string): number {
 }
 
 interface Step {
-  readonly of: Anchor;
+  readonly of: GrantFilter['of'];
   readonly revoked: number;
   readonly total: number;
   readonly refusal: Refusal | undefined;
@@ -135,7 +138,7 @@ async function showStep(dependencies: PageDependencies, call: PageCall, step: St
 async function showEnd(
   dependencies: PageDependencies,
   call: PageCall,
-  of: Anchor,
+  of: GrantFilter['of'],
   revoked: number,
 ): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);

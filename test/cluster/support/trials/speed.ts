@@ -127,6 +127,8 @@ const coldSubject: Trial = {
       say(
         `  reads of Cassandra for ${COLD_CHECKS} checks at once of a cold subject: ${JSON.stringify(Object.fromEntries(counted))}`,
       );
+      // No check reads the log; the maintenance of a slot does, whenever its round comes.
+      counted.delete('log');
       assert.deepEqual(counted, new Map([['grants', 1]]));
     } finally {
       await reads.close();
