@@ -118,7 +118,7 @@ export function encodeLine(
   if (columns.length !== 3 && columns.length !== 4) {
     const separators = format === 'tsv' ? 'tabs' : 'commas';
     return refuse(
-      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3 or 4: subject, relation, object and, if the grant expires, when, separated by ${separators}.`,
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by ${separators}.`,
     );
   }
   const [subject, relation, object, end = ''] = columns;
