@@ -6,8 +6,6 @@ export const EXIT = Object.freeze({
   ok: 0,
   failed: 1,
   usage: 2,
-  /** `rules diff`: there is a difference, as of diff(1). */
-  differs: 1,
   /** `check`: the answer is no. */
   denied: 3,
   /** `import`: completed, but lines were refused. */

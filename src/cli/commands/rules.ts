@@ -24,6 +24,10 @@ import { registerRulesConvertCommand } from './rules-convert.ts';
 
 const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
 
+/** As of diff(1): a failure must not look like a difference. */
+const DIFFERS = 1;
+const DIFF_FAILED = 2;
+
 async function readRulesFile(context: CliContext, file: string): Promise<RuleSet> {
   const name = file === '-' ? 'Standard input' : file;
   const { source } = await openSource(context, file);
@@ -123,12 +127,11 @@ async function diffWithFile(context: CliContext, file: string, options: TenantOp
     const diff = diffRules(present.ruleSet, wanted);
     if (options.json) context.print(renderJson(diff));
     else for (const line of diff) context.print(line);
-    return diff.length === 0 ? EXIT.ok : EXIT.differs;
+    return diff.length === 0 ? EXIT.ok : DIFFERS;
   } catch (error) {
     if (!(error instanceof CliFailure)) throw error;
-    // A failure must not look like a difference.
     context.reportFailure(error);
-    return EXIT.usage;
+    return DIFF_FAILED;
   }
 }
 

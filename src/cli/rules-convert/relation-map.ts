@@ -116,6 +116,17 @@ function listed(lines: readonly string[]): string {
   return [...lines.slice(0, LISTED_MAX).map((line) => `  ${line}`), ...more].join('\n');
 }
 
+/** A type with more stored relations than there are built-in ones fits under no choice. */
+function demandFewEnough(types: readonly TypeNames[], leftOut: (relation: SourceRelation) => boolean): void {
+  for (const { type } of types) {
+    const stored = [...type.relations.values()].filter((relation) => isStored(relation) && !leftOut(relation)).length;
+    if (stored <= RELATIONS.length) continue;
+    throw new CliFailure(
+      `${formatPlace(type.place)}: ${quote(type.name)} has ${stored} relations that can be granted, and grantd has ${RELATIONS.length}: ${RELATIONS.join(', ')}. Give some of them a type of their own, such as a role whose members are granted one relation.`,
+    );
+  }
+}
+
 function demandAll(types: readonly TypeNames[]): void {
   const open = types.flatMap((names) =>
     names
@@ -175,6 +186,7 @@ export function mapRelations(
 ): NameMap {
   demandMapOptions(model, options);
   const types = new Map([...model].map(([name, type]) => [name, mapType(type, options, leftOut, followedOf(type))]));
+  demandFewEnough([...types.values()], leftOut);
   demandAll([...types.values()]);
   demandForms([...types.values()]);
   const mapped: MappedRelation[] = [];

@@ -70,9 +70,9 @@ export class GrantPages {
   readonly #watched = new WatchedTuples();
   /** Created at the first use. */
   #swept: SweptRanges | undefined;
-  readonly #loads = new Map<string, Promise<GrantPage>>();
-  /** Reads to the end of entities, which calls wait for. */
-  readonly #wholeLoads = new Map<string, Promise<void>>();
+  /** Reads of entities, and reads to their end, that calls wait for. Each map is created at its first use. */
+  #loads: Map<string, Promise<GrantPage>> | undefined;
+  #wholeLoads: Map<string, Promise<void>> | undefined;
   #dropped = false;
   /** One function for all pages: there may be millions. */
   readonly #forget = (page: GrantPage): void => {
@@ -180,14 +180,16 @@ export class GrantPages {
    * evicted again when the promise resolves.
    */
   load(entity: string): Promise<GrantPage> {
-    let load = this.#loads.get(entity);
+    this.#loads ??= new Map();
+    const loads = this.#loads;
+    let load = loads.get(entity);
     if (load === undefined) {
       const kept = copyOf(entity);
       load = this.#load(kept).catch((error: unknown) => {
-        this.#loads.delete(kept);
+        loads.delete(kept);
         throw error;
       });
-      this.#loads.set(kept, load);
+      loads.set(kept, load);
     }
     return load;
   }
@@ -197,11 +199,13 @@ export class GrantPages {
    * Concurrent callers share one read. The page may already be evicted again when the promise resolves.
    */
   loadWhole(entity: string): Promise<void> {
-    let load = this.#wholeLoads.get(entity);
+    this.#wholeLoads ??= new Map();
+    const loads = this.#wholeLoads;
+    let load = loads.get(entity);
     if (load === undefined) {
       const kept = copyOf(entity);
-      load = this.#loadWhole(kept).finally(() => this.#wholeLoads.delete(kept));
-      this.#wholeLoads.set(kept, load);
+      load = this.#loadWhole(kept).finally(() => loads.delete(kept));
+      loads.set(kept, load);
     }
     return load;
   }
@@ -266,7 +270,7 @@ export class GrantPages {
         else page = new GrantPage(entity, false, this.#forget);
       }
       // From here on, callers find the page or start a new load.
-      this.#loads.delete(entity);
+      this.#loads?.delete(entity);
       this.#install(page);
       return page;
     });

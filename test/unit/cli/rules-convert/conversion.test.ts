@@ -321,6 +321,22 @@ describe('a conversion', () => {
     assert.throws(() => convert([many(201)]), /one more rule than the 200/);
   });
 
+  it('refuses a type with more granted relations than there are built-in ones', () => {
+    const many = (count: number): string =>
+      model(
+        'type user',
+        'type role',
+        '  relations',
+        ...Array.from({ length: count }, (_, index) => `    define can${index}: [user]`),
+        '    define not: [user] and can0',
+      );
+    assert.throws(() => convert([many(9)]), /Choose a relation/);
+    assert.throws(
+      () => convert([many(10)]),
+      /file0:4:6: "role" has 10 relations that can be granted, and grantd has 9:/,
+    );
+  });
+
   it('refuses names that would not show in a message', () => {
     for (const name of ['', 'a b', 'a#b', '\u001b[31m', '\u202e', 'x'.repeat(255)]) {
       const type = JSON.stringify({ type_definitions: [{ type: name || ' ' }] });
