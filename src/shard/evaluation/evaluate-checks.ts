@@ -17,10 +17,15 @@ import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { PageGraph } from './page-graph.ts';
+import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
 
 /** What a check may visit and look at. */
-const CHECK_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000 };
+const CHECK_LIMITS: SearchLimits = {
+  depthMax: 25,
+  entitiesMax: 10_000,
+  grantsMax: 20_000,
+  entityGrantsMax: ENTITY_GRANTS_MAX,
+};
 /** A cold search from the subject would load pages of groups that mostly do not exist. */
 const LEAD = 128;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
@@ -40,6 +45,7 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
   depthMax: ({ depthMax }) => `chains of at most ${depthMax} groups and parents`,
   entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
   grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
+  entityGrantsMax: ({ entityGrantsMax }) => `at most ${entityGrantsMax} grants of one subject or on one object`,
 };
 
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>

@@ -13,11 +13,16 @@ import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { type Ruled, tooLarge } from './evaluate-checks.ts';
-import { PageGraph } from './page-graph.ts';
+import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
 import { SmallestTexts } from './smallest-texts.ts';
 
 /** What a listing may visit and look at. */
-const LISTING_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 100_000, grantsMax: 1_000_000 };
+const LISTING_LIMITS: SearchLimits = {
+  depthMax: 25,
+  entitiesMax: 100_000,
+  grantsMax: 1_000_000,
+  entityGrantsMax: ENTITY_GRANTS_MAX,
+};
 /** Entities and grants of one step: some milliseconds. */
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;

@@ -19,8 +19,8 @@ const MISSING_MAX = 1000;
 const LOADS_AT_ONCE = 32;
 /** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
 const TUPLES_MAX = 2000;
-/** Grants of one relation that are read of an entity too large for a whole page. */
-const RANGE_ROWS_MAX = 10_000;
+/** Grants of one relation that are read of an entity too large for a whole page, which has about as many. */
+export const ENTITY_GRANTS_MAX = 10_000;
 
 type Side = 'subject' | 'object';
 /** What a run needs of an entity: its page, a whole page, one tuple, the grants of one relation. */
@@ -214,7 +214,7 @@ export class PageGraph implements Graph, Disposable {
     const rows: PageRow[] = [];
     const { rowsPerListing } = pages.limits;
     let end: PagePlace | undefined;
-    for (let looked = 0; looked < RANGE_ROWS_MAX; looked += rowsPerListing) {
+    for (let looked = 0; looked < ENTITY_GRANTS_MAX; looked += rowsPerListing) {
       const query = { entity, relation, limit: rowsPerListing, ...(end === undefined ? {} : { after: end }) };
       const part = await pages.readRows(query);
       rows.push(...part.rows);
@@ -224,7 +224,7 @@ export class PageGraph implements Graph, Disposable {
     const page = pages.get(entity);
     if (page !== undefined && end !== undefined) page.crowded |= 1 << number;
     this.#ranges ??= new Map();
-    this.#ranges.set(key, new HeldRange({ entity, relation, countMax: RANGE_ROWS_MAX }, { rows, end, delta }));
+    this.#ranges.set(key, new HeldRange({ entity, relation, countMax: ENTITY_GRANTS_MAX }, { rows, end, delta }));
   }
 
   /** All subjects of one relation on an object, ascending, whatever their time; undefined: there is no whole page. */

@@ -15,6 +15,7 @@ const LIMITS: EvaluationLimits = {
   depthMax: 25,
   entitiesMax: 10_000,
   grantsMax: 100_000,
+  entityGrantsMax: 1000,
   spentMax: 1_000_000,
   lead: 0,
 };
