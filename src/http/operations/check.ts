@@ -45,7 +45,7 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
         outcomes.failed(1);
         throw error;
       };
-      if (!check.explain) return session.check(context, check).then((answer) => answered(answer), failed);
+      if (check.explain !== true) return session.check(context, check).then((answer) => answered(answer), failed);
       return session
         .explain(context, check)
         .then(

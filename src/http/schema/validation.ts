@@ -47,11 +47,11 @@ export function validateTuple(body: unknown): Tuple {
 }
 
 /** Like `validateBody` with the schema of a check, but several times faster. */
-export function validateCheck(body: unknown): NamedTuple & { readonly explain: boolean } {
+export function validateCheck(body: unknown): NamedTuple & { readonly explain?: true } {
   const { subject, relation, object, explain = false } = isJsonObject(body) ? body : validateBody(checkSchema, body);
   const question = parseQuestion(subject, relation, object);
   if (typeof explain !== 'boolean') throw new GrantdError('invalid-request', '"explain" must be true or false.');
-  return { ...question, explain };
+  return explain ? { ...question, explain } : question;
 }
 
 /** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
