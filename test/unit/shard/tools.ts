@@ -36,7 +36,7 @@ export const ids = new IdFactory(real, random);
 export const SLOT = 0;
 /** Entries per segment of the log. */
 export const SEGMENT_SIZE = META.segmentSize;
-const SECRETS = [randomBytes(32)] as const;
+export const SECRETS = [randomBytes(32)] as const;
 const opened = new Set<{ kill(): void }>();
 
 // A test that fails leaves its slot running; its timers would keep the process alive.
