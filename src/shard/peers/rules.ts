@@ -21,8 +21,13 @@ const OPERATION_BYTES = 2048;
 const LOGGED_BYTES_PER_BYTE = 2;
 /** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
 const CHANGES_WEIGHT = 256;
+interface PreviewBounds {
+  readonly grantsMax: number;
+  readonly readingMsMax: number;
+}
+
 /** What one preview looks at, and for how long, so that its answer is within the deadline of the request. */
-const PREVIEW_BOUNDS = Object.freeze({ grantsMax: PREVIEW_GRANTS_MAX, readingMsMax: 4000 });
+const PREVIEW_BOUNDS: PreviewBounds = Object.freeze({ grantsMax: PREVIEW_GRANTS_MAX, readingMsMax: 4000 });
 const GRANTS_PER_PAGE = 1000;
 /** Memory of a preview: a page of grants. */
 const PREVIEW_BYTES = 512 * 1024;
@@ -57,7 +62,7 @@ class Scan {
   scannedGrants = 0;
   complete = true;
 
-  constructor(context: ListingContext, listing: Listing, { grantsMax, readingMsMax }: typeof PREVIEW_BOUNDS) {
+  constructor(context: ListingContext, listing: Listing, { grantsMax, readingMsMax }: PreviewBounds) {
     this.#context = context;
     this.#listing = listing;
     this.#grantsMax = grantsMax;
