@@ -23,6 +23,7 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/objects': ['GET'],
   '/v1/subjects': ['GET'],
   '/v1/namespaces': ['GET', 'POST'],
+  '/v1/rules': ['GET', 'PUT'],
   '/v1/keys': ['GET', 'POST'],
   '/v1/keys/key_00000000000000000000000000': ['DELETE'],
   '/openapi.json': ['GET'],

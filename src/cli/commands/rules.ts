@@ -67,7 +67,7 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
     );
   }
   if (publicGrants > 0) {
-    lines.push(`${atLeast}${formatCount(publicGrants)} grants to namespace:* become, or cease to be, public.`);
+    lines.push(`In all, ${atLeast}${formatCount(publicGrants)} grants to namespace:* become, or cease to be, public.`);
   }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
     lines.push(

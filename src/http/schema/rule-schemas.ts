@@ -72,7 +72,10 @@ export const rulesPreviewSchema = z.object({
     description:
       'Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.',
   }),
-  scanned_grants: z.int().min(0).meta({ description: 'How many grants were looked at.' }),
+  scanned_grants: z
+    .int()
+    .min(0)
+    .meta({ description: 'How many grants were looked at, those for two of the counts twice.' }),
   scanned_grants_max: z.int().min(0).meta({ description: 'How many are looked at most; fewer if the store is slow.' }),
 });
 

@@ -7,6 +7,7 @@ import { RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
 import { isGroupSubject, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { Attempt, RulesPreview, RulesRequest } from '../shard.ts';
 import { exportGrants } from './enumerations.ts';
@@ -20,8 +21,13 @@ const OPERATION_BYTES = 2048;
 const LOGGED_BYTES_PER_BYTE = 2;
 /** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
 const CHANGES_WEIGHT = 256;
-/** It stops after that time, so that its answer is within the deadline of the request. */
-const PREVIEW_MS_MAX = 4000;
+interface PreviewBounds {
+  readonly grantsMax: number;
+  readonly readingMsMax: number;
+}
+
+/** What one preview looks at, and for how long, so that its answer is within the deadline of the request. */
+const PREVIEW_BOUNDS: PreviewBounds = Object.freeze({ grantsMax: PREVIEW_GRANTS_MAX, readingMsMax: 4000 });
 const GRANTS_PER_PAGE = 1000;
 /** Memory of a preview: a page of grants. */
 const PREVIEW_BYTES = 512 * 1024;
@@ -51,18 +57,24 @@ export async function writeRules(
 class Scan {
   readonly #context: ListingContext;
   readonly #listing: Listing;
+  readonly #grantsMax: number;
   readonly #untilMs: number;
   scannedGrants = 0;
   complete = true;
 
-  constructor(context: ListingContext, listing: Listing) {
+  constructor(context: ListingContext, listing: Listing, { grantsMax, readingMsMax }: PreviewBounds) {
     this.#context = context;
     this.#listing = listing;
-    this.#untilMs = context.clock.monotonicMs() + PREVIEW_MS_MAX;
+    this.#grantsMax = grantsMax;
+    this.#untilMs = context.clock.monotonicMs() + readingMsMax;
   }
 
   get #isOver(): boolean {
-    return this.scannedGrants >= PREVIEW_GRANTS_MAX || this.#context.clock.monotonicMs() >= this.#untilMs;
+    return this.scannedGrants >= this.#grantsMax || this.#context.clock.monotonicMs() >= this.#untilMs;
+  }
+
+  get #limit(): number {
+    return Math.min(GRANTS_PER_PAGE, this.#grantsMax - this.scannedGrants);
   }
 
   /** Grants of one subject. */
@@ -74,7 +86,7 @@ class Scan {
         this.complete = false;
         return count;
       }
-      const query = { of: { subject }, relation: undefined, limit: GRANTS_PER_PAGE, cursor };
+      const query = { of: { subject }, relation: undefined, limit: this.#limit, cursor };
       const page = await listGrants(this.#context, this.#listing, query);
       this.#listing.assertWanted();
       count += page.items.length;
@@ -92,28 +104,38 @@ class Scan {
         this.complete = false;
         return;
       }
-      const page = await exportGrants(this.#context, this.#listing, { limit: GRANTS_PER_PAGE, cursor });
+      const page = await exportGrants(this.#context, this.#listing, { limit: this.#limit, cursor });
       this.#listing.assertWanted();
-      yield* page.items;
       this.scannedGrants += page.items.length;
+      yield* page.items;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   }
+}
+
+/** The rules at one moment, if they have a wanted revision. */
+async function presentRules(
+  memory: TenantMemory,
+  ifMatch: RulesRequest['ifMatch'],
+): Promise<{ readonly present: RuleSet; readonly revision: string }> {
+  using _rules = await memory.rules.pin();
+  demandRevision(ifMatch, memory.tenant.rulesRevision);
+  return {
+    present: memory.rules.pinned.ruleSet,
+    revision: memory.tenant.rulesRevision ?? NO_RULES_REVISION,
+  };
 }
 
 export async function previewRules(
   context: ListingContext,
   listing: Listing,
   { ruleSet, ifMatch }: RulesRequest,
+  bounds = PREVIEW_BOUNDS,
 ): Promise<RulesPreview> {
   const { tenure, memory } = listing;
-  const pin = await memory.rules.pin();
-  const present = memory.rules.pinned.ruleSet;
-  const revision = memory.tenant.rulesRevision ?? NO_RULES_REVISION;
-  demandRevision(ifMatch, memory.tenant.rulesRevision);
-  pin[Symbol.dispose]();
+  const { present, revision } = await presentRules(memory, ifMatch);
   return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
-    const scan = new Scan(context, listing);
+    const scan = new Scan(context, listing, bounds);
     let publicGrants = 0;
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
@@ -125,6 +147,8 @@ export async function previewRules(
         if (countsGroups && subject !== last && isGroupSubject(subject)) groupSubjects += 1;
         last = subject;
         if (used.size > 0) used.delete(`${namespaceOf(object)} ${relation}`);
+        // Nothing is left to be found.
+        else if (!countsGroups) break;
       }
     }
     const { scannedGrants, complete } = scan;

@@ -36,7 +36,7 @@ export const ids = new IdFactory(real, random);
 export const SLOT = 0;
 /** Entries per segment of the log. */
 export const SEGMENT_SIZE = META.segmentSize;
-const SECRETS = [randomBytes(32)] as const;
+export const SECRETS = [randomBytes(32)] as const;
 
 /** Resolves once the condition holds; rejects when it does not for long. */
 export const waitFor = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>

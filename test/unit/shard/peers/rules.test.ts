@@ -11,12 +11,14 @@ import {
   textOfRules,
 } from '../../../../src/rules/rule-set.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
+import { previewRules } from '../../../../src/shard/peers/rules.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import {
   auditLogPage,
   ids,
   type OpenSlot,
   openSlot,
+  SECRETS,
   SEGMENT_SIZE,
   SLOT,
   tuple,
@@ -256,6 +258,46 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
   const none = { groupSubjects: 0, publicGrants: 0, ungranted: [], scannedGrants: 0, complete: true };
   assert.deepEqual(await preview({ rules: [] }), { revision: revision(NO_RULES), ...none });
   await assert.rejects(preview({ rules: [] }, ['other']), { code: 'precondition-failed' });
+  // Once all relations are found, the rest of the grants does not matter.
+  const early = await preview({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
+  assert.deepEqual(early, { revision: revision(NO_RULES), ...none, scannedGrants: 6 });
   assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  slot.kill();
+});
+
+test('a preview ends at its bounds, and says so', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  for (const subject of ['team:a#member', 'team:b#member', 'team:c#member', 'user:*']) {
+    for (const object of ['doc:1', 'doc:2']) await slot.grant(handle, tuple(subject, object));
+  }
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory);
+  const context = { store: slot.store, clock: slot.clock, secrets: SECRETS };
+  const listing = { tenure: slot.tenure, memory, assertWanted: () => {} };
+  const preview = async (of: object, grantsMax: number, readingMsMax: number) => {
+    const request = { ruleSet: parseRuleSet({ rules: [], ...of }), ifMatch: undefined };
+    const found = await previewRules(context, listing, request, { grantsMax, readingMsMax });
+    return [found.groupSubjects, found.publicGrants, found.scannedGrants, found.complete];
+  };
+  assert.deepEqual(await preview({ groups: true }, 1000, 1000), [3, 0, 8, true]);
+  assert.deepEqual(await preview({ groups: true }, 3, 1000), [2, 0, 3, false]);
+  assert.deepEqual(await preview({ groups: true, public: ['user'] }, 4, 1000), [1, 2, 4, false]);
+  assert.deepEqual(await preview({ public: ['user'] }, 1, 1000), [0, 1, 1, false]);
+  assert.deepEqual(await preview({ groups: true, public: ['user'] }, 1000, 0), [0, 0, 0, false]);
+  // Whoever waits no longer ends it.
+  const unwanted = { ...listing, assertWanted: () => assert.fail('nobody waits') };
+  const request = { ruleSet: parseRuleSet({ rules: [], groups: true }), ifMatch: undefined };
+  await assert.rejects(previewRules(context, unwanted, request), /nobody waits/);
+  slot.kill();
+});
+
+test('a refused preview leaves the rules free to be evicted', async () => {
+  const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000 });
+  await write(slot, handle, LONG);
+  await slot.applied();
+  const refused = slot.connection.previewRules(handle, { ruleSet: FIRST, ifMatch: [] });
+  await assert.rejects(refused, { code: 'precondition-failed' });
+  for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
+  assert.equal(slot.tenure.tenants.get(tenantId)?.rules.loaded, undefined);
   slot.kill();
 });
