@@ -239,7 +239,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #rowOf(side: Side, entity: string, relation: number, counterpart: string): GrantAttributes | undefined {
-    const rows = this.#ranges.get(`${side} ${tupleKey(entity, relation, '')}`)?.current();
+    const rows = this.#ranges?.get(`${side} ${tupleKey(entity, relation, '')}`)?.current();
     return rows?.find((row) => row.counterpart === counterpart);
   }
 }
