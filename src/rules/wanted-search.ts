@@ -78,7 +78,7 @@ export class WantedSearch {
     }
     const visit = this.#queue[this.#next];
     this.#next += 1;
-    if (visit === undefined || onExpand(visit)) return;
+    if (visit === undefined || onExpand(visit) || this.cost.isSpent) return;
     const { object, wanted } = visit;
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
       for (const { relation, texts } of lists)
