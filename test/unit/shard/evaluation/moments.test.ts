@@ -29,7 +29,7 @@ const LAST = 'folder:1 parent document:1';
 /** Of the entities of the chain, so that some are too large for a small page. */
 const OTHERS = [...CHAIN, LAST].flatMap((text) => {
   const { subject, relation, object } = grantOf(text);
-  const numbered = [1, 2, 3];
+  const numbered = [1, 2];
   return [
     ...numbered.map((each) => ({ subject, relation, object: `${object}.${each}` })),
     ...numbered.map((each) => ({ subject: `user:other${each}`, relation, object })),
@@ -137,7 +137,7 @@ for (const { name, options } of STATES) {
   });
 
   test(`a revocation before the answer counts: ${name}`, async () => {
-    for (const revoked of [...CHAIN, LAST]) {
+    for (const revoked of ['user:a member team:1', LAST]) {
       let changed = false;
       await atEveryRead(options, {
         grants: [...CHAIN, LAST],
