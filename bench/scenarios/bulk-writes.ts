@@ -3,12 +3,12 @@
 
 import type { Tuple } from '../../src/core/tuples.ts';
 import type { Figure } from '../figure.ts';
-import type { LoadJob, LoadResult } from '../load/load-job.ts';
+import type { LoadJob } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';
 import { createTenant, type GrantSource, importGrants, type TenantAccess } from '../server/operator.ts';
 import { readCpuSeconds } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
-import { type LoadedService, startLoadedService } from './loaded-service.ts';
+import { type LoadedService, startLoadedService, steadyChecks } from './loaded-service.ts';
 
 const CHANGES_PER_CALL = 100;
 const CPU_RATIO_MAX = 1 / 6;
@@ -18,9 +18,6 @@ const GRANTS_PER_ROUND = 20_000;
 const GRANTS_PER_ROUND_QUICK = 5000;
 const REVOKED = 100_000;
 const REVOKED_QUICK = 20_000;
-/** Of the other tenant, while grants are revoked and while they are not. */
-const CHECKS_PER_SECOND = 1000;
-const REST_MS = 0.25;
 const SUBJECT = 'user:leaver';
 
 interface Round {
@@ -100,7 +97,7 @@ async function revokeAll(url: string, { key }: TenantAccess): Promise<number> {
 }
 
 async function measureOthers(context: BenchContext, loaded: LoadedService): Promise<readonly Figure[]> {
-  const { service, data, access, url } = loaded;
+  const { service, url } = loaded;
   const grants = context.quick ? REVOKED_QUICK : REVOKED;
   const leaver: GrantSource = {
     grants,
@@ -110,20 +107,7 @@ async function measureOthers(context: BenchContext, loaded: LoadedService): Prom
       object: `document:l-${String(number).padStart(9, '0')}`,
     }),
   };
-  const requests = Array.from({ length: 10_000 }, (_, number) => {
-    const { tuple, authorized } = data.question(number);
-    return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` };
-  });
-  const checks = (durationMs: number): Promise<LoadResult> =>
-    context.client.run({
-      url,
-      key: access.key,
-      path: '/v1/check',
-      expectedStatus: 200,
-      connections: CONNECTIONS,
-      requests,
-      mode: { kind: 'rate', durationMs, perSecond: CHECKS_PER_SECOND, restMs: REST_MS },
-    });
+  const checks = steadyChecks(context, loaded);
   await checks(context.durationMs);
   const rounds: { readonly calm: number; readonly during: number; readonly seconds: number }[] = [];
   for (let round = 1; round <= context.rounds; round += 1) {

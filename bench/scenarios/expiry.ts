@@ -2,12 +2,11 @@
 // that does to the checks of another tenant.
 
 import type { Figure } from '../figure.ts';
-import type { LoadResult } from '../load/load-job.ts';
-import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';
+import type { BenchContext, Scenario } from '../scenario.ts';
 import { delay } from '../server/grantd-process.ts';
 import { createTenant, type GrantSource, importGrants } from '../server/operator.ts';
 import { median } from '../statistics.ts';
-import { type LoadedService, startLoadedService } from './loaded-service.ts';
+import { type LoadedService, startLoadedService, steadyChecks } from './loaded-service.ts';
 
 const P99_RATIO_MAX = 1.5;
 const GRANTS = 100_000;
@@ -17,9 +16,6 @@ const GRANTS_PER_SUBJECT = 100;
 const AHEAD_MS = 60_000;
 const AHEAD_MS_QUICK = 20_000;
 const COLLECTED_MS_MAX = 600_000;
-/** Of the other tenant. */
-const CHECKS_PER_SECOND = 1000;
-const REST_MS = 0.25;
 
 function expiringGrants(grants: number, expiresAtMs: number): GrantSource {
   const expires_at = new Date(expiresAtMs).toISOString();
@@ -35,22 +31,9 @@ function expiringGrants(grants: number, expiresAtMs: number): GrantSource {
 }
 
 async function measure(context: BenchContext, loaded: LoadedService): Promise<readonly Figure[]> {
-  const { service, data, access, url } = loaded;
+  const { service } = loaded;
   const grants = context.quick ? GRANTS_QUICK : GRANTS;
-  const requests = Array.from({ length: 10_000 }, (_, number) => {
-    const { tuple, authorized } = data.question(number);
-    return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` };
-  });
-  const checks = (durationMs: number): Promise<LoadResult> =>
-    context.client.run({
-      url,
-      key: access.key,
-      path: '/v1/check',
-      expectedStatus: 200,
-      connections: CONNECTIONS,
-      requests,
-      mode: { kind: 'rate', durationMs, perSecond: CHECKS_PER_SECOND, restMs: REST_MS },
-    });
+  const checks = steadyChecks(context, loaded);
   const collected = async (): Promise<number> => (await service.readMetrics())('grantd_grants_expired_total');
   await checks(context.durationMs);
   const expiresAtMs = Date.now() + (context.quick ? AHEAD_MS_QUICK : AHEAD_MS);

@@ -1,9 +1,14 @@
 // A running service with a tenant of 100,000 grants, for the scenarios that send requests.
 
 import { DataSet } from '../data-set.ts';
-import { type BenchContext, GRANTS } from '../scenario.ts';
+import type { LoadResult } from '../load/load-job.ts';
+import { type BenchContext, CONNECTIONS, GRANTS } from '../scenario.ts';
 import { GrantdProcess } from '../server/grantd-process.ts';
 import { createTenant, importGrants, type TenantAccess } from '../server/operator.ts';
+
+/** Of a tenant whose answers others may delay. */
+const STEADY_CHECKS_PER_SECOND = 1000;
+const REST_MS = 0.25;
 
 export interface LoadedService {
   readonly service: GrantdProcess;
@@ -33,4 +38,25 @@ export async function startLoadedService(
     await service.stop('SIGKILL');
     throw error;
   }
+}
+
+/** Checks of the tenant at a moderate rate: what others do to it shows in their times. */
+export function steadyChecks(
+  context: BenchContext,
+  { data, access, url }: LoadedService,
+): (durationMs: number) => Promise<LoadResult> {
+  const requests = Array.from({ length: 10_000 }, (_, number) => {
+    const { tuple, authorized } = data.question(number);
+    return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` };
+  });
+  return (durationMs) =>
+    context.client.run({
+      url,
+      key: access.key,
+      path: '/v1/check',
+      expectedStatus: 200,
+      connections: CONNECTIONS,
+      requests,
+      mode: { kind: 'rate', durationMs, perSecond: STEADY_CHECKS_PER_SECOND, restMs: REST_MS },
+    });
 }

@@ -14,8 +14,11 @@ const COUNTER = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\
 export interface TestEvent {
   readonly name: string;
   readonly nesting: number;
+  /** Where the test is written: the test file or a file of support. */
   readonly file?: string | undefined;
   readonly line?: number | undefined;
+  /** The test file. */
+  readonly entryFile?: string | undefined;
   readonly skip?: string | boolean | undefined;
   readonly details: {
     readonly duration_ms: number;
@@ -73,17 +76,22 @@ export class Report {
     }
   }
 
-  started({ name, nesting, file }: Pick<TestEvent, 'name' | 'nesting' | 'file'>): void {
-    const around = this.#around.get(file ?? '') ?? [];
-    this.#around.set(file ?? '', [...around.slice(0, nesting), name]);
+  started({ name, nesting, entryFile = '' }: Pick<TestEvent, 'name' | 'nesting' | 'entryFile'>): void {
+    const around = this.#around.get(entryFile) ?? [];
+    this.#around.set(entryFile, [...around.slice(0, nesting), name]);
   }
 
   passed(event: TestEvent): void {
-    const suite = this.#suiteOf(event.file);
+    const suite = this.#suiteOf(event.entryFile);
     if (event.skip !== undefined && event.skip !== false) {
-      const why = `${this.#pathOf(event.file)}: ${event.skip === true ? event.name : event.skip}`;
+      const why = `${this.#pathOf(event.entryFile)}: ${event.skip === true ? event.name : event.skip}`;
       this.#skipped.set(why, (this.#skipped.get(why) ?? 0) + 1);
-    } else if (suite?.runs !== 'beside' && event.details.type !== 'suite') {
+    } else if (
+      suite !== undefined &&
+      suite.runs !== 'beside' &&
+      suite.runs !== 'together' &&
+      event.details.type !== 'suite'
+    ) {
       this.#write(`  ✔ ${this.#title(event)} ${seconds(event.details.duration_ms)}\n`);
     }
   }
@@ -92,10 +100,12 @@ export class Report {
     const { error, type } = event.details;
     // A suite that fails because of its tests: they are reported themselves.
     if (type === 'suite' && error?.failureType === 'subtestsFailed') return;
-    const path = this.#pathOf(event.file);
-    const what = `${path}${event.line === undefined ? '' : `:${event.line}`} ${this.#title(event)}`;
+    const path = this.#pathOf(event.entryFile);
+    const line = event.line === undefined ? '' : `:${event.line}`;
+    const place = event.file === event.entryFile ? '' : ` (${this.#pathOf(event.file)}${line})`;
+    const what = `${path}${place === '' ? line : ''} ${this.#title(event)}${place}`;
     const cause = error?.cause ?? error ?? 'no reason was given';
-    this.#sum(this.#suiteOf(event.file)?.name ?? 'other').failures += 1;
+    this.#sum(this.#suiteOf(event.entryFile)?.name ?? 'other').failures += 1;
     this.#failures.push(what);
     this.#write(`✖ ${what} ${seconds(event.details.duration_ms)}\n${indented(describe(cause))}\n`);
   }
@@ -145,8 +155,8 @@ export class Report {
     return this.#failures.length === 0;
   }
 
-  #title({ name, nesting, file }: TestEvent): string {
-    return [...(this.#around.get(file ?? '') ?? []).slice(0, nesting), name].join(' › ');
+  #title({ name, nesting, entryFile = '' }: TestEvent): string {
+    return [...(this.#around.get(entryFile) ?? []).slice(0, nesting), name].join(' › ');
   }
 
   #pathOf(file: string | undefined): string {

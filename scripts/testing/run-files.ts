@@ -1,33 +1,71 @@
-// Runs test files, each in a process of its own, and passes their results to a report.
+// Runs test files and passes their results to a report. The files of a suite that runs together share a few processes,
+// any other file has a process of its own.
 
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
+import type { TestEvent } from 'node:test/reporters';
 import { type Durations, longestFirst } from './durations.ts';
 import type { Report } from './report.ts';
-import { ROOT, type SuiteFile } from './suites.ts';
+import { SharedProcess } from './shared-results.ts';
+import { MEASURES_ITS_PROCESS, ROOT, type SuiteFile } from './suites.ts';
 
-/** More than there are processors: most tests sometimes wait for a process or a socket. */
-const BESIDE = availableParallelism() + 1;
+const PROCESSORS = availableParallelism();
+/** More than there are processors: these mostly compute, but sometimes wait for a process or a socket. */
+const TOGETHER = PROCESSORS + 1;
+/** These wait about half of their time. */
+const BESIDE = 2 * PROCESSORS;
+/** More than run at a time, so that none is left to run alone for long. */
+const SHARED_MAX = 2 * PROCESSORS;
+/** Not worth another process. */
+const FILES_MIN = 10;
+const PRELOADED = ['--import', import.meta.resolve('./untracked-promises.ts')];
+const LOW_PRIORITY = ['--import', import.meta.resolve('./low-priority.ts')];
+/** Processes that are shared have many files to run. */
+const SHARED_TIMEOUTS = 3;
+/** As long as most files take. */
+const DURATION_UNKNOWN_MS = 300;
 
-/** Files that may run at the same time, and how many of them do. */
-interface Group {
-  readonly files: readonly SuiteFile[];
+/** Processes that may run at the same time, and how many of them do. */
+export interface Group {
+  /** The files of each process. */
+  readonly processes: readonly (readonly SuiteFile[])[];
+  readonly runs: SuiteFile['suite']['runs'];
   readonly concurrency: number;
 }
 
-/** First one group with all files that can run at the same time; then each suite that needs the machine to itself. */
+const isShared = ({ suite, path }: SuiteFile): boolean =>
+  suite.runs === 'together' && !MEASURES_ITS_PROCESS.includes(path);
+
+/** Distributes files over processes that take about equally long; each process has them in their order. */
+function distribute(files: readonly SuiteFile[], durations: Durations): SuiteFile[][] {
+  const count = Math.min(SHARED_MAX, Math.ceil(files.length / FILES_MIN));
+  const shares = Array.from({ length: count }, () => ({ files: [] as SuiteFile[], ms: 0 }));
+  for (const file of longestFirst(files, durations)) {
+    const share = shares.reduce((least, each) => (each.ms < least.ms ? each : least));
+    share.files.push(file);
+    share.ms += durations.get(file.path) ?? DURATION_UNKNOWN_MS;
+  }
+  return shares.map((share) => files.filter((file) => share.files.includes(file)));
+}
+
+/** First what runs behind the others, and those in their order; each suite that runs alone is a group of its own. */
 export function groupsOf(files: readonly SuiteFile[], durations: Durations = new Map()): Group[] {
-  const beside = files.filter(({ suite }) => suite.runs === 'beside');
-  const alone = Map.groupBy(
-    files.filter(({ suite }) => suite.runs !== 'beside'),
+  const own = files.filter((file) => !isShared(file));
+  const isBeside = ({ suite }: SuiteFile): boolean => suite.runs === 'beside' || suite.runs === 'together';
+  const oneByOne = Map.groupBy(
+    own.filter((file) => !isBeside(file)),
     ({ suite }) => suite,
   );
-  const groups = [
-    { files: longestFirst(beside, durations), concurrency: BESIDE },
-    ...[...alone.values()].map((each) => ({ files: each, concurrency: 1 })),
+  const each = (some: readonly SuiteFile[]): SuiteFile[][] => some.map((file) => [file]);
+  const groups: Group[] = [
+    { runs: 'together', processes: distribute(files.filter(isShared), durations), concurrency: TOGETHER },
+    { runs: 'beside', processes: each(longestFirst(own.filter(isBeside), durations)), concurrency: BESIDE },
+    ...[...oneByOne].map(([{ runs }, some]) => ({ runs, processes: each(some), concurrency: 1 })),
   ];
-  return groups.filter((group) => group.files.length > 0);
+  const some = groups.filter(({ processes }) => processes.length > 0);
+  return [...some.filter(({ runs }) => runs === 'behind'), ...some.filter(({ runs }) => runs !== 'behind')];
 }
 
 /** Resolves when all have ended; the report has the results. */
@@ -37,17 +75,31 @@ export async function runFiles(
   report: Report,
   signal: AbortSignal,
 ): Promise<void> {
+  const behind: Promise<void>[] = [];
   for (const group of groupsOf(files, durations)) {
-    if (!signal.aborted) await runGroup(group, report, signal);
+    if (signal.aborted) break;
+    if (group.runs === 'behind') behind.push(runOwn(group, report, signal));
+    else await (group.runs === 'together' ? runShared(group, report, signal) : runOwn(group, report, signal));
   }
+  await Promise.all(behind);
 }
 
-async function runGroup({ files, concurrency }: Group, report: Report, signal: AbortSignal): Promise<void> {
+/** Undefined for what is about the whole run. */
+const entryOf = ({ data }: TestEvent): string | undefined => {
+  if (data === undefined) return undefined;
+  return 'entryFile' in data ? data.entryFile : 'file' in data ? data.file : undefined;
+};
+
+const timeoutOf = (files: readonly SuiteFile[]): number => Math.max(...files.map(({ suite }) => suite.timeoutMs));
+
+async function runOwn({ processes, concurrency, runs }: Group, report: Report, signal: AbortSignal): Promise<void> {
+  const files = processes.flat();
   const stream = run({
     files: files.map(({ path }) => join(ROOT, path)),
     cwd: ROOT,
+    execArgv: runs === 'behind' ? [...PRELOADED, ...LOW_PRIORITY] : PRELOADED,
     concurrency,
-    timeout: Math.max(...files.map(({ suite }) => suite.timeoutMs)),
+    timeout: timeoutOf(files),
     signal,
   });
   for await (const { type, data } of stream) {
@@ -57,5 +109,34 @@ async function runGroup({ files, concurrency }: Group, report: Report, signal: A
     else if (type === 'test:diagnostic') report.diagnostic(data.message);
     else if (type === 'test:stdout' || type === 'test:stderr') report.output(data.message);
     else if (type === 'test:summary') report.fileEnded(data);
+  }
+}
+
+/** Each process starts with a file that was written for it and names its test files. */
+async function runShared({ processes, concurrency }: Group, report: Report, signal: AbortSignal): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-tests-'));
+  try {
+    const program = import.meta.resolve('./shared-process.ts');
+    const running = new Map(
+      processes.map((files, index) => {
+        const entry = join(directory, `process-${index + 1}.mjs`);
+        const paths = files.map(({ path }) => path);
+        const call = `await runTogether(${JSON.stringify(paths)}, ${timeoutOf(files)});`;
+        writeFileSync(entry, `import { runTogether } from '${program}';\n${call}\n`);
+        return [entry, new SharedProcess(paths, report)];
+      }),
+    );
+    const stream = run({
+      files: [...running.keys()],
+      cwd: ROOT,
+      execArgv: PRELOADED,
+      concurrency,
+      timeout: SHARED_TIMEOUTS * timeoutOf(processes.flat()),
+      signal,
+    });
+    for await (const event of stream) running.get(entryOf(event) ?? '')?.take(event);
+    for (const each of running.values()) each.end();
+  } finally {
+    rmSync(directory, { recursive: true });
   }
 }

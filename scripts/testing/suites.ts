@@ -11,10 +11,12 @@ export interface Suite {
   readonly name: string;
   readonly what: string;
   /**
-   * `beside`: in parallel with others. `alone`: one file at a time and nothing else. `asked`: alone, and only when
-   * named.
+   * `together`: many files in one process, beside others. `beside`: each file in a process of its own, beside others.
+   * `behind`: one file at a time, from the start of the run and at the lowest priority, so that it takes only processor
+   * time that the others leave; for tests on virtual time. `alone`: one file at a time, with nothing but those behind.
+   * `asked`: alone, and only when named.
    */
-  readonly runs: 'beside' | 'alone' | 'asked';
+  readonly runs: 'together' | 'beside' | 'behind' | 'alone' | 'asked';
   readonly timeoutMs: number;
 }
 
@@ -35,16 +37,22 @@ export const SUITES: readonly Suite[] = [
   row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
   row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
-  row('tidy', 'beside', 5, 'the code and the docs read as text'),
-  row('unit', 'beside', 5, 'single parts of the code, in the folders of src'),
+  row('tidy', 'together', 5, 'the code and the docs read as text'),
+  row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
-  row('simulation', 'alone', 5, 'the cluster on virtual time: seeds and mutations'),
+  row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),
   row('browser', 'alone', 5, 'the console in a real browser'),
   row('alone', 'alone', 5, 'Redis under load'),
   row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),
   row('cluster/slow', 'asked', 15, 'longer faults of a whole cluster'),
   row('browser/slow', 'asked', 15, 'the console of a tenant with a million grants'),
   row('kubernetes', 'asked', 30, 'the image, and the chart on a real cluster; needs root'),
+];
+
+/** They measure what their whole process holds, so each has a process of its own although its suite shares one. */
+export const MEASURES_ITS_PROCESS: readonly string[] = [
+  'test/unit/shard/log/idempotency/operation-table.test.ts',
+  'test/unit/shard/memory/tenant-memory.test.ts',
 ];
 
 export interface SuiteFile {

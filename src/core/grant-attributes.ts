@@ -89,11 +89,10 @@ export const auditedAttributes = ({ grantId, expiresAtMs }: GrantAttributes): ob
   expiresAtMs === undefined ? { grant_id: grantId } : { grant_id: grantId, expires_at: formatTimestamp(expiresAtMs) };
 
 /**
- * Whether a grant's id determines all its attributes, so that `attributesOfId` restores them. True for every grant
- * created here that never expires.
+ * Whether a grant's id determines all its attributes but the expiry, so that `attributesOfId` restores them. True for
+ * every grant created here.
  */
-export const isToldById = ({ grantId, createdAtMs, expiresAtMs }: GrantAttributes): boolean =>
-  expiresAtMs === undefined && timeOfId(grantId) === createdAtMs;
+export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
 
 export const attributesOfId = (grantId: string): GrantAttributes => ({
   grantId,
@@ -102,8 +101,8 @@ export const attributesOfId = (grantId: string): GrantAttributes => ({
 
 /** As one string, for memory: separate objects would take half of a grant's memory. */
 export function packAttributes(attributes: GrantAttributes): string {
-  if (isToldById(attributes)) return attributes.grantId;
   const { grantId, createdAtMs, expiresAtMs } = attributes;
+  if (expiresAtMs === undefined && isToldById(attributes)) return grantId;
   return expiresAtMs === undefined ? `${grantId} ${createdAtMs}` : `${grantId} ${createdAtMs} ${expiresAtMs}`;
 }
 

@@ -92,7 +92,9 @@ export interface TenantSession {
   listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
   readRules(context: RequestContext): Promise<RuleSet>;
-  /** Throws `precondition-failed` if the present rules do not match; `unavailable` while a shard does not know rules. */
+  /**
+   * Throws `precondition-failed` if the present rules do not match; `unavailable` while a shard does not know rules.
+   */
   writeRules(context: RequestContext, request: RulesRequest): Promise<void>;
   /** What the write would change. Changes nothing. */
   previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview>;

@@ -1,7 +1,7 @@
 // Evaluates a check under rules: a search from the object and one from the subject, the one that has cost less so far
 // goes on, and they meet. If either is complete and they have not met, the answer is no: so a check costs about twice
-// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach, the
-// other may; if neither can, the check is refused.
+// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach,
+// the other may; if neither can, the check is refused.
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
@@ -27,10 +27,10 @@ export type Evaluation =
 export interface EvaluationLimits extends SearchLimits {
   /** Entities and grants, of both searches together, after which an evaluation is interrupted. */
   readonly spentMax: number;
+  /** What the search from the object may cost before the other one begins: most objects have few groups and parents. */
+  readonly lead: number;
 }
 
-/** What the search from the object may cost before the other one begins: most objects have few groups and parents. */
-const LEAD = 32;
 /** How much more a search may cost than the other one that waits for grants to be loaded. */
 const AHEAD_MAX = 8;
 
@@ -69,7 +69,7 @@ export class CheckEvaluation {
     const start = this.#wanted.start(object, bitOf(number));
     // A group holds its own name without a grant.
     if (rules.groupOf(subject) !== undefined) this.#begin();
-    if (start !== undefined) this.#meetsHeld(start);
+    if (start !== undefined) this.#suffices(start);
   }
 
   #begin(): GrantedSearch {
@@ -87,7 +87,7 @@ export class CheckEvaluation {
     const before = this.#begun?.cost.spent ?? 0;
     while (this.#found === undefined && !this.#wanted.isComplete && this.#begun?.isComplete !== true) {
       if (this.spent > spentMax) return { kind: 'interrupted' };
-      const turn = this.#turn(before + this.#wanted.cost.spent - (this.#begun?.cost.spent ?? 0) - LEAD);
+      const turn = this.#turn(before + this.#wanted.cost.spent - (this.#begun?.cost.spent ?? 0) - this.#limits.lead);
       if (turn === undefined) break;
       if (turn === 'object') this.#stepFromObject();
       else this.#begin().step((find) => this.#meetsWanted(find));
@@ -136,10 +136,12 @@ export class CheckEvaluation {
   }
 
   #stepFromObject(): void {
-    this.#wanted.step(
-      (visit) => this.#meetsHeld(visit),
-      (visit) => this.#holdsDirectly(visit),
-    );
+    this.#wanted.step((visit) => this.#suffices(visit));
+  }
+
+  /** Whether the subject holds what was found to suffice, as far as is known. */
+  #suffices(visit: WantedObject): boolean {
+    return this.#holdsDirectly(visit) || this.#meetsHeld(visit);
   }
 
   #holdsDirectly(visit: WantedObject): boolean {
@@ -156,7 +158,6 @@ export class CheckEvaluation {
     return false;
   }
 
-  /** Whether what was found to suffice is held. */
   #meetsHeld(visit: WantedObject): boolean {
     for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.former) {
       if (this.#meet(visit, find)) return true;

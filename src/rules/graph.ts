@@ -33,6 +33,8 @@ export interface SearchLimits {
   readonly entitiesMax: number;
   /** Grants that it looks at. */
   readonly grantsMax: number;
+  /** Grants of one entity that the graph enumerates: it answers `TOO_MANY` about entities with more. */
+  readonly entityGrantsMax: number;
 }
 
 export type Bound = keyof SearchLimits;
@@ -82,7 +84,7 @@ export class SearchCost {
   /** Undefined: it is not known, or cannot be. */
   known<Value>(value: Value | typeof TOO_MANY | undefined): Value | undefined {
     if (value === undefined) this.misses = true;
-    else if (value === TOO_MANY) this.#exceed('grantsMax');
+    else if (value === TOO_MANY) this.#exceed('entityGrantsMax');
     else return value;
     return undefined;
   }

@@ -1,5 +1,5 @@
-// Writes of rules, and what would follow from them: what both APIs take and answer, and what the owner of a tenant decides
-// on.
+// Writes of rules, and what would follow from them: what both APIs take and answer, and what the owner of a tenant
+// decides on.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';

@@ -67,10 +67,9 @@ export class WantedSearch {
   }
 
   /**
-   * Goes on a little, in the order of depth. `onVisit` is told of each new visit, `onExpand` of one before what lies
-   * behind it is visited. The step ends when one of them returns true.
+   * Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true.
    */
-  step(onVisit: (visit: WantedObject) => boolean, onExpand: (visit: WantedObject) => boolean): void {
+  step(onVisit: (visit: WantedObject) => boolean): void {
     const source = this.#sources.at(-1);
     if (source !== undefined) {
       this.#look(source, onVisit);
@@ -78,7 +77,7 @@ export class WantedSearch {
     }
     const visit = this.#queue[this.#next];
     this.#next += 1;
-    if (visit === undefined || onExpand(visit) || this.cost.isSpent) return;
+    if (visit === undefined || this.cost.isSpent) return;
     const { object, wanted } = visit;
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
       for (const { relation, texts } of lists)

@@ -2,13 +2,13 @@
 // shard are behind it. A method fails with an error of the catalogue or with a ShardFailure, which says what the front
 // should do next.
 
-import type { AuditFilter } from '../core/audit-filter.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
+import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from './check-calls.ts';
 import type {
   BulkWrite,
@@ -25,6 +25,7 @@ import type {
 } from './grant-calls.ts';
 
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
+export type * from './audit-log-calls.ts';
 export type * from './check-calls.ts';
 export type * from './grant-calls.ts';
 
@@ -77,43 +78,6 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
-}
-
-export interface AuditLogQuery extends PageQuery, AuditFilter {
-  readonly newestFirst?: boolean | undefined;
-  /** Only changes at or after this time; wall clock, ms since the Unix epoch. */
-  readonly sinceMs?: number | undefined;
-  /** Only changes before this time. */
-  readonly untilMs?: number | undefined;
-}
-
-/** One change of a tenant: what, when and by whom. */
-export interface AuditRecord {
-  /** (seq, index) orders the changes of a tenant. */
-  readonly seq: number;
-  readonly index: number;
-  /** Wall clock, ms since the Unix epoch. */
-  readonly atMs: number;
-  /** A key id, or `operator:<name>`. */
-  readonly actor: string;
-  /** `req_…` */
-  readonly requestId: string;
-  /** What changed, as JSON: `{"action": "grant.created", …}`. At most 8 KiB; rules with their former ones, 129 KiB. */
-  readonly change: string;
-}
-
-export interface AuditLogPage extends ResultPage<AuditRecord> {
-  /**
-   * An oldest-first cursor for the changes still to come, after everything up to now. Set on the last page of a listing
-   * that is oldest first, and on the first page of one that is newest first. Undefined on other pages, in a listing
-   * with an upper time bound, and for a deleted tenant.
-   */
-  readonly resumeCursor: string | undefined;
-  /**
-   * Set on a page that ended early because its read limit was reached: the time of the last change that was read. Wall
-   * clock, ms since the Unix epoch.
-   */
-  readonly scannedToMs?: number | undefined;
 }
 
 export interface ListedKey {

@@ -322,8 +322,8 @@ export interface StateStore {
   ): Promise<readonly GrantCountRow[]>;
   /**
    * The audit log of a tenant in one month by (seq, index), ascending or from the newest back, beyond `after` in that
-   * order: up to `limit` rows, and none after the one with which the texts of their changes reach `lengthMax` characters
-   * (UTF-16). Fewer rows and characters mean that there are no others.
+   * order: up to `limit` rows, and none after the one with which the texts of their changes reach `lengthMax`
+   * characters (UTF-16). Fewer rows and characters mean that there are no others.
    */
   listAuditLog(
     query: {
@@ -355,8 +355,8 @@ export interface StateStore {
   ): Promise<void>;
   /**
    * Deletes state of a tenant that is no newer than `stamp`: grants, their expiries, subjects, namespaces, keys, key
-   * uses, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call; returns
-   * true when nothing is left. Idempotent.
+   * uses, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call;
+   * returns true when nothing is left. Idempotent.
    */
   purgeTenant(
     tenant: { readonly slot: number; readonly tenantId: TenantId },

@@ -53,6 +53,38 @@ describe('a grant that expires', () => {
     assert.deepEqual(told[0].change.expires_at, expires_at);
   });
 
+  it('is outlived by no answer given before: not in checks, bulk checks or listings in either direction', async () => {
+    const { key } = await service.createTenant();
+    await post(key, '/v1/grants', { ...TUPLE, expires_at: soon(1200) });
+    const get = async (path: string) => recordOf(await service.send({ method: 'GET', path, key }));
+    const answers = async (): Promise<readonly boolean[]> => {
+      const bulk = recordOf(await post(key, '/v1/check/bulk', { checks: [TUPLE] })).results;
+      const { objects } = await get('/v1/objects?subject=user:ada&relation=viewer');
+      const { subjects } = await get('/v1/subjects?object=document:plan&relation=viewer');
+      const { grants } = await get('/v1/grants?subject=user:ada');
+      assert.ok(Array.isArray(bulk) && Array.isArray(objects) && Array.isArray(subjects) && Array.isArray(grants));
+      const authorized = bulk.every((result) => result.authorized === true);
+      return [(await check(key)).authorized, authorized, objects.length > 0, subjects.length > 0, grants.length > 0];
+    };
+    assert.deepEqual(await answers(), [true, true, true, true, true]);
+    await waitFor('the grant ends', async () => !(await check(key)).authorized);
+    assert.deepEqual(await answers(), [false, false, false, false, false]);
+  });
+
+  it('does not block its successor, which has the expiry of its own request', async () => {
+    const { key } = await service.createTenant();
+    for (const next of [soon(YEAR_MS), null]) {
+      const first = recordOf(await post(key, '/v1/grants', { ...TUPLE, expires_at: soon(1000) }));
+      await waitFor('the grant ends', async () => !(await check(key)).authorized);
+      const second = await post(key, '/v1/grants', { ...TUPLE, expires_at: next });
+      assert.equal(second.status, 201, second.text);
+      assert.equal(recordOf(second).expires_at, next);
+      assert.notEqual(recordOf(second).grant_id, first.grant_id);
+      assert.equal((await check(key)).authorized, true);
+      await service.send({ method: 'DELETE', path: '/v1/grants', body: TUPLE, key });
+    }
+  });
+
   it('keeps, changes or loses its expiry when it is created again', async () => {
     const { key } = await service.createTenant();
     const [first, second] = [soon(YEAR_MS), soon(2 * YEAR_MS)];

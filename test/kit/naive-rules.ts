@@ -1,5 +1,5 @@
-// What rules mean, as a fixpoint over a set: slow, and short enough to be read as the definition. Evaluation is compared
-// with it.
+// What rules mean, as a fixpoint over a set: slow, and short enough to be read as the definition. Evaluation is
+// compared with it.
 
 import type { RuleSet } from '../../src/rules/rule-set.ts';
 

@@ -15,9 +15,10 @@ export function createProcessClock(wallMs: () => number = Date.now, aheadMs: () 
     monotonicMs: () => performance.now() + aheadMs(),
     wallMs,
     setTimer(run, delayMs): Timer {
+      if (!alive) return { cancel() {} };
       const timeout = setTimeout(() => {
         timers.delete(timeout);
-        if (alive) run();
+        run();
       }, delayMs);
       timers.add(timeout);
       return {

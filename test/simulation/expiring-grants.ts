@@ -16,7 +16,7 @@ const SUBJECTS = 3;
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
 /** A grant whose creation was acknowledged. */
-interface Life {
+export interface Life {
   readonly tuple: Tuple;
   readonly grantId: string;
   readonly expiresAtMs: number;
@@ -28,6 +28,8 @@ interface Life {
 
 export class ExpiringGrants {
   readonly lives: Life[] = [];
+  /** The only one that clients ask about for a while, and then none of them changes anything. */
+  lull: Life | undefined;
   readonly #report: (failure: string) => void;
   #made = 0;
 
@@ -58,15 +60,17 @@ export class ExpiringGrants {
     this.#asked.set(object, (this.#asked.get(object) ?? 0) + 1);
   }
 
-  /** The grant existed, and has another expiry from now on. */
-  extended({ tuple, grantId }: Life, expiresAtMs: number): void {
-    this.#asked.set(tuple.object, (this.#asked.get(tuple.object) ?? 0) - 1);
+  /** The grant existed, and has another expiry from now on, or its first one. */
+  extended({ tuple, grantId, expiresAtMs: before }: Life, expiresAtMs: number): void {
+    if (before !== NEVER_MS) this.#asked.set(tuple.object, (this.#asked.get(tuple.object) ?? 0) - 1);
     this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
   }
 
-  created(tuple: Tuple, grantId: string, expiresAtMs: number): void {
+  created(tuple: Tuple, grantId: string, expiresAtMs: number): Life {
     if (this.lives.some((life) => life.grantId === grantId)) this.#report(`grant ${grantId} is made a second time`);
-    this.lives.push({ tuple, grantId, expiresAtMs, endedAt: undefined, over: false });
+    const life: Life = { tuple, grantId, expiresAtMs, endedAt: undefined, over: false };
+    this.lives.push(life);
+    return life;
   }
 
   /** An answer to a question that was asked at `askedAt`. `checkedAtMs`: where it has one. */
@@ -117,21 +121,27 @@ export class ExpiryClient extends Caller {
   }
 
   protected override step(): Promise<void> {
-    const { lives } = this.#grants;
+    const { lives, lull } = this.#grants;
+    if (lull !== undefined) return this.#ask(lull, ['check', 'check', 'bulk', 'list']);
     const recent = lives.slice(-12);
-    if (recent.length === 0 || this.random.chance(0.12)) return this.#make();
+    if (recent.length === 0 || this.random.chance(0.12)) return this.make(this.#someExpiry()).then(() => {});
     const life = this.random.pick(recent);
     if (life.endedAt !== undefined && !life.over && this.random.chance(0.15)) return this.#makeAgain(life);
     if (this.random.chance(0.06)) return this.#sweep();
     if (life.endedAt === undefined && !life.over && this.random.chance(0.15)) return this.#extend(life);
-    switch (this.random.pick(['check', 'check', 'check', 'bulk', 'list', 'condition'])) {
+    return this.#ask(life, ['check', 'check', 'check', 'bulk', 'list', 'condition']);
+  }
+
+  #ask(life: Life, ways: readonly ('check' | 'bulk' | 'list' | 'condition')[]): Promise<void> {
+    const recent = this.#grants.lives.slice(-12);
+    switch (this.random.pick(ways)) {
       case 'check':
         return this.check(life);
       case 'bulk':
         return this.#bulk([...new Set([life, this.random.pick(recent), this.random.pick(recent)])]);
       case 'condition':
         return this.#writeIf(life);
-      default:
+      case 'list':
         return this.#list(life.tuple.subject);
     }
   }
@@ -142,11 +152,11 @@ export class ExpiryClient extends Caller {
     return Math.round(nowMs + this.random.pick([0, -HOUR_MS, HOUR_MS]) + this.random.between(100, 12_000));
   }
 
-  async #make(): Promise<void> {
+  /** A new one. Undefined: nobody knows whether there is one. */
+  async make(expiresAtMs: number): Promise<Life | undefined> {
     const tuple = this.#grants.newTuple(this.#tenant, this.random);
-    const expiresAtMs = this.#someExpiry();
     const result = await this.#write(tuple, expiresAtMs);
-    if (result?.kind === 'created') this.#grants.created(tuple, result.grantId, expiresAtMs);
+    return result?.kind === 'created' ? this.#grants.created(tuple, result.grantId, expiresAtMs) : undefined;
   }
 
   async #makeAgain(life: Life): Promise<void> {
@@ -239,6 +249,7 @@ export class ExpiryClient extends Caller {
     });
     await this.ports.cluster.scheduler.sleep(this.random.between(0, 9000));
     for (const life of lives) if (this.random.chance(0.5)) await this.check(life);
+    while (this.#grants.lull !== undefined) await this.ports.cluster.scheduler.sleep(50);
     if (!(await this.#revokeAll(lives))) return;
     const conditions = tuples.map((tuple) => ({ ...tuple, exists: false }));
     const again = await this.#bulkWrite({ grants: tuples, revocations: [], conditions });

@@ -68,6 +68,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'expiry-before-the-log',
     what: 'A client is told that a grant has expired before the log, and so the next owner, knows that time.',
     caughtBy: 'expiry',
+    firstSeed: 20,
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
@@ -678,6 +679,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-finds-expired',
     what: 'A bulk write takes a grant that has expired, and is not collected, for one that exists.',
     caughtBy: 'expiry',
+    firstSeed: 11,
     edits: [
       {
         file: 'src/shard/log/bulk-decision.ts',

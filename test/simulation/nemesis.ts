@@ -66,7 +66,7 @@ export class NemesisRun {
     const front = this.#pickFront();
     switch (nemesis) {
       case 'kill-shard':
-        if (shard !== undefined) this.#killShard(shard);
+        if (shard !== undefined) this.kill(shard);
         return;
       case 'stop-shard':
         if (shard !== undefined) this.#stopShard(shard, true);
@@ -172,7 +172,7 @@ export class NemesisRun {
     });
   }
 
-  #killShard(shard: RunningShard): void {
+  kill(shard: RunningShard): void {
     this.#cluster.killShard(shard, this.#random.chance(0.2));
     this.#startLater(shard.shardName, this.#random.pick([50, 1000, 7000]) * this.#random.between(0.5, 1.5));
   }
@@ -238,7 +238,7 @@ export class NemesisRun {
     this.#trace.add(shard.process.name, 'is not heard any more');
     const heals = [...fronts.values()].map(({ process }) => network.cut(shard.process, process));
     this.#healLater(this.#random.pick([300, 900, 1600]) * this.#random.between(0.5, 1.2), () => {
-      if (shard.process.alive) this.#killShard(shard);
+      if (shard.process.alive) this.kill(shard);
       for (const heal of heals) heal();
     });
   }
@@ -369,7 +369,7 @@ export class NemesisRun {
       this.#trace.add('store', `loses seq ${seq} of slot ${row.slot}`);
       this.lostSlots.add(row.slot);
       world.store.loseRecord(row.slot, seq);
-      this.#killShard(owner);
+      this.kill(owner);
       return;
     }
   }

@@ -130,6 +130,8 @@ export interface Profile extends OperationProfile {
   readonly wallSkewMs: number;
   /** Clients per front whose grants expire. */
   readonly expiryClients: number;
+  /** Now and then they only ask about one of them, and when it expires its owner dies. */
+  readonly lulls: boolean;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
@@ -317,7 +319,13 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
       return TRIMMED;
     case 'expiry':
       // Little else is written to the slot, nor collected soon: nothing but the answers themselves moves the log on.
-      return { slots: 8, clientsPerFront: 1, maintenanceMs: 5000, nemesisMs: random.between(500, 1500) };
+      return {
+        slots: 8,
+        clientsPerFront: 1,
+        maintenanceMs: 5000,
+        nemesisMs: random.between(500, 1500),
+        lulls: random.chance(0.5),
+      };
     default:
       return {};
   }
@@ -376,6 +384,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
     wallSkewMs: focus === 'displaced' ? 5000 : focus === 'expiry' ? HOUR_MS : 200,
     expiryClients: focus === 'expiry' ? 3 : 0,
+    lulls: false,
     uniqueGrants: focus === 'broken-clocks',
     // A version that keeps no counts knows no expiry either, and refuses to read one.
     countless: focus === 'expiry' ? 0 : random.fork('countless').pick([0, 0, 0.5]),

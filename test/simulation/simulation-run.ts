@@ -13,6 +13,7 @@ import { checkHistory } from '../kit/history/check-history.ts';
 import { History, strictlyIncreasing } from '../kit/history/history.ts';
 import type { WorkloadPorts, WorkloadTenant } from './caller.ts';
 import { ExpiringGrants, ExpiryClient } from './expiring-grants.ts';
+import { keepLulling } from './expiry-lulls.ts';
 import { ASSERTIONS_CHANNEL } from './mutate.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
@@ -212,7 +213,7 @@ class Simulation {
     const work = Promise.all([
       ...clients.map((client) => client.run(endMs)),
       ...operators.map((operator) => operator.run(endMs)),
-      ...this.#createExpiryClients().map((client) => client.run(endMs)),
+      ...this.#runExpiryClients(nemesis, endMs),
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -238,6 +239,7 @@ class Simulation {
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     await this.#go(this.#checkExpired(), 'expired grants are not told', FINAL_MS_MAX);
+    await this.#go(this.#compareExpiring(), 'expired grants are not collected', FINAL_MS_MAX);
     if (!trusted) return;
     await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
     const tenants = [...this.#tenants, ...operators.flatMap(({ temporary }) => temporary)];
@@ -253,6 +255,19 @@ class Simulation {
       }
     }
     return clients;
+  }
+
+  #runExpiryClients(nemesis: NemesisRun, endMs: number): Promise<void>[] {
+    const clients = this.#createExpiryClients();
+    const work = clients.map((each) => each.run(endMs));
+    const [client] = clients;
+    const tenant = this.#expiringTenant;
+    if (!this.#profile.lulls || client === undefined || tenant === undefined) return work;
+    const slot = this.#slotOf(tenant.tenantId);
+    const kill = nemesis.kill.bind(nemesis);
+    const random = this.#random.fork('lulls');
+    const lulls = { cluster: this.#cluster, slot, grants: this.#expiring, client, random, kill };
+    return [...work, keepLulling(lulls, endMs)];
   }
 
   #createExpiryClients(): ExpiryClient[] {
@@ -273,6 +288,20 @@ class Simulation {
     if (client === undefined || tenantId === undefined) return;
     for (const life of this.#expiring.lives) if (!life.over) await client.check(life);
     while (!this.#expiring.told(await this.#toldExpiries(tenantId))) await this.#scheduler.sleep(200);
+  }
+
+  /** Once what has expired is collected, the owner has counted exactly the grants that it lists. */
+  async #compareExpiring(): Promise<void> {
+    const tenant = this.#expiringTenant;
+    if (tenant === undefined) return;
+    while (true) {
+      const { grants } = await this.#operate('read a tenant', ({ operator }, context) =>
+        operator.readTenant(context, tenant.tenantId),
+      );
+      const items = await this.#exportGrants(tenant.tenantId);
+      if (grants?.grants === items.length) return this.#compareDirections(tenant.index, tenant.tenantId, items);
+      await this.#scheduler.sleep(200);
+    }
   }
 
   /** The objects of the grants whose expiry the audit log tells. */

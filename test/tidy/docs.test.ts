@@ -7,6 +7,8 @@ import { describe, it } from 'node:test';
 import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
+import { LOCK_TABLE } from '../../src/store/cassandra/schema/migration-lock.ts';
+import { MIGRATIONS } from '../../src/store/cassandra/schema/migrations.ts';
 import { listFiles, ROOT, readText } from '../kit/source-tree.ts';
 
 const pages = listFiles()
@@ -80,6 +82,23 @@ describe('the docs', () => {
         .map((name) => `${path}: ${name}`),
     );
     assert.deepEqual(found, []);
+  });
+
+  it('name each table of Cassandra, and have one step of a snapshot for it', () => {
+    const statements = MIGRATIONS.flatMap((migration) => migration.statements('ks'));
+    const created = statements.flatMap((text) => /CREATE TABLE IF NOT EXISTS ks\.(\w+)/.exec(text)?.[1] ?? []);
+    const tables = [LOCK_TABLE, ...created].sort();
+    const steps = readText('docs/operating/backup.md').matchAll(/^nodetool snapshot .* -kt (.+)$/gm);
+    const inSteps = [...steps].flatMap(([, names = '']) => names.split(','));
+    assert.deepEqual(
+      inSteps.sort(),
+      tables.map((table) => `grantd.${table}`),
+    );
+    const page = readText('docs/operating/cassandra.md');
+    assert.deepEqual(
+      tables.filter((table) => !page.includes(`\`${table}\``)),
+      [],
+    );
   });
 
   it('name files of the project that exist', () => {

@@ -12,11 +12,14 @@ export interface EntityTag {
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)/y;
 
 /**
- * The tags of a header, or `*`. Throws `invalid-request` for anything else, the empty list included: a condition that is
- * misread could overwrite what it was to protect.
+ * The tags of a header, or `*`. Throws `invalid-request` for anything else, the empty list included: a condition that
+ * is misread could overwrite what it was to protect.
  */
 export function parseEntityTags(header: string, text: string): '*' | readonly EntityTag[] {
-  const trimmed = text.replace(/^[ \t,]+/, '').replace(/[ \t]+$/, '');
+  let end = text.length;
+  // A regular expression for blanks at the end would look at every run of blanks from each of its places.
+  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
+  const trimmed = text.slice(0, end).replace(/^[ \t,]+/, '');
   if (trimmed === '*') return '*';
   const tags: EntityTag[] = [];
   TAG.lastIndex = 0;

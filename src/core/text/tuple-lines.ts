@@ -1,30 +1,41 @@
-// Tuples as people write them, one per line: subject, relation and object, separated by commas as in CSV, or by spaces
-// or tabs. No identifier holds white space, so a line has one meaning.
+// Tuples as people write them, one per line: subject, relation, object and, if the grant is to expire, when, separated
+// by commas as in CSV, or by spaces or tabs. None of them holds white space, so a line has one meaning.
 
 import { GrantdError } from '../errors.ts';
+import { type ExpiryRequest, expiryPassed, parseExpiry } from '../grant-expiry.ts';
 import { parseTuple, type Tuple, tupleKey } from '../tuples.ts';
 import { parseCsvLine } from './csv.ts';
 
+const fits = ({ length }: readonly string[]): boolean => length === 3 || length === 4;
+
 function fieldsOf(line: string): readonly string[] {
   const columns = parseCsvLine(line);
-  if (columns?.length === 3 && !columns.some((column) => /\s/.test(column))) return columns;
+  if (columns !== undefined && fits(columns) && !columns.some((column) => /\s/.test(column))) return columns;
   return line.split(/\s+/);
 }
 
 export type TupleLine = { readonly number: number } & (
-  | { readonly tuple: Tuple }
+  | { readonly tuple: Tuple & ExpiryRequest }
   /** What is wrong with the line, as a sentence. */
   | { readonly refusal: string }
 );
 
-function parseLine(number: number, line: string): TupleLine {
+function parseLine(number: number, line: string, wallMs: number): TupleLine {
   const fields = fieldsOf(line);
-  if (fields.length !== 3) {
+  if (!fits(fields)) {
     const counted = fields.length === 1 ? '1 part' : `${fields.length} parts`;
-    return { number, refusal: `The line has ${counted} instead of 3: subject, relation and object.` };
+    return {
+      number,
+      refusal: `The line has ${counted} instead of 3 or 4: subject, relation, object and perhaps the expiry.`,
+    };
   }
+  const [subject, relation, object, end = ''] = fields;
   try {
-    return { number, tuple: parseTuple(fields[0], fields[1], fields[2]) };
+    const tuple = parseTuple(subject, relation, object);
+    const expiry = parseExpiry(end === '' ? undefined : end, wallMs);
+    const { expiresAtMs } = expiry;
+    if (typeof expiresAtMs === 'number' && expiresAtMs <= wallMs) return { number, refusal: expiryPassed() };
+    return { number, tuple: { ...tuple, ...expiry } };
   } catch (error) {
     return { number, refusal: GrantdError.from(error).message };
   }
@@ -44,10 +55,10 @@ export const linesOf = (text: string): readonly Line[] =>
   });
 
 /** A result for each line. A tuple that occurs twice is refused where it occurs again. */
-export function parseTupleLines(lines: readonly Line[]): readonly TupleLine[] {
+export function parseTupleLines(lines: readonly Line[], wallMs: number): readonly TupleLine[] {
   const numbers = new Map<string, number>();
   return lines.map(({ number, text }): TupleLine => {
-    const parsed = parseLine(number, text);
+    const parsed = parseLine(number, text, wallMs);
     if (!('tuple' in parsed)) return parsed;
     const key = tupleKey(parsed.tuple);
     const first = numbers.get(key);

@@ -6,16 +6,14 @@ import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
 import { EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
+import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
   conditionSchema,
   listedKeySchema,
-  namespaceRelationSchema,
   objectSchema,
   relationSchema,
   revocationSchema,
-  ruleSchema,
-  rulesPreviewSchema,
   scopeSchema,
   subjectSchema,
   writtenGrantSchema,

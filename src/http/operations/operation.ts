@@ -27,7 +27,9 @@ export interface OperationResponse {
   readonly status: 200 | 201 | 204 | 304;
   /** Of what the path stands for, as in the header `ETag`. */
   readonly etag?: string;
-  /** JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant. */
+  /**
+   * JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant.
+   */
   readonly json: string | (() => string);
 }
 

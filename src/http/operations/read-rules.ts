@@ -3,7 +3,7 @@
 import { revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { demandMatch, etagOf, isKnown } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
-import { ruleSetSchema } from '../schema/schemas.ts';
+import { ruleSetSchema } from '../schema/rule-schemas.ts';
 import type { Operation } from './operation.ts';
 import { RULES_BYTES } from './response-bytes.ts';
 

@@ -4,7 +4,7 @@ import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
-import { ruleSetBodySchema, rulesQuerySchema, rulesWrittenSchema } from '../schema/schemas.ts';
+import { ruleSetBodySchema, rulesQuerySchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
 import { validate } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 import { RULES_BYTES } from './response-bytes.ts';

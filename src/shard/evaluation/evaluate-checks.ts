@@ -17,10 +17,17 @@ import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { PageGraph } from './page-graph.ts';
+import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
 
 /** What a check may visit and look at. */
-const CHECK_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000 };
+const CHECK_LIMITS: SearchLimits = {
+  depthMax: 25,
+  entitiesMax: 10_000,
+  grantsMax: 20_000,
+  entityGrantsMax: ENTITY_GRANTS_MAX,
+};
+/** A cold search from the subject would load pages of groups that mostly do not exist. */
+const LEAD = 128;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
 const SPENT_AT_ONCE_MAX = 1000;
 /** Entities and grants of a step that has a turn of its own: some milliseconds. */
@@ -38,6 +45,7 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
   depthMax: ({ depthMax }) => `chains of at most ${depthMax} groups and parents`,
   entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
   grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
+  entityGrantsMax: ({ entityGrantsMax }) => `at most ${entityGrantsMax} grants of one subject or on one object`,
 };
 
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
@@ -83,6 +91,10 @@ class CheckRun {
     return this.#time.waits && this.#authorized.includes(false);
   }
 
+  startStep(): void {
+    this.#graph.startStep();
+  }
+
   get spent(): number {
     return this.#spent;
   }
@@ -95,13 +107,13 @@ class CheckRun {
   readonly restsOn = (subject: string, object: string): boolean =>
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
-  /** Decides the next check. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
-  decide({ subject, relation, object }: NamedTuple, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+  /** Decides the check at `index`. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
+  decide({ subject, relation, object }: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
     const rules = this.#rules;
     const number = rules.numberOf(relation);
-    if (number === undefined) throw undefinedName(relation, this.#checks.list, this.#authorized.length);
+    if (number === undefined) throw undefinedName(relation, this.#checks.list, index);
     const question = { subject, number, object };
-    const limits: EvaluationLimits = { ...CHECK_LIMITS, spentMax };
+    const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
     const { explain } = this.#checks;
     // A shortest chain is found from the beginning only.
     const granted = explain ? undefined : this.#grantedTo(subject, limits);
@@ -142,8 +154,8 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory);
   const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks);
-  for (const check of checks.checks) {
-    if (run.decide(check, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
+  for (const [index, check] of checks.checks.entries()) {
+    if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }
   return run.waits ? undefined : run.answers;
 }
@@ -186,14 +198,17 @@ async function runInSteps(
   using watch = memory.watchGrants(run.restsOn);
   const turn = (): Promise<void> => turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
   let stepMax = SPENT_PER_STEP_MAX;
-  for (const check of checks) {
+  let misses = false;
+  for (const [index, check] of checks.entries()) {
     if (run.spent > stepMax) {
       await turn();
       assertWanted();
       if (watch.changed) return 'changed';
+      run.startStep();
       stepMax = run.spent + SPENT_PER_STEP_MAX;
     }
-    if (run.decide(check, Number.POSITIVE_INFINITY) === 'missing') return 'missing';
+    // What the others miss is loaded in the same round.
+    if (run.decide(check, index, Number.POSITIVE_INFINITY) === 'missing') misses = true;
   }
-  return 'decided';
+  return misses ? 'missing' : 'decided';
 }

@@ -1,6 +1,6 @@
 // Listings of a tenant with rules: the objects on which a subject holds a name, and the subjects that hold one on an
-// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it rests
-// on; so it is the state of one moment. Nothing is kept between pages.
+// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
+// rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -13,11 +13,16 @@ import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { type Ruled, tooLarge } from './evaluate-checks.ts';
-import { PageGraph } from './page-graph.ts';
+import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
 import { SmallestTexts } from './smallest-texts.ts';
 
 /** What a listing may visit and look at. */
-const LISTING_LIMITS: SearchLimits = { depthMax: 25, entitiesMax: 100_000, grantsMax: 1_000_000 };
+const LISTING_LIMITS: SearchLimits = {
+  depthMax: 25,
+  entitiesMax: 100_000,
+  grantsMax: 1_000_000,
+  entityGrantsMax: ENTITY_GRANTS_MAX,
+};
 /** Entities and grants of one step: some milliseconds. */
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;
@@ -103,7 +108,7 @@ export function listHoldingSubjects(
       get hasNext() {
         return search.hasNext;
       },
-      step: () => search.step(never, never),
+      step: () => search.step(never),
       restsOn: (_subject, changed) => search.visited.has(changed),
       async *collect(into) {
         let examined = 0;
@@ -158,7 +163,7 @@ function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonl
       const number = rules.numberOf(query.name);
       if (number === undefined) throw undefinedName(query.name);
       const attempt = begin(rules, graph, time, number);
-      const found = await pageOf(of, attempt, query);
+      const found = await pageOf(of, graph, attempt, query);
       of.assertWanted();
       logged = false;
       if (found === 'missing') await graph.load(of.assertWanted);
@@ -181,6 +186,7 @@ async function turn({ tenure, memory, assertWanted }: Ruled): Promise<void> {
 
 async function pageOf(
   of: Ruled,
+  graph: PageGraph,
   attempt: Attempt,
   query: ListingQuery,
 ): Promise<readonly string[] | 'missing' | 'changed'> {
@@ -190,6 +196,7 @@ async function pageOf(
     if (cost.spent <= stepMax) continue;
     await turn(of);
     if (watch.changed) return 'changed';
+    graph.startStep();
     stepMax = cost.spent + SPENT_PER_STEP_MAX;
   }
   if (cost.exceeded !== undefined) throw tooLarge(cost.exceeded, LISTING_LIMITS, 'A listing');

@@ -19,8 +19,8 @@ const MISSING_MAX = 1000;
 const LOADS_AT_ONCE = 32;
 /** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
 const TUPLES_MAX = 2000;
-/** Grants of one relation that are read of an entity too large for a whole page. */
-const RANGE_ROWS_MAX = 10_000;
+/** Grants of one relation that are read of an entity too large for a whole page, which has about as many. */
+export const ENTITY_GRANTS_MAX = 10_000;
 
 type Side = 'subject' | 'object';
 /** What a run needs of an entity: its page, a whole page, one tuple, the grants of one relation. */
@@ -39,6 +39,9 @@ export class PageGraph implements Graph, Disposable {
   #tuples: Map<string, HeldTuples> | undefined;
   #ranges: Map<string, HeldRange> | undefined;
   #disposed = false;
+  /** The last page of each side in this step: a search asks about the same subject, and the same object, in a row. */
+  #subjectPage: GrantPage | undefined;
+  #objectPage: GrantPage | undefined;
 
   constructor(memory: TenantMemory) {
     this.#memory = memory;
@@ -52,8 +55,15 @@ export class PageGraph implements Graph, Disposable {
   /** A run begins. */
   startRun(keeps: Keeps): void {
     this.#keeps = keeps;
+    this.startStep();
     this.#missing = undefined;
     this.#missingRows = undefined;
+  }
+
+  /** A step of the event loop begins: pages of an earlier one may have been replaced. */
+  startStep(): void {
+    this.#subjectPage = undefined;
+    this.#objectPage = undefined;
   }
 
   /** Loads what the run missed, as much of it as one round loads. */
@@ -82,10 +92,15 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #page(side: Side, entity: string): GrantPage | undefined {
+    const last = side === 'subject' ? this.#subjectPage : this.#objectPage;
+    if (last?.entity === entity) return last;
     const pages = this.#pagesOf(side);
     const page = pages.get(entity);
-    if (page !== undefined) page.referenced = true;
-    return page ?? this.#miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
+    if (page === undefined) return this.#miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
+    page.referenced = true;
+    if (side === 'subject') this.#subjectPage = page;
+    else this.#objectPage = page;
+    return page;
   }
 
   #facts(page: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
@@ -199,7 +214,7 @@ export class PageGraph implements Graph, Disposable {
     const rows: PageRow[] = [];
     const { rowsPerListing } = pages.limits;
     let end: PagePlace | undefined;
-    for (let looked = 0; looked < RANGE_ROWS_MAX; looked += rowsPerListing) {
+    for (let looked = 0; looked < ENTITY_GRANTS_MAX; looked += rowsPerListing) {
       const query = { entity, relation, limit: rowsPerListing, ...(end === undefined ? {} : { after: end }) };
       const part = await pages.readRows(query);
       rows.push(...part.rows);
@@ -209,7 +224,7 @@ export class PageGraph implements Graph, Disposable {
     const page = pages.get(entity);
     if (page !== undefined && end !== undefined) page.crowded |= 1 << number;
     this.#ranges ??= new Map();
-    this.#ranges.set(key, new HeldRange({ entity, relation, countMax: RANGE_ROWS_MAX }, { rows, end, delta }));
+    this.#ranges.set(key, new HeldRange({ entity, relation, countMax: ENTITY_GRANTS_MAX }, { rows, end, delta }));
   }
 
   /** All subjects of one relation on an object, ascending, whatever their time; undefined: there is no whole page. */

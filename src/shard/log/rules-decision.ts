@@ -9,7 +9,9 @@ import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { RulesRequest } from '../shard.ts';
 import { assertLives, type Decide } from './write-decisions.ts';
 
-/** Throws `precondition-failed` unless the rules have one of the revisions. `ifMatch`: undefined if it does not matter. */
+/**
+ * Throws `precondition-failed` unless the rules have one of the revisions. `ifMatch`: undefined if it does not matter.
+ */
 export function demandRevision(ifMatch: readonly string[] | undefined, revision: string | undefined): void {
   const current = revision ?? NO_RULES_REVISION;
   if (ifMatch === undefined || ifMatch.includes(current)) return;

@@ -13,19 +13,19 @@
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
-import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
+import { type Relation, relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
-import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
+import { GrantPage, type PagePlace } from './grant-page.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
 import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
+import { READ_MS, RowReader } from './row-reader.ts';
 import { SweptRanges } from './swept-ranges.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
@@ -38,14 +38,6 @@ const POINT_READ_BYTES = 16 * 1024;
  * changes.
  */
 const GROWTH_MAX = 1.25;
-/** Rows taken in at once; with more rows, each slice waits for its own turn. */
-const ROWS_AT_ONCE = 32;
-/** Approximate cost to the process of a read, of each of its rows, and of taking in one slice. */
-const READ_MS = 0.2;
-const ROW_MS = 0.01;
-const SLICE_MS = 0.3;
-/** Weight of the last read in the estimate for the tenant's next read. */
-const LAST_READ_WEIGHT = 0.25;
 /** A listing from the store reads many rows. */
 const READS_OF_LISTING = 8;
 /** Tuples of one call that are looked up at once, so that the tenant's other calls get their share. */
@@ -72,16 +64,15 @@ export class GrantPages {
   readonly #tenantId: TenantId;
   readonly #side: PageSide;
   readonly #dependencies: GrantPagesDependencies;
+  readonly #reader: RowReader;
   #pages = new StringMap<GrantPage>();
   readonly #deltas = new GrantDeltas();
   readonly #watched = new WatchedTuples();
   /** Created at the first use. */
   #swept: SweptRanges | undefined;
-  readonly #loads = new Map<string, Promise<GrantPage>>();
-  /** Reads to the end of entities, which calls wait for. */
-  readonly #wholeLoads = new Map<string, Promise<void>>();
-  /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
-  #rowsExpected = 0;
+  /** Reads of entities, and reads to their end, that calls wait for. Each map is created at its first use. */
+  #loads: Map<string, Promise<GrantPage>> | undefined;
+  #wholeLoads: Map<string, Promise<void>> | undefined;
   #dropped = false;
   /** One function for all pages: there may be millions. */
   readonly #forget = (page: GrantPage): void => {
@@ -92,6 +83,7 @@ export class GrantPages {
     this.#tenantId = tenantId;
     this.#side = side;
     this.#dependencies = dependencies;
+    this.#reader = new RowReader(tenantId, side, dependencies);
   }
 
   get limits(): PageLimits {
@@ -183,24 +175,21 @@ export class GrantPages {
 
   // ---- reads of the store ----
 
-  /** Resolves in a turn of this tenant, for work that costs about `costMs`. */
-  #turn(costMs: number): Promise<void> {
-    return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
-  }
-
   /**
    * Loads the page of an entity that is not in memory. Concurrent callers share one read. The page may already be
    * evicted again when the promise resolves.
    */
   load(entity: string): Promise<GrantPage> {
-    let load = this.#loads.get(entity);
+    this.#loads ??= new Map();
+    const loads = this.#loads;
+    let load = loads.get(entity);
     if (load === undefined) {
       const kept = copyOf(entity);
       load = this.#load(kept).catch((error: unknown) => {
-        this.#loads.delete(kept);
+        loads.delete(kept);
         throw error;
       });
-      this.#loads.set(kept, load);
+      loads.set(kept, load);
     }
     return load;
   }
@@ -210,11 +199,13 @@ export class GrantPages {
    * Concurrent callers share one read. The page may already be evicted again when the promise resolves.
    */
   loadWhole(entity: string): Promise<void> {
-    let load = this.#wholeLoads.get(entity);
+    this.#wholeLoads ??= new Map();
+    const loads = this.#wholeLoads;
+    let load = loads.get(entity);
     if (load === undefined) {
       const kept = copyOf(entity);
-      load = this.#loadWhole(kept).finally(() => this.#wholeLoads.delete(kept));
-      this.#wholeLoads.set(kept, load);
+      load = this.#loadWhole(kept).finally(() => loads.delete(kept));
+      loads.set(kept, load);
     }
     return load;
   }
@@ -259,29 +250,10 @@ export class GrantPages {
     if (page !== undefined) this.#countReads(page, READS_OF_LISTING);
     const limit = Math.min(query.limit, pageLimits.rowsPerListing);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
-      const read = await this.#listRows({ ...query, limit });
-      // Results of many reads may arrive together; they are taken in by turns, so that other work gets its share.
-      if (read.rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
+      const read = await this.#reader.list({ ...query, limit });
+      await this.#reader.takeIn(read);
       return read;
     });
-  }
-
-  async #listRows(query: PageRowsQuery): Promise<PageRows> {
-    const { store, clock } = this.#dependencies;
-    await this.#turn(READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
-    const read = await readFromStore(this.#side.listRows(store, this.#tenantId, query, storeDeadline(clock)));
-    this.#rowsExpected += LAST_READ_WEIGHT * (read.rows.length - this.#rowsExpected);
-    return read;
-  }
-
-  /** Fills a page that is not visible yet. */
-  async #fill(page: GrantPage, rows: readonly PageRow[]): Promise<void> {
-    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-      if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
-      for (const row of rows.slice(start, start + ROWS_AT_ONCE)) {
-        page.set(relationNumber(row.relation) ?? 0, row.counterpart, row);
-      }
-    }
   }
 
   async #load(entity: string): Promise<GrantPage> {
@@ -289,16 +261,16 @@ export class GrantPages {
     const limit = Math.min(pageLimits.rowsPerRead, pageLimits.rowsMax);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
       const delta = this.#deltas.open(entity);
-      const { rows, next } = await this.#listRows({ entity, limit });
+      const { rows, next } = await this.#reader.list({ entity, limit });
       let page = new GrantPage(entity, next === undefined, this.#forget);
       if (page.whole) {
-        await this.#fill(page, rows);
+        await this.#reader.fill(page, rows);
         const fits = delta.size <= CHANGES_MAX && rows.length + delta.size <= pageLimits.rowsMax;
         if (fits) putOver(page, delta);
         else page = new GrantPage(entity, false, this.#forget);
       }
       // From here on, callers find the page or start a new load.
-      this.#loads.delete(entity);
+      this.#loads?.delete(entity);
       this.#install(page);
       return page;
     });
@@ -312,7 +284,7 @@ export class GrantPages {
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
         if (tuple.facts !== undefined) return;
-        await this.#turn(READ_MS);
+        await this.#reader.turn(READ_MS);
         if (tuple.facts !== undefined) return;
         const asked = { entity, relation: name, counterpart };
         const row = await readFromStore(this.#side.readTuple(store, this.#tenantId, asked, storeDeadline(clock)));
@@ -357,8 +329,8 @@ export class GrantPages {
     const page = new GrantPage(entity, true, this.#forget);
     let after: PagePlace | undefined;
     for (let rows = 0; rows < rowsMax; rows += limit) {
-      const part = await this.#listRows({ entity, limit, ...(after === undefined ? {} : { after }) });
-      await this.#fill(page, part.rows);
+      const part = await this.#reader.list({ entity, limit, ...(after === undefined ? {} : { after }) });
+      await this.#reader.fill(page, part.rows);
       if (this.#pages.get(entity) !== sparse) return;
       after = part.next;
       if (after === undefined || page.estimate > bytesMax) break;

@@ -1,5 +1,6 @@
-// A small table of a tenant (its namespaces, its API keys, its rules), bounded by the plan or in bytes. It is read completely at its first
-// use and kept current by every commit. As for pages, overlay and delta apply: a commit wins over what was read.
+// A small table of a tenant (its namespaces, its API keys, its rules), bounded by the plan or in bytes. It is read
+// completely at its first use and kept current by every commit. As for pages, overlay and delta apply: a commit wins
+// over what was read.
 
 import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';
@@ -7,6 +8,7 @@ import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
 /** Of a namespace or a key. */
 const ROW_BYTES = 400;
+const rowBytes = (): number => ROW_BYTES;
 
 const ended = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended.');
 
@@ -40,7 +42,7 @@ export class LazyTable<Row> extends Evictable {
   #loading: Loading<Row> | undefined;
   readonly #lookups = new Set<Lookup<Row>>();
 
-  constructor(budget: MemoryBudget, read: ReadTable<Row>, bytesOf: (row: Row) => number = () => ROW_BYTES) {
+  constructor(budget: MemoryBudget, read: ReadTable<Row>, bytesOf: (row: Row) => number = rowBytes) {
     super();
     this.#bytesOf = bytesOf;
     this.#budget = budget;

@@ -61,6 +61,8 @@ const TENANT_BYTES = 444;
 const USED_BYTES = 2600;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
+/** Additional bytes of what holds its rules, without the rules themselves (measured). */
+const RULES_BYTES = 1300;
 
 /** Created at the first use. */
 interface UsedMemory {
@@ -69,7 +71,8 @@ interface UsedMemory {
   objectPages: GrantPages | undefined;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
-  readonly rules: TenantRules;
+  /** Created at their first use: most tenants have none. */
+  rules: TenantRules | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
   /** By key. */
@@ -138,9 +141,18 @@ export class TenantMemory {
     return (this.#used ?? this.#use()).keys;
   }
 
-  /** Only evaluated if the tenant's record names their revision. */
+  /** Its rules. A tenant whose record names no revision has none. */
   get rules(): TenantRules {
-    return (this.#used ?? this.#use()).rules;
+    const used = this.#used ?? this.#use();
+    if (used.rules === undefined) {
+      const { tenantId } = this;
+      const { store, clock, budget } = this.#dependencies;
+      const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
+      used.rules = new TenantRules(budget, () => this.tenant.rulesRevision, readText);
+      if (this.#dropped) used.rules.drop();
+      else this.#hold(RULES_BYTES);
+    }
+    return used.rules;
   }
 
   get keyUses(): UsedMemory['keyUses'] {
@@ -162,11 +174,7 @@ export class TenantMemory {
         return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
       }),
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
-      rules: new TenantRules(
-        budget,
-        () => this.tenant.rulesRevision,
-        () => readFromStore(store.readRules(tenantId, storeDeadline(clock))),
-      ),
+      rules: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new Map(),
@@ -287,7 +295,7 @@ export class TenantMemory {
     this.#used?.objectPages?.confirm(seq);
     this.#used?.namespaces.confirm(seq);
     this.#used?.keys.confirm(seq);
-    this.#used?.rules.confirm(seq);
+    this.#used?.rules?.confirm(seq);
   }
 
   // ---- handles ----
@@ -335,6 +343,6 @@ function dropUsed({ pages, objectPages, namespaces, keys, rules, usage }: UsedMe
   objectPages?.drop();
   namespaces.drop();
   keys.drop();
-  rules.drop();
+  rules?.drop();
   usage.drop();
 }

@@ -1,5 +1,5 @@
-// The calls about the rules of a tenant: reading and writing them, and what a write would change. For that, the grants of
-// the tenant are read from the state tables, in the turns of the tenant, up to a bound.
+// The calls about the rules of a tenant: reading and writing them, and what a write would change. For that, the grants
+// of the tenant are read from the state tables, in the turns of the tenant, up to a bound.
 
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';

@@ -4,8 +4,8 @@
 import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
+import { encodeTenantState } from '../../core/tenant-state-text.ts';
 import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../store.ts';
-import { encodeTenantState } from '../tenant-state-text.ts';
 import type { StateBatch, Value } from './messages.ts';
 
 function addGrant(values: Value[], write: GrantWrite | ObjectGrantWrite): void {

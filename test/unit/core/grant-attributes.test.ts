@@ -63,7 +63,7 @@ test('a packed grant is unpacked as it was, and one that its id tells takes no m
     fc.property(attributes, (grant) => {
       const packed = packAttributes(grant);
       assert.deepEqual(unpackAttributes(packed), grant);
-      if (isToldById(grant)) assert.equal(packed, grant.grantId);
+      if (isToldById(grant) && grant.expiresAtMs === undefined) assert.equal(packed, grant.grantId);
     }),
   );
   assert.ok(isToldById(attributesOfId(ID)));

@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { ERRORS_BASE, OPERATOR_TOKEN } from '../../kit/console-service.ts';
 
+/** Of the record of a grant, in their order. */
+export const GRANT_FIELDS = ['grant_id', 'subject', 'relation', 'object', 'created_at', 'expires_at'];
+
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;

@@ -9,7 +9,7 @@ import { parseRuleSet } from '../../../src/rules/rule-set.ts';
 import { WantedSearch } from '../../../src/rules/wanted-search.ts';
 import { GrantGraph } from './grant-graph.ts';
 
-const LIMITS = { depthMax: 25, entitiesMax: 10_000, grantsMax: 1000 };
+const LIMITS = { depthMax: 25, entitiesMax: 10_000, grantsMax: 1000, entityGrantsMax: 10_000 };
 const NAMES = 100;
 const WIDTH = 300;
 const never = () => false;
@@ -56,7 +56,7 @@ test('a search from an object enumerates no grants that it may not look at', () 
   ]);
   const search = new WantedSearch(rules, graph, LIMITS);
   search.start('document:1', bitOf(rules.numberOf('viewer') ?? 0));
-  while (search.hasNext) search.step(never, never);
+  while (search.hasNext) search.step(never);
   assert.equal(search.cost.exceeded, 'grantsMax');
   assert.ok(!search.isComplete);
   assert.ok(graph.enumerated <= LIMITS.grantsMax + WIDTH, `${graph.enumerated}`);

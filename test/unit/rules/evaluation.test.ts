@@ -11,7 +11,14 @@ import { naiveHeld } from '../../kit/naive-rules.ts';
 import { GrantGraph } from './grant-graph.ts';
 import { randomCase, randomOf } from './random-rules.ts';
 
-const LIMITS: EvaluationLimits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 100_000, spentMax: 1_000_000 };
+const LIMITS: EvaluationLimits = {
+  depthMax: 25,
+  entitiesMax: 10_000,
+  grantsMax: 100_000,
+  entityGrantsMax: 1000,
+  spentMax: 1_000_000,
+  lead: 0,
+};
 const CASES = 60;
 const never = () => false;
 
@@ -34,6 +41,8 @@ describe('evaluation under rules', () => {
             assert.deepEqual(alone.run(), { kind: 'decided', authorized: expected }, what);
             const beside = new CheckEvaluation(rules, graph, LIMITS, question, shared);
             assert.deepEqual(beside.run(), { kind: 'decided', authorized: expected }, `${what}, after others`);
+            const led = new CheckEvaluation(rules, graph, { ...LIMITS, lead: 5 }, question);
+            assert.deepEqual(led.run(), { kind: 'decided', authorized: expected }, `${what}, with a lead`);
             const explained = new CheckEvaluation(rules, graph, LIMITS, question);
             assert.deepEqual(explained.runForShortest(), { kind: 'decided', authorized: expected }, what);
             if (!expected) continue;
@@ -118,7 +127,7 @@ describe('evaluation under rules', () => {
         for (const name of names) {
           const search = new WantedSearch(rules, graph, LIMITS);
           search.start(object, bitOf(rules.numberOf(name) ?? 0));
-          while (search.hasNext) search.step(never, never);
+          while (search.hasNext) search.step(never);
           assert.ok(search.isComplete);
           const listed = new Set<string>();
           for (const [entity, last] of search.visited) {

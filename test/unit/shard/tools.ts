@@ -37,12 +37,6 @@ export const SLOT = 0;
 /** Entries per segment of the log. */
 export const SEGMENT_SIZE = META.segmentSize;
 const SECRETS = [randomBytes(32)] as const;
-const opened = new Set<{ kill(): void }>();
-
-// A test that fails leaves its slot running; its timers would keep the process alive.
-after(() => {
-  for (const slot of opened) slot.kill();
-});
 
 /** Resolves once the condition holds; rejects when it does not for long. */
 export const waitFor = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>
@@ -122,7 +116,8 @@ export class OpenSlot {
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
     const { store, clock } = parts;
-    opened.add(this);
+    // A test that fails leaves its slot running; its timers would keep the process alive.
+    after(() => this.kill());
     this.memory = memory;
     this.store = store;
     this.faults = parts.faults;

@@ -1,9 +1,9 @@
 // Many grants at once, pasted as lines: all of them are created, or none. Whatever is wrong, the text stays in the box.
 
 import { assertNever } from '../../../core/assert.ts';
+import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
-import type { Tuple } from '../../../core/tuples.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -67,7 +67,8 @@ async function showForm(dependencies: PageDependencies, call: PageCall, refused?
           name: 'lines',
           label: 'Grants, one per line',
           required: true,
-          hint: html`Subject, relation and object, separated by spaces, tabs or commas: <code>user:ada viewer document:plan</code>`,
+          hint: html`Subject, relation and object, separated by spaces, tabs or commas: <code>user:ada viewer document:plan</code>.
+            A fourth part says when the grant expires: <code>2030-01-31T12:00:00Z</code>`,
           rows: 12,
           lengthMax: TEXT_LENGTH_MAX,
         },
@@ -80,7 +81,7 @@ async function showForm(dependencies: PageDependencies, call: PageCall, refused?
   const content = html`<section class="confirm wide">
     <h2>Create many grants</h2>
     <p>Up to ${BULK_CHANGES_MAX} grants are created at one moment, or none of them if anything is wrong. Grants that exist
-      already stay as they are. For longer lists, use <code>grantd import</code>.</p>
+      already stay as they are, unless their line has another expiry. For longer lists, use <code>grantd import</code>.</p>
     ${form}
   </section>`;
   const body = tenantFrame(tenant, 'grants', content);
@@ -92,8 +93,8 @@ const refuseLines = (message: string, lines: readonly string[] = []): Refused =>
   lines,
 });
 
-/** The tuples of all lines, or what is wrong with some of them. */
-function readLines(text: string): readonly Tuple[] | Refused {
+/** The grants of all lines, or what is wrong with some of them. */
+function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refused {
   const lines = linesOf(text);
   if (lines.length === 0) return refuseLines('Enter at least one grant.');
   if (lines.length > BULK_CHANGES_MAX) {
@@ -101,7 +102,7 @@ function readLines(text: string): readonly Tuple[] | Refused {
       `These are ${lines.length.toLocaleString('en')} grants; at most ${BULK_CHANGES_MAX} can be created at once. Nothing was created.`,
     );
   }
-  const parsed = parseTupleLines(lines);
+  const parsed = parseTupleLines(lines, wallMs);
   const errors = parsed.flatMap((line) => ('refusal' in line ? [`Line ${line.number}: ${line.refusal}`] : []));
   if (errors.length > 0) {
     const wrong = errors.length === 1 ? '1 line is wrong' : `${errors.length} lines are wrong`;
@@ -112,7 +113,7 @@ function readLines(text: string): readonly Tuple[] | Refused {
 
 async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const again = (refusal: Refused): Promise<PageResult> => showForm(dependencies, call, refusal);
-  const grants = readLines(call.form.text('lines'));
+  const grants = readLines(call.form.text('lines'), dependencies.clock.wallMs());
   if ('messages' in grants) return again(grants);
   try {
     const session = await tenantSessionOf(dependencies.operator, call);

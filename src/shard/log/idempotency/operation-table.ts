@@ -1,17 +1,17 @@
 // Outcomes of operations by operation id, in little memory: the content of one generation of the operation memory. It
 // keeps: a stored outcome is found again unchanged, and `bytes` counts all the memory in use.
 //
-// A single write takes 36 bytes in a hash table of typed arrays (open addressing with linear probing; Knuth, The Art of
-// Computer Programming, volume 3, section 6.4). Operations of one request that share a batch, such as the lines of an
-// import, form a run: they take 16 bytes each under one entry. Anything else is stored as an object. The typed arrays
-// do not grow; the table adds a larger one instead, so that no step copies existing content.
+// A single write takes 36 bytes in a hash table of typed arrays (operation-blocks.ts). Operations of one request that
+// share a batch, such as the lines of an import, form a run: they take 17 bytes each under one entry. The result of a
+// grant that expires takes 8 bytes more. Anything else is stored as an object.
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
-import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
+import { attributesOfId, isToldById, withExpiry } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { BulkWriteResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
+import { INDEX_MAX, OperationBlocks } from './operation-blocks.ts';
 import { PackedBulk } from './packed-bulk.ts';
 
 /** The outcome of an operation. */
@@ -26,21 +26,10 @@ export interface DecidedOperation {
 
 /** Operations of one request in one batch. Fewer than this take less memory in the hash table. */
 const RUN_LENGTH_MIN = 16;
-/** Slots of the first block and of the largest block of the hash table. */
-const BLOCK_SLOTS_MIN = 16;
-const BLOCK_SLOTS_MAX = 16_384;
-const BLOCK_GROWTH = 4;
-/** The layout of a slot: request id, index and kind, grant id. */
-const INDEX_WORD = UUID_WORDS;
-const GRANT_WORD = UUID_WORDS + 1;
-const SLOT_WORDS = 2 * UUID_WORDS + 1;
-/** An index and one of 256 kinds share a word; 0 marks an empty slot. */
-const INDEX_MAX = 2 ** 24 - 2;
 /**
- * Overhead of a typed array; of a run, with its request id and its map entries; of an outcome stored as an object,
- * without its strings; of an error with its stack.
+ * Overhead of a run, with its request id and its map entries; of an outcome stored as an object, without its strings;
+ * of an error with its stack.
  */
-const ARRAY_BYTES = 250;
 const RUN_BYTES = 600;
 const OTHER_BYTES = 400;
 const ERROR_BYTES = 2000;
@@ -48,32 +37,46 @@ const ERROR_BYTES = 2000;
 const RECORD_BYTES = 160;
 const FLAG_BYTES = 8;
 
+/** An expiry in ms is below 2 ** 53. */
+const EXPIRY_WORDS = 2;
+const WORD_VALUES = 2 ** 32;
+
 const REQUEST_PREFIX = 'req_';
 const GRANT_PREFIX = 'grt_';
 
-/** Kinds of outcomes: two with a grant id, those shared by many operations, and those stored as objects. */
+/**
+ * Kinds of outcomes: two with a grant id, two with a grant id and an expiry, those shared by many operations, and those
+ * stored as objects.
+ */
 const CREATED = 0;
 const EXISTS = 1;
-const SHARED = 2;
+const CREATED_EXPIRING = 2;
+const EXISTS_EXPIRING = 3;
+const SHARED = 4;
 const OTHER = 255;
 const SHARED_MAX = OTHER - SHARED;
-
-interface Block {
-  readonly words: Uint32Array;
-  readonly mask: number;
-  used: number;
-}
 
 interface Run {
   readonly first: number;
   readonly kinds: Uint8Array;
   /** The grant ids of all operations of the run, if at least one has a grant id. */
   readonly grantIds: Uint32Array | undefined;
+  /** The expiries in the same way. */
+  readonly expiries: Float64Array | undefined;
 }
 
-const scratch = new Uint32Array(2 * UUID_WORDS);
+/** Where the grant id of an outcome stands, if it has one. */
+interface StoredGrant {
+  readonly words: Uint32Array | undefined;
+  readonly at: number;
+  readonly expiresAtMs: number | undefined;
+}
+
+/** A request id, a grant id and an expiry. */
+const scratch = new Uint32Array(2 * UUID_WORDS + EXPIRY_WORDS);
 const REQUEST = 0;
 const GRANT = UUID_WORDS;
+const EXPIRY = 2 * UUID_WORDS;
 /** The request id whose words are in `scratch`; mostly the next lookup needs the same one. */
 let scratchRequestId = '';
 
@@ -87,15 +90,28 @@ function readRequestId(requestId: string): boolean {
   return true;
 }
 
-/** The kind of an outcome whose grant id is now in `scratch`, or undefined. */
-function grantKindOf(outcome: OperationOutcome): typeof CREATED | typeof EXISTS | undefined {
+/** The kind of an outcome whose grant id and expiry are now in `scratch`, or undefined. */
+function grantKindOf(outcome: OperationOutcome): number | undefined {
   if (!('result' in outcome) || outcome.result.kind !== 'grant') return undefined;
   const { grant } = outcome.result;
   if (grant.kind !== 'created' && grant.kind !== 'exists') return undefined;
-  const { grantId } = grant;
+  const { grantId, expiresAtMs } = grant;
   if (!grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
-  if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT)) return undefined;
-  return grant.kind === 'created' ? CREATED : EXISTS;
+  if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT) || (expiresAtMs ?? 1) <= 0) return undefined;
+  if (expiresAtMs === undefined) return grant.kind === 'created' ? CREATED : EXISTS;
+  scratch[EXPIRY] = expiresAtMs % WORD_VALUES;
+  scratch[EXPIRY + 1] = Math.floor(expiresAtMs / WORD_VALUES);
+  return grant.kind === 'created' ? CREATED_EXPIRING : EXISTS_EXPIRING;
+}
+
+const expires = (kind: number): boolean => kind === CREATED_EXPIRING || kind === EXISTS_EXPIRING;
+
+const expiryAt = (words: Uint32Array, at: number): number => (words[at] ?? 0) + WORD_VALUES * (words[at + 1] ?? 0);
+
+function grantOutcome(kind: number, grantId: string, expiresAtMs: number | undefined): OperationOutcome {
+  const attributes = withExpiry(attributesOfId(grantId), expiresAtMs);
+  const created = kind === CREATED || kind === CREATED_EXPIRING;
+  return { result: { kind: 'grant', grant: { kind: created ? 'created' : 'exists', ...attributes } } };
 }
 
 /** A name that equal outcomes share, for outcomes that are often the same; undefined: stored as an object. */
@@ -160,14 +176,16 @@ const nameOf = (requestId: string, index: number): string => `${requestId}/${ind
 
 export class OperationTable {
   #bytes = 0;
-  readonly #blocks: Block[] = [];
+  readonly #blocks = new OperationBlocks(UUID_WORDS);
+  /** Of grants that expire. */
+  readonly #expiringBlocks = new OperationBlocks(UUID_WORDS + EXPIRY_WORDS);
   readonly #runs = new Map<string, Run[]>();
   readonly #shared: OperationOutcome[] = [];
   readonly #sharedKinds = new Map<string, number>();
   readonly #others = new Map<string, OperationOutcome | PackedBulk>();
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#blocks.bytes + this.#expiringBlocks.bytes;
   }
 
   /** Adds the outcomes of one batch. The table must not contain any of them yet. */
@@ -203,21 +221,26 @@ export class OperationTable {
     if (first === undefined) return;
     const kinds = new Uint8Array(operations.length);
     let grantIds: Uint32Array | undefined;
+    let expiries: Float64Array | undefined;
     for (const [position, operation] of operations.entries()) {
       const kind = this.#kindOf(operation);
       kinds[position] = kind;
-      if (kind > EXISTS) continue;
+      if (kind >= SHARED) continue;
+      if (expires(kind)) {
+        expiries ??= new Float64Array(operations.length);
+        expiries[position] = expiryAt(scratch, EXPIRY);
+      }
       grantIds ??= new Uint32Array(UUID_WORDS * operations.length);
       for (let word = 0; word < UUID_WORDS; word += 1) {
         grantIds[UUID_WORDS * position + word] = scratch[GRANT + word] ?? 0;
       }
     }
-    const run = { first: first.index, kinds, grantIds };
+    const run = { first: first.index, kinds, grantIds, expiries };
     const runs = this.#runs.get(first.requestId);
     // A string of a request may share the memory of the whole message that contained it.
     if (runs === undefined) this.#runs.set(Buffer.from(first.requestId).toString(), [run]);
     else runs.push(run);
-    this.#bytes += RUN_BYTES + kinds.byteLength + (grantIds?.byteLength ?? 0);
+    this.#bytes += RUN_BYTES + kinds.byteLength + (grantIds?.byteLength ?? 0) + (expiries?.byteLength ?? 0);
   }
 
   #addOne(operation: DecidedOperation): void {
@@ -227,31 +250,10 @@ export class OperationTable {
       return;
     }
     const kind = this.#kindOf(operation);
-    const { words, mask } = this.#blockWithSpace();
-    let slot = slotOf(index) & mask;
-    while (words[SLOT_WORDS * slot + INDEX_WORD] !== 0) slot = (slot + 1) & mask;
-    const at = SLOT_WORDS * slot;
-    for (let word = 0; word < UUID_WORDS; word += 1) words[at + word] = scratch[REQUEST + word] ?? 0;
-    words[at + INDEX_WORD] = ((index + 1) << 8) | kind;
-    if (kind > EXISTS) return;
-    for (let word = 0; word < UUID_WORDS; word += 1) words[at + GRANT_WORD + word] = scratch[GRANT + word] ?? 0;
+    (expires(kind) ? this.#expiringBlocks : this.#blocks).add(scratch, index, kind);
   }
 
-  /** At most three of four slots are used. */
-  #blockWithSpace(): Block {
-    const last = this.#blocks.at(-1);
-    if (last !== undefined && 4 * (last.used + 1) <= 3 * (last.mask + 1)) {
-      last.used += 1;
-      return last;
-    }
-    const slots = last === undefined ? BLOCK_SLOTS_MIN : Math.min(BLOCK_GROWTH * (last.mask + 1), BLOCK_SLOTS_MAX);
-    const block = { words: new Uint32Array(SLOT_WORDS * slots), mask: slots - 1, used: 1 };
-    this.#blocks.push(block);
-    this.#bytes += ARRAY_BYTES + block.words.byteLength;
-    return block;
-  }
-
-  /** For kinds 0 and 1 the grant id is in `scratch` afterwards. Stores an outcome of kind `OTHER` as an object. */
+  /** For kinds below `SHARED` the grant is in `scratch` afterwards. Stores an outcome of kind `OTHER` as an object. */
   #kindOf(operation: DecidedOperation): number {
     const { outcome } = operation;
     const kind = grantKindOf(outcome);
@@ -283,57 +285,34 @@ export class OperationTable {
   }
 
   find(requestId: string, index: number): OperationOutcome | undefined {
-    if (this.#blocks.length > 0 && index <= INDEX_MAX && readRequestId(requestId)) {
-      const found = this.#findInBlocks(requestId, index);
-      if (found !== undefined) return found;
+    if (this.bytes > 0 && index <= INDEX_MAX && readRequestId(requestId)) {
+      const found = this.#blocks.find(scratch, index) ?? this.#expiringBlocks.find(scratch, index);
+      if (found !== undefined) {
+        const { kind, words, at } = found;
+        const expiresAtMs = expires(kind) ? expiryAt(words, at + UUID_WORDS) : undefined;
+        return this.#outcomeOf(kind, requestId, index, { words, at, expiresAtMs });
+      }
     }
     const runs = this.#runs.size === 0 ? undefined : this.#runs.get(requestId);
     for (const run of runs ?? []) {
       const position = index - run.first;
       const kind = position < 0 ? undefined : run.kinds[position];
       if (kind === undefined) continue;
-      return this.#outcomeOf(kind, requestId, index, run.grantIds, UUID_WORDS * position);
+      const expiresAtMs = expires(kind) ? run.expiries?.[position] : undefined;
+      const at = UUID_WORDS * position;
+      return this.#outcomeOf(kind, requestId, index, { words: run.grantIds, at, expiresAtMs });
     }
     return this.#others.size === 0 ? undefined : this.#findOther(requestId, index);
-  }
-
-  #findInBlocks(requestId: string, index: number): OperationOutcome | undefined {
-    const [first, second, third, fourth] = [scratch[0], scratch[1], scratch[2], scratch[3]];
-    for (const { words, mask } of this.#blocks) {
-      for (let slot = slotOf(index) & mask; ; slot = (slot + 1) & mask) {
-        const at = SLOT_WORDS * slot;
-        const indexAndKind = words[at + INDEX_WORD] ?? 0;
-        if (indexAndKind === 0) break;
-        if (
-          indexAndKind >>> 8 === index + 1 &&
-          words[at + 3] === fourth &&
-          words[at + 2] === third &&
-          words[at + 1] === second &&
-          words[at] === first
-        ) {
-          return this.#outcomeOf(indexAndKind & 255, requestId, index, words, at + GRANT_WORD);
-        }
-      }
-    }
-    return undefined;
   }
 
   #outcomeOf(
     kind: number,
     requestId: string,
     index: number,
-    words: Uint32Array | undefined,
-    at: number,
+    { words, at, expiresAtMs }: StoredGrant,
   ): OperationOutcome | undefined {
     if (kind === OTHER) return this.#findOther(requestId, index);
     if (kind >= SHARED || words === undefined) return this.#shared[kind - SHARED];
-    const attributes = attributesOfId(GRANT_PREFIX + uuidTextOf(words, at));
-    return { result: { kind: 'grant', grant: { kind: kind === CREATED ? 'created' : 'exists', ...attributes } } };
+    return grantOutcome(kind, GRANT_PREFIX + uuidTextOf(words, at), expiresAtMs);
   }
 }
-
-/**
- * The slot at which the search for the request id in `scratch` and an index starts. The last word of a UUIDv7 is
- * random.
- */
-const slotOf = (index: number): number => (scratch[REQUEST + UUID_WORDS - 1] ?? 0) ^ Math.imul(index, 0x9e3779b1);

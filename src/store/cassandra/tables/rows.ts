@@ -6,6 +6,7 @@ import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
+import { decodeTenantState } from '../../../core/tenant-state-text.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
@@ -21,7 +22,6 @@ import type {
   ObjectGrantRow,
   SlotRow,
 } from '../../store.ts';
-import { decodeTenantState } from '../../tenant-state-text.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';

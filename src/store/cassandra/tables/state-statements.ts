@@ -6,8 +6,8 @@
 import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
+import { encodeTenantState } from '../../../core/tenant-state-text.ts';
 import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../../store.ts';
-import { encodeTenantState } from '../../tenant-state-text.ts';
 import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
 import { EXPIRY_COLUMNS, GRANT_COLUMNS } from './rows.ts';

@@ -5,6 +5,7 @@ import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
+import { decodeTenantState } from '../../../core/tenant-state-text.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
@@ -19,7 +20,6 @@ import type {
   ObjectGrantRow,
   SlotRow,
 } from '../../store.ts';
-import { decodeTenantState } from '../../tenant-state-text.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
 
 export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';

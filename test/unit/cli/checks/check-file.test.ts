@@ -44,7 +44,9 @@ describe('checks of a file', () => {
       'AUTHORIZED  SUBJECT RELATION OBJECT\ntrue        user:ann viewer doc:a\ntrue        user:ann viewer doc:a,b\n',
     );
     assert.match(all.stderr, /^2 lines: 2 authorized, 0 not authorized, 0 refused\n$/);
-    const denied = await check(['-f', '-'], { stdin: 'user:ann\tviewer\tdoc:a\nuser:bob\tviewer\tdoc:a\n' });
+    const denied = await check(['-f', '-'], {
+      stdin: 'user:ann\tviewer\tdoc:a\t2090-01-31T12:00:00.000Z\nuser:bob\tviewer\tdoc:a\n',
+    });
     assert.equal(denied.code, 3);
     assert.match(denied.stdout, /\nfalse {7}user:bob viewer doc:a\n$/);
   });
@@ -78,7 +80,7 @@ describe('checks of a file', () => {
     const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });
     assert.equal(
       csv.stdout,
-      'line,subject,relation,object,authorized,error\n1,user:ann,viewer,"doc:a,b",true,\n2,,,,,"The line has 2 columns instead of 3: subject, relation and object, separated by tabs."\n',
+      'line,subject,relation,object,authorized,error\n1,user:ann,viewer,"doc:a,b",true,\n2,,,,,"The line has 2 columns instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by tabs."\n',
     );
   });
 

@@ -259,7 +259,14 @@ describe('export', () => {
     // Long enough that what precedes the fault has left the service.
     const lines = Array.from({ length: 3000 }, (_, index) => `user:a\tviewer\tdoc:${'x'.repeat(200)}${index}\n`);
     await importText(tenant, lines.join(''));
-    service.operator.faults.push(undefined, undefined, new GrantdError('unavailable', 'The owner has gone.'));
+    // After those that read the rules, and the first page.
+    service.operator.faults.push(
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      new GrantdError('unavailable', 'The owner has gone.'),
+    );
     const run = await grantd(['export', '--tenant', tenant]);
     assert.equal(run.code, 1);
     assert.match(run.stderr, /The export is incomplete: it stopped after/);

@@ -63,6 +63,7 @@ test('three columns become JSON, whatever is in them, and a fourth is the expiry
   const encode = (text: string) => encodeLine({ number: 1, bytes: Buffer.from(text), cut: false }, 'tsv');
   assert.deepEqual(encode('a"b\tc\\d\té'), { json: '{"subject":"a\\"b","relation":"c\\\\d","object":"é"}' });
   assert.deepEqual(encode('a\tb\tc\td'), { json: '{"subject":"a","relation":"b","object":"c","expires_at":"d"}' });
+  assert.deepEqual(encode('a\tb\tc\t'), { json: '{"subject":"a","relation":"b","object":"c"}' });
   assert.equal(encode(''), undefined);
   for (const text of ['a', 'a\tb', 'a\tb\tc\td\te', ' ']) assert.ok('refusal' in (encode(text) ?? {}), text);
 });

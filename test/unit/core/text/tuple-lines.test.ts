@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linesOf, parseTupleLines } from '../../../../src/core/text/tuple-lines.ts';
 
+const NOW_MS = Date.UTC(2026, 0, 1);
+
 const parse = (text: string) =>
-  parseTupleLines(linesOf(text)).map((line) =>
-    'tuple' in line
-      ? `${line.number} ${line.tuple.subject}|${line.tuple.relation}|${line.tuple.object}`
-      : `${line.number} ${line.refusal}`,
-  );
+  parseTupleLines(linesOf(text), NOW_MS).map((line) => {
+    if ('refusal' in line) return `${line.number} ${line.refusal}`;
+    const { subject, relation, object, expiresAtMs } = line.tuple;
+    return `${line.number} ${[subject, relation, object, ...(expiresAtMs === undefined ? [] : [expiresAtMs])].join('|')}`;
+  });
 
 test('a line is separated by commas, spaces or tabs, whatever is around it', () => {
   const lines = [
@@ -37,13 +39,40 @@ test('a line is separated by commas, spaces or tabs, whatever is around it', () 
 });
 
 test('a line that is no tuple is refused with its number and what is wrong', () => {
-  const lines = ['user:ada viewer', 'user:ada viewer doc:1 doc:2', 'ada viewer doc:1', 'user:ada reads doc:1', 'x'];
+  const lines = [
+    'user:ada viewer',
+    'user:ada viewer doc:1 2030-01-31T12:00:00Z doc:2',
+    'ada viewer doc:1',
+    'user:ada reads doc:1',
+    'x',
+  ];
   const [short, long, subject, relation, single] = parse(lines.join('\n'));
-  assert.equal(short, '1 The line has 2 parts instead of 3: subject, relation and object.');
-  assert.match(long ?? '', /^2 The line has 4 parts/);
+  assert.equal(short, '1 The line has 2 parts instead of 3 or 4: subject, relation, object and perhaps the expiry.');
+  assert.match(long ?? '', /^2 The line has 5 parts/);
   assert.match(subject ?? '', /^3 "subject" must be namespace:external_id/);
   assert.match(relation ?? '', /^4 "relation" must be one of/);
   assert.match(single ?? '', /^5 The line has 1 part instead/);
+});
+
+test('a fourth part is the expiry, which lies in the future', () => {
+  const expiresAtMs = Date.UTC(2030, 0, 31, 12);
+  const lines = [
+    'user:ada viewer doc:1 2030-01-31T12:00:00Z',
+    'user:ada,viewer,doc:2, 2030-01-31T14:00:00+02:00',
+    'user:ada,viewer,"doc:a,b",',
+    'user:ada viewer doc:4 2030-01-31T12:00:00',
+    'user:ada viewer doc:5 2020-01-31T12:00:00Z',
+    'user:ada viewer doc:6 2190-01-31T12:00:00Z',
+    'user:ada viewer doc:1',
+  ];
+  const [first, second, third, vague, past, far, again] = parse(lines.join('\n'));
+  assert.equal(first, `1 user:ada|viewer|doc:1|${expiresAtMs}`);
+  assert.equal(second, `2 user:ada|viewer|doc:2|${expiresAtMs}`);
+  assert.equal(third, '3 user:ada|viewer|doc:a,b');
+  assert.match(vague ?? '', /^4 "expires_at" must be an ISO 8601 timestamp with a time zone/);
+  assert.match(past ?? '', /^5 "expires_at" must be a moment in the future/);
+  assert.match(far ?? '', /^6 "expires_at" must be within 100 years/);
+  assert.equal(again, '7 The same grant is in line 1.');
 });
 
 test('a tuple that occurs again is refused, in whatever form', () => {

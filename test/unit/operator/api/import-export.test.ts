@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
-import { assertProblem, callOperator, type Reply } from '../operator-call.ts';
+import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
 
 let service: ConsoleService;
 
@@ -112,14 +112,7 @@ describe('export', () => {
     const ndjson = await call('GET', `/tenants/${id}/export`);
     assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson');
     const records = linesOf(ndjson.text);
-    assert.deepEqual(Object.keys(records[0]), [
-      'grant_id',
-      'subject',
-      'relation',
-      'object',
-      'created_at',
-      'expires_at',
-    ]);
+    assert.deepEqual(Object.keys(records[0]), GRANT_FIELDS);
     assert.deepEqual(
       records.map(({ subject, relation, object }) => `${subject}\t${relation}\t${object}`),
       expected,

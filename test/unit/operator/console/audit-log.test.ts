@@ -63,6 +63,18 @@ async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promis
 }
 
 describe('the audit log', () => {
+  it('tells a change of rules in a few words, however long they are', async () => {
+    const tenantId = await createTenant();
+    const rules = { rules: Array.from({ length: 200 }, () => ({ name: 'a_name' })), groups: true, public: ['user'] };
+    const former = { rules: [{ name: 'a_name' }], groups: false, public: [] };
+    const change = JSON.stringify({ action: 'rules.updated', rules, former });
+    await withRows([{ change }, { change: '{"action":"rules.updated","rules":7}' }], async () => {
+      const { text } = await read(tenantId);
+      assert.match(text, /rules\.updated<\/span> 200 rules, groups, 1 public \(before: 1 rule\)/);
+      assert.doesNotMatch(text, /a_name/);
+    });
+  });
+
   it('shows what fits every field, and nothing else', async () => {
     const tenantId = await createTenant(['doc:1', 'doc:2', 'doc:3']);
     assert.deepEqual(objectsOf((await read(tenantId)).text), ['doc:3', 'doc:2', 'doc:1']);

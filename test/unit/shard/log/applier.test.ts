@@ -6,6 +6,7 @@ import { parseTenantId } from '../../../../src/core/ids.ts';
 import type { CommittedEntry } from '../../../../src/shard/log/appender-ports.ts';
 import { Applier } from '../../../../src/shard/log/applier.ts';
 import { IdempotencyWindow } from '../../../../src/shard/log/idempotency/window.ts';
+import type { Change } from '../../../../src/shard/log-changes.ts';
 import { WriteMemory } from '../../../../src/shard/memory/write-memory.ts';
 import type { StateStore } from '../../../../src/store/store.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -58,6 +59,23 @@ class Bench {
     this.#seq += 1;
     const base = this.#seq * 10_000;
     const names = Array.from({ length: changes }, (_, index) => `n${index}`);
+    this.#addChanges(
+      base,
+      names.map((name) => ({ kind: 'namespace-created', name, createdAtMs: 1 })),
+    );
+  }
+
+  /** An entry that sets rules of that length: two rows, and one of the audit log. */
+  addRules(length: number): void {
+    assert.ok(TENANT !== undefined);
+    this.#seq += 1;
+    const rules = JSON.stringify({ rules: 'x'.repeat(length) });
+    const tenant = { tenantId: TENANT, name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+    this.#addChanges(this.#seq * 10_000, [{ kind: 'rules-updated', tenant, rules, former: rules }]);
+  }
+
+  #addChanges(base: number, changes: readonly Change[]): void {
+    assert.ok(TENANT !== undefined);
     const entry: CommittedEntry = {
       seq: this.#seq,
       base,
@@ -69,7 +87,7 @@ class Bench {
           requestId: `req_${this.#seq}`,
           index: 0,
           atMs: 1,
-          changes: names.map((name) => ({ kind: 'namespace-created', name, createdAtMs: 1 })),
+          changes,
         },
       ],
     };
@@ -83,6 +101,16 @@ class Bench {
 }
 
 describe('write-behind', () => {
+  it('writes few long rows in one call, since one is as long as hundreds of others', async () => {
+    const bench = new Bench();
+    for (let index = 0; index < 100; index += 1) bench.addRules(64 * 1024);
+    await bench.clock.advance(1000);
+    assert.equal(bench.written, 300);
+    // 16 MiB of memory at most, at four bytes for each character of both texts.
+    assert.ok(Math.max(...bench.calls.map(({ rows }) => rows)) <= 3 * 32, JSON.stringify(bench.calls));
+    assert.ok(bench.calls.length >= 4);
+  });
+
   it('gathers the entries of half a second, and again of the next', async () => {
     const bench = new Bench();
     for (let each = 0; each < 8; each += 1) {

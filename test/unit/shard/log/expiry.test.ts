@@ -76,6 +76,27 @@ for (const whole of [true, false]) {
   });
 }
 
+test('an answer from memory does not outlive the expiry of its grant, and nothing is read for that', async () => {
+  const wall = new Wall();
+  const { slot } = await openWith(wall);
+  const handle = await slot.handle(await slot.createTenant());
+  await write(slot, handle, ANN, START_MS + 1000);
+  await write(slot, handle, tuple('user:ann', 'doc:2'));
+  assert.equal(await slot.check(handle, ANN), true);
+  slot.faults.turn('hold', ['listGrants', 'readGrant']);
+  for (const [ms, held] of [
+    [START_MS + 999, true],
+    [START_MS + 1000, false],
+    [START_MS + 1001, false],
+  ] as const) {
+    wall.ms = ms;
+    assert.equal(authorizedBy(await checkOne(slot, handle, ANN)), held);
+    const { authorized } = await slot.connection.checkBulk(handle, columnsOf([ANN, tuple('user:ann', 'doc:2')]));
+    assert.deepEqual(authorized, [held, true]);
+  }
+  slot.kill();
+});
+
 test('nobody is told that a grant has expired before the log says so, and one entry says it for all', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);

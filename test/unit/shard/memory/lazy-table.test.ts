@@ -31,6 +31,23 @@ function createTable(bytesMax = 1_000_000) {
 
 const rowsOf = (table: LazyTable<string>) => Object.fromEntries(table.rows);
 
+test('its rows are counted by their own size, whether they were read, replaced or deleted', async () => {
+  const budget = new MemoryBudget(1_000_000, new FairTurns(systemClock));
+  const read = async () => new Map([['a', 'x'.repeat(100)]]);
+  const table = new LazyTable<string>(budget, read, (row) => row.length);
+  using _pin = await table.pin();
+  assert.equal(budget.pageBytes, 100);
+  table.commit('b', 'x'.repeat(50), 1);
+  assert.equal(budget.pageBytes, 150);
+  table.commit('a', 'x', 2);
+  assert.equal(budget.pageBytes, 51);
+  table.commit('b', null, 3);
+  table.commit('c', null, 4);
+  assert.equal(budget.pageBytes, 1);
+  table.drop();
+  assert.equal(budget.pageBytes, 0);
+});
+
 test('it is read once however many wait, and every one of them pins it', async () => {
   const { table, reads } = createTable();
   const pins = [table.pin(), table.pin(), table.pin()];

@@ -41,6 +41,11 @@ test('an idle tenant takes some hundred bytes, one in use some more, and both ar
   const usedBytes = (liveBytes() - before) / TENANTS;
   const countedUsed = budget.bytes / TENANTS;
   assert.ok(usedBytes <= USED_BYTES_MAX && usedBytes <= 1.2 * countedUsed, `${usedBytes}, ${countedUsed} counted`);
+  // What holds the rules of those that have some.
+  for (const { rules } of tenants) assert.equal(rules.loaded, undefined);
+  const ruledBytes = (liveBytes() - before) / TENANTS;
+  const countedRuled = budget.bytes / TENANTS;
+  assert.ok(ruledBytes <= USED_BYTES_MAX + 1500 && ruledBytes <= 1.2 * countedRuled, `${ruledBytes}, ${countedRuled}`);
   for (const memory of tenants) memory.drop();
   assert.equal(budget.bytes, 0);
 });

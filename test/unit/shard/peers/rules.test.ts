@@ -11,6 +11,7 @@ import {
   textOfRules,
 } from '../../../../src/rules/rule-set.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
+import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import {
   auditLogPage,
   ids,
@@ -150,6 +151,42 @@ test('rules in memory are counted, evicted and read again', async () => {
   assert.ok(slot.budget.pageBytes < 5 * textOfRules(LONG).length);
   assert.deepEqual(await slot.connection.readRules(handle), LONG);
   slot.kill();
+});
+
+test('rules that state lacks are those that were committed, even if they were evicted', async () => {
+  const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000 });
+  await write(slot, handle, FIRST);
+  await slot.applied();
+  slot.faults.turn('hold', WRITE_BEHIND);
+  await write(slot, handle, LONG);
+  const rules = slot.tenure.tenants.get(tenantId)?.rules;
+  for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
+  assert.equal(rules?.loaded, undefined);
+  assert.deepEqual(await slot.connection.readRules(handle), LONG);
+  slot.faults.restore(WRITE_BEHIND);
+  slot.kill();
+});
+
+test('reads, tries and writes that wait for the rules share one read of the store', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  await write(slot, handle, FIRST);
+  await slot.applied();
+  await slot.tenure.checkpointed();
+  const next = await slot.restart();
+  const number = await next.handle(tenantId);
+  next.faults.turn('hold', ['readRules']);
+  const reads = [
+    next.connection.readRules(number),
+    next.connection.previewRules(number, { ruleSet: FIRST, ifMatch: undefined }),
+  ];
+  const second = write(next, number, SECOND);
+  await waitFor(() => next.faults.heldCalls() === 1);
+  next.faults.restore(['readRules']);
+  assert.deepEqual((await Promise.all(reads))[0], FIRST);
+  await second;
+  assert.deepEqual(await next.connection.readRules(number), SECOND);
+  assert.deepEqual(next.tenure.tenants.get(tenantId)?.rules.loaded?.ruleSet, SECOND);
+  next.kill();
 });
 
 test('stored rules that are not those of the record are never answered from', async () => {

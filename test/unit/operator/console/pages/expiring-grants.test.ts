@@ -82,6 +82,17 @@ describe('the expiry of a grant', () => {
     assert.match(await shown(), /<div class="cell">never<\/div>/);
   });
 
+  it('is taken from a fourth part of pasted lines, and nothing is created if one has passed', async () => {
+    const paste = (lines: string) => visitor.post(`${base}/lines`, { lines });
+    const past = await paste('user:ada viewer doc:1\nuser:ada viewer doc:2 2020-01-31T12:00:00Z');
+    assert.equal(past.status, 422);
+    assert.match(past.text, /Line 2: &quot;expires_at&quot; must be a moment in the future/);
+    assert.deepEqual(await expiries(), []);
+    const pasted = await paste('user:ada viewer doc:1\nuser:ada viewer doc:2 2090-01-31T12:00:00Z');
+    assert.equal(pasted.status, 303, pasted.text);
+    assert.deepEqual(await expiries(), [undefined, Date.UTC(2090, 0, 31, 12)]);
+  });
+
   it('is the same again once a revocation is undone', async () => {
     await create({ expires: 'date', 'expires-at': '2090-01-31T12:30:15.250' });
     const [link = ''] = /\/console\/[^"]*\/revoke\?[^"]*/.exec(await shown()) ?? [];

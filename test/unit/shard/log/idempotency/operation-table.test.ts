@@ -13,23 +13,29 @@ import {
 import { liveBytes } from '../../live-bytes.ts';
 import { ids } from '../../tools.ts';
 
-const created = (kind: 'created' | 'exists' = 'created'): OperationOutcome => {
+const EXPIRY_MS = 4_099_248_001_234;
+
+function grantOf(expiresAtMs?: number) {
   const grantId = ids.create('grt');
-  return { result: { kind: 'grant', grant: { kind, grantId, createdAtMs: timeOfId(grantId) ?? 0 } } };
-};
+  return { grantId, createdAtMs: timeOfId(grantId) ?? 0, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
+}
+
+const created = (kind: 'created' | 'exists' = 'created', expiresAtMs?: number): OperationOutcome => ({
+  result: { kind: 'grant', grant: { kind, ...grantOf(expiresAtMs) } },
+});
 
 /** A bulk write of so many grants, and as many revocations. */
-function bulkWritten(count: number): OperationOutcome {
-  const grants = Array.from({ length: count }, (_, index) => {
-    const grantId = ids.create('grt');
-    return { created: index % 2 === 0, grantId, createdAtMs: timeOfId(grantId) ?? 0 };
-  });
+function bulkWritten(count: number, expiresAtMs?: number): OperationOutcome {
+  const grants = Array.from({ length: count }, (_, index) => ({
+    created: index % 2 === 0,
+    ...grantOf(index % 3 === 0 ? expiresAtMs : undefined),
+  }));
   const revoked = grants.map(({ created: isNew }) => !isNew);
   return { result: { kind: 'bulk', bulk: { kind: 'written', grants, revoked } } };
 }
 
 const outcome: fc.Arbitrary<OperationOutcome> = fc
-  .record({ kind: fc.nat(15), text: fc.string(), number: fc.integer() })
+  .record({ kind: fc.nat(20), text: fc.string(), number: fc.integer() })
   .map(({ kind, text, number }): OperationOutcome => {
     const tenantId = parseTenantId(ids.create('ten'));
     const keyId = parseKeyId(ids.create('key'));
@@ -75,6 +81,15 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
         const grants = [{ created: true, grantId: text, createdAtMs: number }];
         return { result: { kind: 'bulk', bulk: { kind: 'written', grants, revoked: [] } } };
       }
+      case 16:
+        return created('created', EXPIRY_MS + number);
+      case 17:
+        return created('exists', EXPIRY_MS + number);
+      case 18:
+        return bulkWritten(Math.abs(number) % 5, EXPIRY_MS + number);
+      case 19:
+        // Of a log that another program has written.
+        return number > 0 ? created('created', -number) : bulkWritten(2, 0);
       default:
         return created();
     }
@@ -139,16 +154,26 @@ test('whatever is decided is found again as it was, in batches of any requests, 
   );
 });
 
-for (const { name, requests, lines, bytesMax } of [
-  { name: 'the lines of an import', requests: 200, lines: 512, bytesMax: 20 },
-  { name: 'single writes', requests: 50_000, lines: 1, bytesMax: 80 },
+for (const { name, requests, lines, bytesMax, expiresAtMs } of [
+  { name: 'the lines of an import', requests: 200, lines: 512, bytesMax: 20, expiresAtMs: undefined },
+  { name: 'single writes', requests: 50_000, lines: 1, bytesMax: 80, expiresAtMs: undefined },
+  {
+    name: 'the lines of an import of grants that expire',
+    requests: 200,
+    lines: 512,
+    bytesMax: 28,
+    expiresAtMs: EXPIRY_MS,
+  },
+  { name: 'single writes of grants that expire', requests: 50_000, lines: 1, bytesMax: 98, expiresAtMs: EXPIRY_MS },
 ]) {
   test(`${name} take at most ${bytesMax} bytes each, as they are counted and as they are`, () => {
     const before = liveBytes();
     const table = new OperationTable();
     for (let request = 0; request < requests; request += 1) {
       const requestId = ids.create('req');
-      table.add(Array.from({ length: lines }, (_, index) => ({ requestId, index, outcome: created() })));
+      table.add(
+        Array.from({ length: lines }, (_, index) => ({ requestId, index, outcome: created('created', expiresAtMs) })),
+      );
     }
     const taken = liveBytes() - before;
     const count = requests * lines;

@@ -2,8 +2,8 @@
 // know rules takes the text of a tenant with rules for an unknown state, and refuses the slot: it would answer from the
 // tenant's grants alone.
 
-import { assert } from '../core/assert.ts';
-import type { Tenant } from '../core/tenants.ts';
+import { assert } from './assert.ts';
+import type { Tenant } from './tenants.ts';
 
 const FORM = /^(active|suspended|deleting|deleted)(?: rules:([0-9a-f]{32}))?$/;
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeTenantState, encodeTenantState } from '../../../src/core/tenant-state-text.ts';
 import type { Tenant } from '../../../src/core/tenants.ts';
-import { decodeTenantState, encodeTenantState } from '../../../src/store/tenant-state-text.ts';
 import { newTenantId } from '../../kit/store/store-fixtures.ts';
 
 const REVISION = '0123456789abcdef0123456789abcdef';
