@@ -108,7 +108,11 @@ class CheckRun {
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
   /** Decides the check at `index`. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
-  decide({ subject, relation, object }: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+  decide(
+    { subject, relation, object }: NamedTuple,
+    index: number,
+    spentMax: number,
+  ): 'decided' | 'missing' | 'interrupted' {
     const rules = this.#rules;
     const number = rules.numberOf(relation);
     if (number === undefined) throw undefinedName(relation, this.#checks.list, index);
