@@ -114,6 +114,7 @@ export class GrantedSearch {
 
   #follow(subject: string, relations: number, way: Pick<Source, 'depth' | 'after' | 'names'>): void {
     this.#followed.add(subject);
+    if (this.cost.isSpent) return;
     for (const { relation, texts } of this.cost.enumerate(this.#graph.objectsOf(subject, relations))) {
       if (texts.length > 0) this.#sources.push({ relation, texts, subject, ...way });
     }

@@ -57,6 +57,8 @@ export class SearchCost {
   misses = false;
   /** The first bound that kept the search from being complete. */
   exceeded: Bound | undefined;
+  /** No more grants may be looked at, so none need to be enumerated. */
+  isSpent = false;
 
   constructor(limits: SearchLimits) {
     this.#limits = limits;
@@ -90,7 +92,7 @@ export class SearchCost {
   /** How many of that many grants the search may look at now. */
   look(count: number): number {
     const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
-    if (allowed < count) this.#exceed('grantsMax');
+    if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
     this.grants += allowed;
     return allowed;
   }

@@ -77,7 +77,7 @@ export class WantedSearch {
     }
     const visit = this.#queue[this.#next];
     this.#next += 1;
-    if (visit === undefined) return;
+    if (visit === undefined || this.cost.isSpent) return;
     const { object, wanted } = visit;
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
       for (const { relation, texts } of lists)

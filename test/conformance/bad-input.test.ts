@@ -291,6 +291,68 @@ describe('bad input', () => {
     }
   });
 
+  it('POST /v1/check takes true or false for explain', async () => {
+    for (const explain of ['yes', 'true', 1, 0, null, [], {}]) {
+      const body = { ...TUPLE, explain };
+      const detail = await refuses({ method: 'POST', path: '/v1/check', body }, 400, 'invalid-request');
+      assert.match(detail, /^"explain" must be true or false/, String(explain));
+    }
+    await refuses({ method: 'POST', path: '/v1/check', body: { explain: 'yes' } }, 400, 'invalid-subject');
+  });
+
+  it('a text that is no name of a relation is refused, whatever the rules of the tenant are', async () => {
+    const { key: ruled } = await service.createTenant();
+    const rules = { rules: [{ namespace: 'document', name: 'can_read', any_of: ['viewer', 'can_read from parent'] }] };
+    assert.equal((await service.send({ method: 'PUT', path: '/v1/rules', key: ruled, body: rules })).status, 200);
+    for (const relation of [
+      'can read',
+      'can_read from parent',
+      'can_read ',
+      ' can_read',
+      'can_read\n',
+      'can_read#member',
+      'document:1#can_read',
+      '_can_read',
+      '9read',
+      'n'.repeat(65),
+      'ün',
+      'can_read\u0000',
+      '\ud800',
+      'CAN_READ',
+      '__proto__',
+      'constructor',
+      'hasOwnProperty',
+    ]) {
+      const body = { ...TUPLE, relation };
+      const calls: [CallOptions, string][] = [
+        [{ method: 'POST', path: '/v1/check', body }, 'relation'],
+        [{ method: 'POST', path: '/v1/check', body: { ...body, explain: true } }, 'relation'],
+        [{ method: 'POST', path: '/v1/check/bulk', body: { checks: [TUPLE, body] } }, 'checks\\[1\\]\\.relation'],
+      ];
+      if (relation.isWellFormed()) {
+        const named = new URLSearchParams({ relation });
+        calls.push([{ method: 'GET', path: `/v1/objects?subject=user:ada&${named}` }, 'relation']);
+        calls.push([{ method: 'GET', path: `/v1/subjects?object=document:plan&${named}` }, 'relation']);
+      }
+      for (const [options, place] of calls) {
+        for (const each of [key, ruled]) {
+          const detail = await refuses({ ...options, key: each }, 400, 'invalid-relation');
+          assert.match(detail, new RegExp(`^"${place}" must be one of `), JSON.stringify(relation));
+        }
+      }
+    }
+  });
+
+  it('via is direct or nothing', async () => {
+    for (const via of ['', 'Direct', 'rules', 'direct ', 'true']) {
+      for (const path of ['/v1/objects?subject=user:ada', '/v1/subjects?object=document:plan']) {
+        const query = new URLSearchParams({ relation: 'viewer', via });
+        const detail = await refuses({ method: 'GET', path: `${path}&${query}` }, 400, 'invalid-request');
+        assert.match(detail, /^"via" must be direct/);
+      }
+    }
+  });
+
   it('the first bad field in the order subject, relation, object decides', async () => {
     await refuses({ method: 'POST', path: '/v1/check', body: {} }, 400, 'invalid-subject');
     await refuses({ method: 'POST', path: '/v1/check', body: { subject: 'a:b' } }, 400, 'invalid-relation');

@@ -107,11 +107,15 @@ class CheckRun {
   readonly restsOn = (subject: string, object: string): boolean =>
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
-  /** Decides the next check. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
-  decide({ subject, relation, object }: NamedTuple, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+  /** Decides the check at `index`. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
+  decide(
+    { subject, relation, object }: NamedTuple,
+    index: number,
+    spentMax: number,
+  ): 'decided' | 'missing' | 'interrupted' {
     const rules = this.#rules;
     const number = rules.numberOf(relation);
-    if (number === undefined) throw undefinedName(relation, this.#checks.list, this.#authorized.length);
+    if (number === undefined) throw undefinedName(relation, this.#checks.list, index);
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
     const { explain } = this.#checks;
@@ -154,8 +158,8 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory);
   const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks);
-  for (const check of checks.checks) {
-    if (run.decide(check, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
+  for (const [index, check] of checks.checks.entries()) {
+    if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }
   return run.waits ? undefined : run.answers;
 }
@@ -198,7 +202,8 @@ async function runInSteps(
   using watch = memory.watchGrants(run.restsOn);
   const turn = (): Promise<void> => turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
   let stepMax = SPENT_PER_STEP_MAX;
-  for (const check of checks) {
+  let misses = false;
+  for (const [index, check] of checks.entries()) {
     if (run.spent > stepMax) {
       await turn();
       assertWanted();
@@ -206,7 +211,8 @@ async function runInSteps(
       run.startStep();
       stepMax = run.spent + SPENT_PER_STEP_MAX;
     }
-    if (run.decide(check, Number.POSITIVE_INFINITY) === 'missing') return 'missing';
+    // What the others miss is loaded in the same round.
+    if (run.decide(check, index, Number.POSITIVE_INFINITY) === 'missing') misses = true;
   }
-  return 'decided';
+  return misses ? 'missing' : 'decided';
 }

@@ -245,7 +245,17 @@ export class PageGraph implements Graph, Disposable {
   attributesOf({ subject, relation, object }: Step): GrantAttributes | undefined {
     const page = this.#memory.pages.get(subject);
     const facts = page && this.#facts(page, relation, object);
-    return facts ?? this.#memory.objectPages.get(object)?.find(relation, subject) ?? undefined;
+    if (facts) return facts;
+    return (
+      this.#memory.objectPages.get(object)?.find(relation, subject) ??
+      this.#rowOf('subject', subject, relation, object) ??
+      this.#rowOf('object', object, relation, subject)
+    );
+  }
+
+  #rowOf(side: Side, entity: string, relation: number, counterpart: string): GrantAttributes | undefined {
+    const rows = this.#ranges?.get(`${side} ${tupleKey(entity, relation, '')}`)?.current();
+    return rows?.find((row) => row.counterpart === counterpart);
   }
 }
 

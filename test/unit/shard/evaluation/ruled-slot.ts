@@ -1,0 +1,131 @@
+// One tenant with rules on a slot over a store in memory, and the same grants as a plain list, which the definition of
+// rules is asked about.
+
+import assert from 'node:assert/strict';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
+import type { NamedTuple } from '../../../../src/rules/questions.ts';
+import { parseRuleSet, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import type { NamedAnswer } from '../../../../src/shard/shard.ts';
+import { type NaiveGrant, naiveHeld } from '../../../kit/naive-rules.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
+import { type OpenSlot, openSlot, type SlotOptions } from '../tools.ts';
+
+const WRITES_PER_CALL = 100;
+
+export const relationOf = (text: string): Relation => {
+  if (isRelation(text)) return text;
+  throw new Error(`${text} is no built-in relation.`);
+};
+
+/** `subject relation object`, parts separated by white space. */
+export function grantOf(text: string): NaiveGrant {
+  const [subject = '', relation = '', object = ''] = text.split(' ');
+  return { subject, relation, object };
+}
+
+export class RuledSlot {
+  slot: OpenSlot;
+  handle: number;
+  readonly tenantId: TenantId;
+  readonly #options: SlotOptions;
+
+  private constructor(slot: OpenSlot, handle: number, tenantId: TenantId, options: SlotOptions) {
+    this.slot = slot;
+    this.handle = handle;
+    this.tenantId = tenantId;
+    this.#options = options;
+  }
+
+  static async open(rules: object, grants: readonly NaiveGrant[] = [], options: SlotOptions = {}): Promise<RuledSlot> {
+    const { slot, handle, tenantId } = await openSlot(options);
+    const ruled = new RuledSlot(slot, handle, tenantId, options);
+    await ruled.setRules(rules);
+    await ruled.write(grants);
+    return ruled;
+  }
+
+  async setRules(rules: object): Promise<void> {
+    await this.setRuleSet(parseRuleSet(rules));
+  }
+
+  async setRuleSet(ruleSet: RuleSet): Promise<void> {
+    await this.slot.connection.writeRules(this.handle, this.slot.attempt(), { ruleSet, ifMatch: undefined });
+  }
+
+  async write(grants: readonly NaiveGrant[], revoke = false): Promise<void> {
+    for (let start = 0; start < grants.length; start += WRITES_PER_CALL) {
+      const part = grants.slice(start, start + WRITES_PER_CALL);
+      const writes = part.map((each) => ({ ...each, relation: relationOf(each.relation), revoke }));
+      await this.slot.connection.writeGrants(this.handle, this.slot.attempt(), writes);
+    }
+  }
+
+  /** Another owner, which has nothing in memory, over a store that has everything. */
+  async goCold(): Promise<void> {
+    await this.slot.applied();
+    await this.slot.tenure.checkpointed();
+    this.slot = await this.slot.restart(this.#options);
+    this.handle = await this.slot.handle(this.tenantId);
+  }
+
+  async named(checks: readonly NamedTuple[], explain = false): Promise<NamedAnswer> {
+    const answer = await this.slot.connection.checkNamed(this.handle, { checks, explain, list: 'checks' });
+    assert.equal(answer.authorized.length, checks.length);
+    return answer;
+  }
+
+  async check(text: string): Promise<boolean> {
+    return (await this.named([grantOf(text)])).authorized[0] === true;
+  }
+
+  objects(subject: string, relation: string, limit = 100, namespace?: string): Promise<readonly string[]> {
+    return readAll((cursor) =>
+      this.slot.connection.listObjects(this.handle, { subject, relation, namespace, limit, cursor }),
+    );
+  }
+
+  holders(object: string, relation: string, limit = 100, namespace?: string): Promise<readonly string[]> {
+    return readAll((cursor) =>
+      this.slot.connection.listHolders(this.handle, { object, relation, namespace, limit, cursor }),
+    );
+  }
+}
+
+/** What the definition says about one state of a tenant. */
+export class Definition {
+  readonly #ruleSet: RuleSet;
+  readonly #grants: readonly NaiveGrant[];
+  readonly #held = new Map<string, ReadonlySet<string>>();
+
+  constructor(ruleSet: RuleSet, grants: readonly NaiveGrant[]) {
+    this.#ruleSet = ruleSet;
+    this.#grants = grants;
+  }
+
+  holds({ subject, relation, object }: NamedTuple): boolean {
+    const held = this.#held.get(subject) ?? naiveHeld(this.#ruleSet, this.#grants, subject);
+    this.#held.set(subject, held);
+    return held.has(`${relation} ${object}`);
+  }
+
+  /** Whether a grant to everybody of its namespace is one to the subject. */
+  isOneOfAll(subject: string): boolean {
+    const { groups, public: namespaces } = this.#ruleSet;
+    const namespace = subject.slice(0, subject.indexOf(':'));
+    return namespaces.includes(namespace) && !subject.endsWith(':*') && !(groups && subject.includes('#'));
+  }
+
+  /** Asserts that the chain consists of grants that exist, and suffices by itself. */
+  assertChain(question: NamedTuple, chain: readonly NaiveGrant[]): void {
+    const what = `${Object.values(question).join(' ')}: ${JSON.stringify(chain)}`;
+    const same = (one: NaiveGrant) => (other: NaiveGrant) =>
+      one.subject === other.subject && one.relation === other.relation && one.object === other.object;
+    for (const grant of chain) assert.ok(this.#grants.some(same(grant)), `a grant that exists: ${what}`);
+    assert.ok(new Definition(this.#ruleSet, chain).holds(question), `it suffices: ${what}`);
+    for (const grant of chain) {
+      const rest = chain.filter((each) => !same(grant)(each));
+      assert.ok(!new Definition(this.#ruleSet, rest).holds(question), `it has no grant too many: ${what}`);
+    }
+  }
+}
