@@ -10,6 +10,7 @@ import { registerExportCommand } from './commands/export.ts';
 import { registerGrantsCommands } from './commands/grants.ts';
 import { registerImportCommand } from './commands/import.ts';
 import { registerKeysCommands } from './commands/keys.ts';
+import { registerRulesCommands } from './commands/rules.ts';
 import { registerSecretsCommand } from './commands/secrets.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
@@ -59,6 +60,7 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerImportCommand(program, context);
   registerExportCommand(program, context);
   registerUsageCommand(program, context);
+  registerRulesCommands(program, context);
   registerClusterCommands(program, context);
   registerSecretsCommand(program, context);
   registerCompletionCommand(program, context);

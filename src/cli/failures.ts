@@ -6,6 +6,8 @@ export const EXIT = Object.freeze({
   ok: 0,
   failed: 1,
   usage: 2,
+  /** `rules diff`: there is a difference, as of diff(1). */
+  differs: 1,
   /** `check`: the answer is no. */
   denied: 3,
   /** `import`: completed, but lines were refused. */
@@ -20,6 +22,7 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
   'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
   'key-not-found': '"grantd keys list" shows the existing keys.',
   'grant-not-found': '"grantd grants list" shows the grants of a subject.',
+  'precondition-failed': 'Somebody else has changed them. Look at them again: "grantd rules show".',
   'invalid-cursor':
     'A cursor is valid only for the same command with the same arguments. Start again without --cursor.',
   'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',

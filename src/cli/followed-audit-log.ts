@@ -2,6 +2,7 @@
 // prints each change once and in order, even if the service was away for a while.
 
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
+import { summaryOfChange } from '../rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
 import { type OperatorRequest, path } from './operator-client.ts';
@@ -22,9 +23,12 @@ interface FollowOptions {
   readonly before: number;
 }
 
-/** All fields of the change except its action. */
+/** All fields of the change except its action; of rules, which may be long, only how many there are. */
 export function describeEntry(record: JsonRecord): string {
-  const { action: _action, ...rest } = asRecord(record.change);
+  const { action: _action, ...fields } = asRecord(record.change);
+  const { rules, former, ...others } = fields;
+  const summary = summaryOfChange(former, rules);
+  const rest = summary === undefined ? fields : { rules: summary, ...others };
   return Object.entries(rest)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' ');

@@ -10,12 +10,14 @@ export interface OperatorTarget {
 }
 
 export interface OperatorRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /operator/v1, its parts encoded by `path`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly json?: object;
   readonly ndjson?: string;
+  /** A revision in quotes: the call fails unless what it replaces has it. */
+  readonly ifMatch?: string;
 }
 
 /** Three times the service's deadline for a request; after that, no response will come. */
@@ -71,6 +73,7 @@ export class OperatorClient {
     }
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#token}` };
     if (request.json !== undefined) headers['Content-Type'] = 'application/json';
+    if (request.ifMatch !== undefined) headers['If-Match'] = request.ifMatch;
     if (request.ndjson !== undefined) headers['Content-Type'] = 'application/x-ndjson';
     const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
     let response: Response;

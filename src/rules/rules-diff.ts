@@ -1,5 +1,6 @@
 // What differs between two rule sets, and on which stored grants a rule set depends.
 
+import { isJsonObject } from '../core/json-object.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
 import { type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
 
@@ -61,6 +62,22 @@ export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
 function isSameRule(left: Rule, right: Rule): boolean {
   const elementsOf = ({ anyOf }: Rule) => new Set(anyOf.map(textOfElement));
   return elementsOf(left).symmetricDifference(elementsOf(right)).size === 0;
+}
+
+function summaryOf(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { rules, groups, public: namespaces } = value;
+  if (!Array.isArray(rules) || !Array.isArray(namespaces)) return undefined;
+  const parts = [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`];
+  if (groups === true) parts.push('groups');
+  if (namespaces.length > 0) parts.push(`${namespaces.length} public`);
+  return parts.join(', ');
+}
+
+/** A change of rules in a few words, from what the audit log stores of it; undefined: it is none. */
+export function summaryOfChange(former: unknown, latter: unknown): string | undefined {
+  const [before, after] = [summaryOf(former), summaryOf(latter)];
+  return before === undefined || after === undefined ? undefined : `${after} (before: ${before})`;
 }
 
 /** For people and editors: a rule per line. */

@@ -3,11 +3,13 @@
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
+import { hasRules, ruleSetRecord } from '../../rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
 import { ConnectionFailure, EXIT, reasonOf } from '../failures.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { formatCount } from '../output/render.ts';
+import { readTenantRules } from '../tenant-rules.ts';
 
 const NEWLINE = 0x0a;
 const PROGRESS_INTERVAL_MS = 200;
@@ -42,6 +44,17 @@ function countLines(chunk: Uint8Array): number {
   let lines = 0;
   for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
   return lines;
+}
+
+/** Only a line of JSON can hold rules, so an export in another format says that it lacks them. */
+async function exportRules(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
+  const { ruleSet } = await readTenantRules(client, tenant);
+  if (!hasRules(ruleSet)) return;
+  if (format === 'ndjson') context.print(JSON.stringify({ rules: ruleSetRecord(ruleSet) }));
+  else
+    context.note(
+      'The tenant has rules, which TSV cannot hold. Save them too: --format ndjson, or "grantd rules show".',
+    );
 }
 
 async function exportTo(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
@@ -83,10 +96,15 @@ async function exportTo(context: CliContext, client: OperatorClient, tenant: str
 export function registerExportCommand(program: Command, context: CliContext): void {
   program
     .command('export')
-    .description('write every grant of a tenant to standard output, in ascending order')
+    .description(
+      'write every grant of a tenant to standard output, in ascending order; as NDJSON, its rules before them',
+    )
     .option(...TENANT_OPTION)
     .addOption(
-      new Option('--format <format>', 'tsv: subject, relation, object; ndjson: whole grants')
+      new Option(
+        '--format <format>',
+        'tsv: subject, relation, object; ndjson: the rules in the first line if there are any, then whole grants',
+      )
         .choices(['tsv', 'ndjson'])
         .default('tsv'),
     )
@@ -96,7 +114,9 @@ export function registerExportCommand(program: Command, context: CliContext): vo
     )
     .action(
       context.action(async (options: { readonly tenant: string; readonly format: string }) => {
-        await exportTo(context, await context.connect(), options.tenant, options.format);
+        const client = await context.connect();
+        await exportRules(context, client, options.tenant, options.format);
+        await exportTo(context, client, options.tenant, options.format);
         return EXIT.ok;
       }),
     );

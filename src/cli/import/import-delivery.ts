@@ -1,10 +1,12 @@
 // Sends one batch of an import, and repeats it while the service is unreachable or overloaded. Repeating is always
 // safe: existing grants stay, and are reported as existing.
 
-import { CliFailure } from '../failures.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../rules/rule-set.ts';
+import { CliFailure, ProblemFailure } from '../failures.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
+import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 
 export interface BatchResult {
   /** The position in the batch, from 0. */
@@ -44,4 +46,28 @@ export async function deliverBatch(
 ): Promise<readonly BatchResult[]> {
   const request = { method: 'POST', path: path`/tenants/${options.tenant}/import`, ndjson: batch.body } as const;
   return withRetries(async () => parseResults(await client.readText(request), batch.length), options);
+}
+
+const OTHER_RULES =
+  'The tenant has other rules, which an import never replaces: with other rules, its grants mean something else. Compare them with "grantd rules diff", and replace them with "grantd rules set".';
+
+/** Sets the rules of a tenant that has none. `exists`: it has these rules already. */
+export async function deliverRules(
+  client: OperatorClient,
+  rules: RuleSet,
+  options: DeliveryOptions,
+): Promise<BatchResult> {
+  const revision = revisionOfRules(textOfRules(rules));
+  return withRetries(async () => {
+    const present = await readTenantRules(client, options.tenant);
+    if (present.revision === revision) return { index: 0, result: 'exists', code: '', detail: '' };
+    try {
+      const none = revisionOfRules(textOfRules(NO_RULES));
+      await putTenantRules(client, options.tenant, ruleSetRecord(rules), { ifMatch: none });
+      return { index: 0, result: 'created', code: '', detail: '' };
+    } catch (error) {
+      if (!(error instanceof ProblemFailure) || error.code !== 'precondition-failed') throw error;
+      return { index: 0, result: 'refused', code: error.code, detail: OTHER_RULES };
+    }
+  }, options);
 }

@@ -1,7 +1,10 @@
 // The lines of a file to import: cut from a stream in bounded memory, numbered from 1 as in an editor, and converted to
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
+import { GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
+import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
 
 export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 
@@ -76,6 +79,24 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function refuse(detail: string): { readonly refusal: Refusal } {
   return { refusal: { code: 'invalid-request', detail } };
+}
+
+/** The rules of a line, as an export writes them; undefined: it is a grant, or what the API refuses. */
+export function rulesIn(text: string): { readonly rules: RuleSet } | { readonly refusal: Refusal } | undefined {
+  // Within a value, quotes are escaped.
+  if (!text.includes('"rules"')) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value) || value.rules === undefined || value.subject !== undefined) return undefined;
+  try {
+    return { rules: parseRuleSet(value.rules) };
+  } catch (error) {
+    return refuse(GrantdError.from(error).message);
+  }
 }
 
 /** The line of JSON to send, or why there is none, or undefined for an empty line. */

@@ -3,9 +3,10 @@
 
 import type { Readable } from 'node:stream';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import type { OperatorClient } from '../operator-client.ts';
-import { type BatchResult, deliverBatch } from './import-delivery.ts';
-import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from './import-lines.ts';
+import { type BatchResult, deliverBatch, deliverRules } from './import-delivery.ts';
+import { encodeLine, type ImportFormat, type Refusal, readLines, rulesIn, type SourceLine } from './import-lines.ts';
 import { chunksOf } from './import-source.ts';
 
 /** Enough for the service to commit while lines travel; more would only wait there. */
@@ -51,12 +52,18 @@ interface Batch {
   readonly body: string;
 }
 
-/** Batches of lines that can be sent; other lines go to `refuse`. */
+/** A line with the rules of the tenant. */
+interface RulesLine {
+  readonly line: SourceLine;
+  readonly rules: RuleSet;
+}
+
+/** Batches of lines that can be sent, and lines with rules; other lines go to `refuse`. */
 async function* gather(
   source: AsyncIterable<Uint8Array>,
   format: ImportFormat,
   refuse: (refused: RefusedLine) => Promise<void>,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<Batch | RulesLine> {
   let lines: SourceLine[] = [];
   let texts: string[] = [];
   let length = 0;
@@ -73,6 +80,12 @@ async function* gather(
       if (encoded === undefined) continue;
       if ('refusal' in encoded) {
         await refuse({ line, ...encoded.refusal });
+        continue;
+      }
+      const rules = format === 'ndjson' ? rulesIn(encoded.json) : undefined;
+      if (rules !== undefined) {
+        if ('refusal' in rules) await refuse({ line, ...rules.refusal });
+        else yield { line, ...rules };
         continue;
       }
       const text = `${encoded.json}\n`;
@@ -109,9 +122,14 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
     tally.lines += 1;
     tally[result] += 1;
   };
-  const deliver = async (batch: Batch): Promise<void> => {
+  const deliver = async (batch: Batch | RulesLine): Promise<void> => {
     const { tenant, onRetry, backoffFirstMs } = run;
     const options = { tenant, signal, onRetry, ...(backoffFirstMs === undefined ? {} : { backoffFirstMs }) };
+    if ('rules' in batch) {
+      await count({ lines: [batch.line], body: '' }, await deliverRules(client, batch.rules, options));
+      run.onProgress(tally);
+      return;
+    }
     const results = await deliverBatch(client, { body: batch.body, length: batch.lines.length }, options);
     for (const result of results) await count(batch, result);
     run.onProgress(tally);

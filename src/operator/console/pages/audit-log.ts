@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { type Refusal, refuseInvalid } from '../forms.ts';
@@ -37,6 +38,8 @@ const changeShape = z.object({
   scopes: z.array(z.string()).optional(),
   plan: z.string().optional(),
   state: z.string().optional(),
+  rules: z.unknown().optional(),
+  former: z.unknown().optional(),
 });
 
 function parseChange(text: string): z.output<typeof changeShape> | undefined {
@@ -95,6 +98,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
   if (parsed === undefined) return html`<code class="long">${change}</code>`;
   const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state } = parsed;
+  const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
     subject === undefined
       ? undefined
@@ -107,6 +111,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
         : html` ${foreign(name)}`,
     plan === undefined ? undefined : html` plan ${plan}`,
     state === undefined ? undefined : html`, ${state}`,
+    rules === undefined ? undefined : html` ${rules}`,
   ];
   return html`<span class="badge">${action}</span>${details}`;
 }

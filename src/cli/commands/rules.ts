@@ -1,0 +1,186 @@
+// `grantd rules …`: the rules of a tenant. What is set was compared before, and only that is replaced.
+
+import type { Command } from 'commander';
+import { GrantdError } from '../../core/errors.ts';
+import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { parseRuleSet, type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
+import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
+import type { CliContext } from '../cli-context.ts';
+import {
+  addExamples,
+  JSON_OPTION,
+  TENANT_EXAMPLE,
+  TENANT_OPTION,
+  type TenantOption,
+  YES_OPTION,
+} from '../command-parts.ts';
+import { confirm } from '../confirmation.ts';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import { openSource } from '../import/import-source.ts';
+import type { JsonRecord } from '../output/json-view.ts';
+import { formatCount, renderJson } from '../output/render.ts';
+import { putTenantRules, readTenantRules, revised } from '../tenant-rules.ts';
+
+const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
+
+async function readRulesFile(context: CliContext, file: string): Promise<RuleSet> {
+  const name = file === '-' ? 'Standard input' : file;
+  const { source } = await openSource(context, file);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > RULES_BODY_BYTES_MAX) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
+    }
+    return parseRuleSet(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  } catch (error) {
+    const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
+    throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });
+  } finally {
+    source.destroy();
+  }
+}
+
+const numberOf = (record: JsonRecord, name: string): number => {
+  const value = record[name];
+  return typeof value === 'number' ? value : 0;
+};
+
+/** What a dry run found, as sentences; `changesGrants`: stored grants would mean something else. */
+function describePreview(preview: JsonRecord, diff: readonly string[]) {
+  const groupSubjects = numberOf(preview, 'group_subjects');
+  const publicGrants = numberOf(preview, 'public_grants');
+  const complete = preview.complete === true;
+  const atLeast = complete ? '' : 'at least ';
+  const switches = diff.some((line) => /^[+-] (?:groups|public):/.test(line));
+  const lines: string[] = [];
+  if (groupSubjects > 0) {
+    lines.push(
+      `The grants of ${atLeast}${formatCount(groupSubjects)} subjects of the form namespace:id#name become, or cease to be, grants to groups.`,
+    );
+  }
+  if (publicGrants > 0) {
+    lines.push(`${atLeast}${formatCount(publicGrants)} grants to namespace:* become, or cease to be, public.`);
+  }
+  for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
+    lines.push(
+      `No grant of ${each.relation} on an object of ${each.namespace} was found, of which the rules make use.`,
+    );
+  }
+  if (!complete) {
+    lines.push(
+      `Only ${formatCount(numberOf(preview, 'scanned_grants'))} grants were looked at: there may be more of each.`,
+    );
+  }
+  return { lines, changesGrants: groupSubjects > 0 || publicGrants > 0 || (!complete && switches) };
+}
+
+interface SetOptions extends TenantOption {
+  readonly dryRun?: boolean;
+  readonly ifMatch?: string;
+  readonly yes?: boolean;
+}
+
+async function setRules(context: CliContext, file: string, options: SetOptions): Promise<number> {
+  const { tenant, json = false } = options;
+  const wanted = revised(await readRulesFile(context, file));
+  const client = await context.connect();
+  const present = await readTenantRules(client, tenant);
+  const ifMatch = options.ifMatch ?? present.revision;
+  const diff = diffRules(present.ruleSet, wanted.ruleSet);
+  const record = ruleSetRecord(wanted.ruleSet);
+  const preview = await putTenantRules(client, tenant, record, { ifMatch, dryRun: true });
+  const { lines, changesGrants } = describePreview(preview, diff);
+  if (!json) for (const line of [...diff, ...lines]) context.print(line);
+  if (options.dryRun) {
+    if (json) context.print(renderJson(preview));
+    else context.print(preview.changed === true ? 'Nothing was changed.' : 'The tenant has these rules already.');
+    return EXIT.ok;
+  }
+  if (preview.changed !== true) {
+    context.print(json ? renderJson(preview) : 'The tenant has these rules already.');
+    return EXIT.ok;
+  }
+  if (changesGrants && !options.yes) {
+    await confirm(context, {
+      what: 'With these rules, stored grants mean something else, as listed above.',
+      answer: 'yes',
+      declined: 'Nothing was changed.',
+    });
+  }
+  await putTenantRules(client, tenant, record, { ifMatch });
+  context.print(json ? renderJson(preview) : `The rules are set. Their revision is ${wanted.revision}.`);
+  return EXIT.ok;
+}
+
+async function diffWithFile(context: CliContext, file: string, options: TenantOption): Promise<number> {
+  try {
+    const wanted = await readRulesFile(context, file);
+    const present = await readTenantRules(await context.connect(), options.tenant);
+    const diff = diffRules(present.ruleSet, wanted);
+    if (options.json) context.print(renderJson(diff));
+    else for (const line of diff) context.print(line);
+    return diff.length === 0 ? EXIT.ok : EXIT.differs;
+  } catch (error) {
+    if (!(error instanceof CliFailure)) throw error;
+    // A failure must not look like a difference.
+    context.reportFailure(error);
+    return EXIT.usage;
+  }
+}
+
+function registerShow(rules: Command, context: CliContext): void {
+  const show = rules
+    .command('show')
+    .description('print the rules of a tenant, as "grantd rules set" takes them')
+    .option(...TENANT_OPTION)
+    .option('--json', 'print JSON with the revision of the rules');
+  addExamples(
+    show,
+    `rules show --tenant ${TENANT_EXAMPLE} > rules.json`,
+    `rules show --tenant ${TENANT_EXAMPLE} --json | jq -r .revision`,
+  ).action(
+    context.action(async ({ tenant, json }: TenantOption) => {
+      const { ruleSet, revision } = await readTenantRules(await context.connect(), tenant);
+      context.print(json ? renderJson({ revision, rule_set: ruleSetRecord(ruleSet) }) : renderRuleSet(ruleSet));
+      return EXIT.ok;
+    }),
+  );
+}
+
+export function registerRulesCommands(program: Command, context: CliContext): void {
+  const rules = program.command('rules').description('work with rules: relations that follow from others');
+  registerShow(rules, context);
+
+  const set = rules
+    .command('set')
+    .description('replace the rules of a tenant; asks first if stored grants then mean something else')
+    .argument(...FILE_ARGUMENT)
+    .option(...TENANT_OPTION)
+    .option('--dry-run', 'only show what would change')
+    .option('--if-match <revision>', 'only replace rules of this revision (default: those it compares with)')
+    .option(...YES_OPTION)
+    .option(...JSON_OPTION);
+  addExamples(
+    set,
+    `rules set rules.json --tenant ${TENANT_EXAMPLE} --dry-run`,
+    `rules set rules.json --tenant ${TENANT_EXAMPLE}`,
+    `rules set - --tenant ${TENANT_EXAMPLE} --yes < rules.json`,
+  ).action(context.action((file: string, options: SetOptions) => setRules(context, file, options)));
+
+  const diff = rules
+    .command('diff')
+    .description('show how the rules of a file differ from those of a tenant')
+    .argument(...FILE_ARGUMENT)
+    .option(...TENANT_OPTION)
+    .option('--json', 'print the lines as JSON')
+    .addHelpText(
+      'after',
+      '\n"-" is what the tenant has, "+" what the file has. The order of rules has no meaning.\nExit code: 0 no difference, 1 a difference, 2 failed or wrong usage.',
+    );
+  addExamples(diff, `rules diff rules.json --tenant ${TENANT_EXAMPLE}`).action(
+    context.action((file: string, options: TenantOption) => diffWithFile(context, file, options)),
+  );
+}

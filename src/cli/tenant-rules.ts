@@ -1,0 +1,46 @@
+// The rules of a tenant over the operator's API: reading them with their revision, replacing and trying them.
+
+import { GrantdError } from '../core/errors.ts';
+import { parseRuleSet, type RuleSet, revisionOfRules, textOfRules } from '../rules/rule-set.ts';
+import { CliFailure } from './failures.ts';
+import { type OperatorClient, path } from './operator-client.ts';
+import type { JsonRecord } from './output/json-view.ts';
+
+export interface RevisedRules {
+  readonly ruleSet: RuleSet;
+  readonly revision: string;
+}
+
+export const revised = (ruleSet: RuleSet): RevisedRules => ({
+  ruleSet,
+  revision: revisionOfRules(textOfRules(ruleSet)),
+});
+
+export async function readTenantRules(client: OperatorClient, tenant: string): Promise<RevisedRules> {
+  const record = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules` });
+  try {
+    return revised(parseRuleSet(record));
+  } catch (error) {
+    throw new CliFailure(
+      `This version of the command does not know the rules of the tenant: ${GrantdError.from(error).message}`,
+      undefined,
+      { cause: error },
+    );
+  }
+}
+
+/** `ifMatch`: the revision that the present rules must have. */
+export function putTenantRules(
+  client: OperatorClient,
+  tenant: string,
+  rules: object,
+  { ifMatch, dryRun = false }: { readonly ifMatch: string; readonly dryRun?: boolean },
+): Promise<JsonRecord> {
+  return client.readJson({
+    method: 'PUT',
+    path: path`/tenants/${tenant}/rules`,
+    query: { dry_run: dryRun ? 'true' : undefined },
+    json: rules,
+    ifMatch: `"${ifMatch}"`,
+  });
+}

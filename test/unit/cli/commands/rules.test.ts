@@ -1,0 +1,220 @@
+// `grantd rules`, and the rules of a tenant in exports and imports.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { revisionOfRules } from '../../../../src/rules/rule-set.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+
+const RULES = {
+  rules: [
+    { namespace: 'doc', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
+    { namespace: 'doc', name: 'can_read', any_of: ['viewer'] },
+  ],
+  groups: true,
+  public: ['user'],
+};
+const REVISION = revisionOfRules(JSON.stringify(RULES));
+const EMPTY = { rules: [], groups: false, public: [] };
+const NONE = {
+  groupSubjects: 0,
+  publicGrants: 0,
+  ungranted: [],
+  scannedGrants: 0,
+  complete: true,
+};
+
+let service: ConsoleService;
+let directory: string;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+  directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+});
+after(async () => {
+  await service.close();
+  rmSync(directory, { recursive: true });
+});
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+const createTenant = async (): Promise<string> =>
+  JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+
+const fileOf = (content: unknown): string => {
+  const file = join(directory, 'rules.json');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+};
+
+const shown = async (id: string): Promise<unknown> =>
+  JSON.parse((await grantd(['rules', 'show', '--tenant', id])).stdout);
+
+const set = (id: string, rules: unknown, ...options: readonly string[]): Promise<CliRun> =>
+  grantd(['rules', 'set', fileOf(rules), '--tenant', id, ...options]);
+
+describe('rules set, show and diff', () => {
+  test('what is set is shown, and set again as it was shown', async () => {
+    const id = await createTenant();
+    assert.deepEqual(await shown(id), EMPTY);
+    const run = await set(id, RULES);
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, new RegExp(`\\+ doc can_read: viewer\\n.*\\+ groups: true.*revision is ${REVISION}`, 's'));
+    const { stdout } = await grantd(['rules', 'show', '--tenant', id]);
+    assert.deepEqual(JSON.parse(stdout), RULES);
+    assert.equal(stdout.split('\n').filter((line) => line.includes('any_of')).length, 2);
+    const again = await grantd(['rules', 'set', '-', '--tenant', id], { stdin: stdout });
+    assert.deepEqual([again.code, again.stdout], [0, 'The tenant has these rules already.\n']);
+    const json = JSON.parse((await grantd(['rules', 'show', '--tenant', id, '--json'])).stdout);
+    assert.deepEqual(json, { revision: REVISION, rule_set: RULES });
+  });
+
+  test('a dry run says what would change, and changes nothing', async () => {
+    const id = await createTenant();
+    service.operator.preview = {
+      ...NONE,
+      groupSubjects: 1234,
+      publicGrants: 5,
+      ungranted: [{ namespace: 'doc', relation: 'parent' }],
+      complete: false,
+      scannedGrants: 100_000,
+    };
+    try {
+      const run = await set(id, RULES, '--dry-run');
+      assert.equal(run.code, 0, run.stderr);
+      assert.match(run.stdout, /at least 1,234 subjects of the form namespace:id#name/);
+      assert.match(run.stdout, /at least 5 grants to namespace:\*/);
+      assert.match(run.stdout, /No grant of parent on an object of doc was found/);
+      assert.match(run.stdout, /Only 100,000 grants were looked at/);
+      assert.match(run.stdout, /Nothing was changed\.\n$/);
+      const json = JSON.parse((await set(id, RULES, '--dry-run', '--json')).stdout);
+      assert.deepEqual([json.changed, json.group_subjects], [true, 1234]);
+      assert.deepEqual(await shown(id), EMPTY);
+    } finally {
+      service.operator.preview = NONE;
+    }
+  });
+
+  test('rules that give grants another meaning are set only after a yes', async () => {
+    const id = await createTenant();
+    for (const preview of [
+      { ...NONE, groupSubjects: 1 },
+      { ...NONE, publicGrants: 1 },
+      { ...NONE, complete: false },
+    ]) {
+      service.operator.preview = preview;
+      const asked = await set(id, RULES);
+      assert.equal(asked.code, 2);
+      assert.match(asked.stderr, /stored grants mean something else.*pass --yes/s);
+      assert.deepEqual(await shown(id), EMPTY);
+    }
+    service.operator.preview = { ...NONE, groupSubjects: 1 };
+    assert.equal((await set(id, RULES, '--yes')).code, 0);
+    service.operator.preview = NONE;
+    assert.deepEqual(await shown(id), RULES);
+  });
+
+  test('rules are replaced only if they are those that were named', async () => {
+    const id = await createTenant();
+    const refused = await set(id, RULES, '--if-match', REVISION);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /precondition-failed.*grantd rules show/s);
+    await set(id, RULES);
+    assert.equal((await set(id, EMPTY, '--if-match', REVISION)).code, 0);
+    assert.deepEqual(await shown(id), EMPTY);
+  });
+
+  test('a difference and a failure have exit codes of their own', async () => {
+    const id = await createTenant();
+    await set(id, RULES);
+    const diff = (content: unknown) => grantd(['rules', 'diff', fileOf(content), '--tenant', id]);
+    const same = await diff({ ...RULES, rules: RULES.rules.toReversed() });
+    assert.deepEqual([same.code, same.stdout], [0, '']);
+    const differs = await diff({ ...EMPTY, groups: true });
+    assert.equal(differs.code, 1);
+    assert.equal(differs.stdout, '- doc can_read: viewer\n- doc viewer: editor, viewer from parent\n- public: user\n');
+    for (const content of ['{', '[]', { rules: [], extra: 1 }, ' '.repeat(300 * 1024)]) {
+      const failed = await diff(content);
+      assert.equal(failed.code, 2, failed.stderr);
+      assert.match(failed.stderr, /rules\.json has no rules that a tenant can have: /);
+    }
+    const missing = await grantd(['rules', 'diff', join(directory, 'none.json'), '--tenant', id]);
+    assert.deepEqual([missing.code, missing.stdout], [2, '']);
+    assert.equal((await grantd(['rules', 'diff', fileOf(EMPTY), '--tenant', 'ten_x'])).code, 2);
+  });
+
+  test('the audit log tells a change of rules in a few words', async () => {
+    const id = await createTenant();
+    await set(id, RULES);
+    const { stdout } = await grantd(['audit-log', '--tenant', id, '--action', 'rules.updated']);
+    assert.match(stdout, /rules\.updated +rules=2 rules, groups, 1 public \(before: 0 rules\) +req_/);
+    const entries = JSON.parse((await grantd(['audit-log', '--tenant', id, '--json'])).stdout);
+    assert.deepEqual(entries[0].change, { action: 'rules.updated', rules: RULES, former: EMPTY });
+  });
+});
+
+describe('rules in exports and imports', () => {
+  const exported = (id: string, format: string) => grantd(['export', '--tenant', id, '--format', format]);
+  const imported = (id: string, text: string, format = 'ndjson') =>
+    grantd(['import', '-', '--format', format, '--tenant', id, '--json'], { stdin: text });
+
+  test('an export in NDJSON begins with the rules, and an import restores them', async () => {
+    const id = await createTenant();
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:1', '--tenant', id]);
+    await set(id, RULES);
+    const { stdout, stderr } = await exported(id, 'ndjson');
+    const [first = '', second = '', ...rest] = stdout.split('\n');
+    assert.deepEqual(JSON.parse(first), { rules: RULES });
+    assert.equal(JSON.parse(second).subject, 'user:ann');
+    assert.deepEqual([rest, stderr], [[''], '']);
+    const copy = await createTenant();
+    const run = await imported(copy, stdout);
+    assert.equal(run.code, 0, run.stderr);
+    assert.deepEqual([JSON.parse(run.stdout).created, JSON.parse(run.stdout).refused], [2, 0]);
+    assert.deepEqual(await shown(copy), RULES);
+    // Again: nothing is new.
+    assert.equal(JSON.parse((await imported(copy, stdout)).stdout).already_there, 2);
+  });
+
+  test('without rules, an export is what it always was', async () => {
+    const id = await createTenant();
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:1', '--tenant', id]);
+    const { stdout } = await exported(id, 'ndjson');
+    assert.deepEqual(Object.keys(JSON.parse(stdout))[0], 'grant_id');
+    assert.deepEqual(await exported(id, 'tsv'), { code: 0, stdout: 'user:ann\tviewer\tdoc:1\n', stderr: '' });
+  });
+
+  test('an export in TSV says that it lacks the rules', async () => {
+    const id = await createTenant();
+    await set(id, RULES);
+    const { code, stdout, stderr } = await exported(id, 'tsv');
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /has rules, which TSV cannot hold/);
+  });
+
+  test('an import never replaces other rules, and says so of the line', async () => {
+    const id = await createTenant();
+    await set(id, { ...EMPTY, groups: true });
+    const run = await imported(id, `${JSON.stringify({ rules: RULES })}\n`);
+    assert.equal(run.code, 4);
+    const [refused] = JSON.parse(run.stdout).first_refused;
+    assert.deepEqual([refused.line, refused.code], [1, 'precondition-failed']);
+    assert.match(refused.detail, /an import never replaces/);
+    assert.deepEqual(await shown(id), { ...EMPTY, groups: true });
+  });
+
+  test('a line with ill-formed rules is refused with its reason, and the others are imported', async () => {
+    const id = await createTenant();
+    const grant = { subject: 'user:ann', relation: 'viewer', object: 'doc:"rules"' };
+    const run = await imported(id, `{"rules":{"rules":[{}]}}\n${JSON.stringify(grant)}\n`);
+    assert.equal(run.code, 4);
+    const { created, first_refused: refused } = JSON.parse(run.stdout);
+    assert.equal(created, 1);
+    assert.match(refused[0].detail, /"rules\[0\]\.namespace" must be a namespace/);
+  });
+});
