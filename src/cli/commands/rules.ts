@@ -20,6 +20,7 @@ import { openSource } from '../import/import-source.ts';
 import type { JsonRecord } from '../output/json-view.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { putTenantRules, readTenantRules, revised } from '../tenant-rules.ts';
+import { registerRulesConvertCommand } from './rules-convert.ts';
 
 const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
 
@@ -183,4 +184,6 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
   addExamples(diff, `rules diff rules.json --tenant ${TENANT_EXAMPLE}`).action(
     context.action((file: string, options: TenantOption) => diffWithFile(context, file, options)),
   );
+
+  registerRulesConvertCommand(rules, context);
 }

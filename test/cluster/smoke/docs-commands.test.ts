@@ -1,10 +1,10 @@
-// The commands of the README, of the guides to many changes, to permissions and to the command line, run as they stand
-// there (but for the address, since a test takes a free port, and for what the guides leave open), in one shell, in
-// their order.
+// The commands of the README, and of the guides to many changes, to permissions, from other systems and to the command
+// line, run as they stand there (but for the address, since a test takes a free port, and for what the guides leave
+// open), in one shell, in their order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -95,6 +95,50 @@ describe('the commands of the guide to modelling permissions', () => {
         assert.deepEqual(lines, printed, commands);
       }
     }
+  });
+});
+
+describe('the commands of the guide from OpenFGA and SpiceDB', () => {
+  const PAGE = 'docs/guides/coming-from-openfga-or-spicedb.md';
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    mkdirSync(join(directory, 'bin'));
+    symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
+    grantd = await startDev(join(directory, 'data'));
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('work in their order, and say what the guide says', async () => {
+    const blocks = shellBlocks(PAGE);
+    assert.equal(blocks.length, 6);
+    const { tenant_id: tenant } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
+    const script = [`export PATH='${directory}/bin':"$PATH"`, ...blocks].join('\n').replaceAll('ten_…', tenant);
+    const env = testEnvironment(join(directory, 'data'));
+    const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+
+    const page = readFileSync(join(ROOT, PAGE), 'utf8');
+    const [, told = ''] = /^```\n(model\.fga:[^`]*?)^```$/m.exec(page) ?? [];
+    for (const line of told.trimEnd().split('\n')) {
+      assert.ok(stderr.includes(line.replace(/ …$/, '')), `${line}\n${stderr}`);
+    }
+    const [, map = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+    assert.deepEqual(JSON.parse(readFileSync(join(directory, 'rules.relation-map.json'), 'utf8')), JSON.parse(map));
+    assert.match(stdout, /^not converted$/m);
+    assert.match(stderr, /^not converted: user:bob\tcan_publish\tdocument:roadmap$/m);
+    assert.equal(
+      readFileSync(join(directory, 'grants.tsv'), 'utf8'),
+      [
+        'user:ann\tmember\tgroup:eng\n',
+        'group:eng#member\tviewer\tfolder:plans\n',
+        'folder:plans\tparent\tdocument:roadmap\n',
+        'user:bob\teditor\tdocument:roadmap\n',
+      ].join(''),
+    );
+    assert.match(stdout, /^folder:plans +parent +grt_/m);
   });
 });
 

@@ -99,6 +99,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'commands',
       'checks',
       'import',
+      'rules-convert',
       'secrets',
       'deletion-wait.ts',
       'grant-revocation.ts',

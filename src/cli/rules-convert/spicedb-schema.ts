@@ -1,0 +1,225 @@
+// Parses a schema of SpiceDB.
+
+import { type Language, Lexer, lineEnd, type Token } from './lexer.ts';
+import {
+  type Expression,
+  modelFailure,
+  NESTING_MAX,
+  NOTHING,
+  quote,
+  type Restriction,
+  type SourceRelation,
+  type TypeDeclaration,
+} from './source-model.ts';
+
+const LANGUAGE: Language = {
+  word: /[A-Za-z0-9_]+/y,
+  signs: [
+    '->',
+    '...',
+    '{',
+    '}',
+    '(',
+    ')',
+    '[',
+    ']',
+    '<',
+    '>',
+    '+',
+    '-',
+    '&',
+    '|',
+    '=',
+    ':',
+    ';',
+    '#',
+    '*',
+    '.',
+    '/',
+    ',',
+    '@',
+  ],
+  strings: true,
+  commentEnd(text, at) {
+    if (text.startsWith('//', at)) return lineEnd(text, at);
+    if (!text.startsWith('/*', at)) return undefined;
+    const end = text.indexOf('*/', at + 2);
+    return end < 0 ? end : end + 2;
+  },
+};
+
+/** What may follow `use` without changing how the rest is read; `self` does, and is looked at. */
+const FEATURES: ReadonlySet<string> = new Set(['expiration', 'typechecking', 'deprecation', 'self']);
+
+const COMPOSED = 'compile the files into one schema first, for example with "zed schema compile"';
+
+class SchemaParser {
+  readonly #lexer: Lexer;
+  /** Whether `self` is the object itself, and no name. */
+  #self = false;
+
+  constructor(lexer: Lexer) {
+    this.#lexer = lexer;
+  }
+
+  parse(): TypeDeclaration[] {
+    const lexer = this.#lexer;
+    const declarations: TypeDeclaration[] = [];
+    while (lexer.token.kind !== 'end') {
+      this.#skipDecorators();
+      if (lexer.sees('definition')) declarations.push(this.#definition());
+      else if (lexer.take('caveat')) this.#caveat();
+      else if (lexer.take('use')) this.#use();
+      else if (lexer.sees('import') || lexer.sees('partial')) {
+        throw modelFailure(lexer.token.place, `${quote(lexer.token.text)} cannot be converted: ${COMPOSED}.`);
+      } else if (!lexer.take(';')) throw lexer.unexpected('"definition", "caveat" or "use"');
+    }
+    return declarations;
+  }
+
+  #use(): void {
+    const { text, place } = this.#lexer.word('the name of a feature');
+    if (text === 'import' || text === 'partial') {
+      throw modelFailure(place, `"use ${text}" cannot be converted: ${COMPOSED}.`);
+    }
+    if (!FEATURES.has(text))
+      throw modelFailure(place, `"use ${text.slice(0, 60)}" is not known, so it cannot be converted.`);
+    if (text === 'self') this.#self = true;
+  }
+
+  #caveat(): void {
+    this.#typePath('the name of a caveat');
+    this.#lexer.skipCel('(', ')', 'before the parameters');
+    this.#lexer.skipCel('{', '}', 'before the expression');
+  }
+
+  /** `@deprecated(…)` and the like, which change no answer. */
+  #skipDecorators(): void {
+    while (this.#lexer.take('@')) {
+      this.#lexer.word('the name of a decorator');
+      if (this.#lexer.sees('(')) this.#lexer.skipCel('(', ')', 'before the options');
+    }
+  }
+
+  /** `document`, or `prefix/document`. */
+  #typePath(what: string): Token {
+    const first = this.#lexer.word(what);
+    let text = first.text;
+    while (this.#lexer.take('/')) text += `/${this.#lexer.word(what).text}`;
+    return { ...first, text };
+  }
+
+  #definition(): TypeDeclaration {
+    const lexer = this.#lexer;
+    lexer.expect('definition', 'before the name of a type');
+    const { text: name, place } = this.#typePath('the name of a type');
+    const relations: SourceRelation[] = [];
+    lexer.expect('{', `after ${quote(name)}`);
+    while (!lexer.take('}')) {
+      this.#skipDecorators();
+      if (lexer.sees('...')) {
+        throw modelFailure(lexer.token.place, `A partial definition cannot be converted: ${COMPOSED}.`);
+      }
+      if (lexer.take('relation')) relations.push(this.#relation());
+      else if (lexer.take('permission')) relations.push(this.#permission());
+      else if (!lexer.take(';')) throw lexer.unexpected('"relation", "permission" or "}"');
+    }
+    return { name, place, extends: false, relations };
+  }
+
+  #relation(): SourceRelation {
+    const { text: name, place } = this.#lexer.word('the name of a relation');
+    this.#lexer.expect(':', `after ${quote(name)}`);
+    const restrictions: Restriction[] = [];
+    do {
+      this.#skipDecorators();
+      restrictions.push(this.#restriction());
+    } while (this.#lexer.take('|'));
+    return { name, place, restrictions, expression: { kind: 'stored' } };
+  }
+
+  #restriction(): Restriction {
+    const lexer = this.#lexer;
+    const { text: type, place } = this.#typePath('the name of a type');
+    const wildcard = lexer.take(':');
+    if (wildcard) lexer.expect('*', `after "${type.slice(0, 60)}:"`);
+    // `#...` is the subject itself.
+    const userset = !wildcard && lexer.take('#') && !lexer.take('...');
+    const relation = userset ? lexer.word('the name of a relation').text : undefined;
+    let condition: string | undefined;
+    let expires = false;
+    if (lexer.take('with')) {
+      do {
+        const { text } = this.#typePath('the name of a caveat');
+        if (text === 'expiration') expires = true;
+        else condition = text;
+      } while (lexer.take('and'));
+    }
+    return { type, relation, wildcard, condition, expires, place };
+  }
+
+  #permission(): SourceRelation {
+    const lexer = this.#lexer;
+    const { text: name, place } = lexer.word('the name of a permission');
+    // Types of the subjects, which are checked by SpiceDB alone.
+    if (lexer.take(':')) {
+      do this.#typePath('the name of a type');
+      while (lexer.take('|'));
+    }
+    lexer.expect('=', `after ${quote(name)}`);
+    return { name, place, restrictions: [], expression: this.#expression(0) };
+  }
+
+  /** Only unions are kept apart, so how tightly the operators bind changes nothing. */
+  #expression(depth: number): Expression {
+    const lexer = this.#lexer;
+    const parts = [this.#operand(depth)];
+    let unfit: Expression | undefined;
+    for (;;) {
+      const { text, place } = lexer.token;
+      if (lexer.take('-')) unfit ??= { kind: 'unfit', what: 'exclusion', place };
+      else if (lexer.take('&')) unfit ??= { kind: 'unfit', what: 'intersection', place };
+      else if (!lexer.take('+')) return unfit ?? { kind: 'union', parts };
+      if (lexer.token.kind === 'end') throw lexer.unexpected(`what follows ${quote(text)}`);
+      parts.push(this.#operand(depth));
+    }
+  }
+
+  #operand(depth: number): Expression {
+    const lexer = this.#lexer;
+    if (lexer.sees('(')) {
+      const { place } = lexer.next();
+      if (depth >= NESTING_MAX) throw modelFailure(place, `More than ${NESTING_MAX} parentheses within each other.`);
+      const inner = this.#expression(depth + 1);
+      lexer.expect(')', 'to close the parenthesis');
+      return inner;
+    }
+    const { text: name, place } = lexer.word('a name or "("');
+    if (name === 'nil') return NOTHING;
+    if (name === 'self' && this.#self) return { kind: 'unfit', what: 'self', place };
+    if (lexer.take('->')) return this.#arrow({ kind: 'from', name: this.#arrowEnd(), from: name, place });
+    if (!lexer.take('.')) return { kind: 'name', name, place };
+    const { text: walk, place: walkPlace } = lexer.word('"any" or "all"');
+    if (walk !== 'any' && walk !== 'all') throw modelFailure(walkPlace, `${quote(walk)} is neither "any" nor "all".`);
+    lexer.expect('(', `after "${walk}"`);
+    const end = this.#arrowEnd();
+    lexer.expect(')', `after ${quote(end)}`);
+    if (walk === 'all') return { kind: 'unfit', what: 'all', place };
+    return this.#arrow({ kind: 'from', name: end, from: name, place });
+  }
+
+  #arrowEnd(): string {
+    return this.#lexer.word('a name').text;
+  }
+
+  #arrow(expression: Expression): Expression {
+    if (!this.#lexer.sees('->') && !this.#lexer.sees('.')) return expression;
+    throw modelFailure(
+      this.#lexer.token.place,
+      'An arrow after an arrow cannot be converted; define a permission in between.',
+    );
+  }
+}
+
+export const parseSpiceDbSchema = (file: string, text: string): TypeDeclaration[] =>
+  new SchemaParser(new Lexer(file, text, LANGUAGE)).parse();
