@@ -52,6 +52,7 @@ describe('the commands of the README', () => {
   it('work in their order', async () => {
     const stdout = await commandsOf('README.md', 2, '\n');
     assert.match(stdout, /"authorized":true.*"authorized":false/s);
+    assert.match(stdout, /"authorized":true[^}]*"because":\[[^\]]*user:bob[^\]]*team:planning#member[^\]]*folder:plans/);
     assert.match(stdout, /Acme/);
     assert.match(stdout, /serving/);
   });
