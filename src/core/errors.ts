@@ -35,7 +35,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Invalid relation',
-    'The relation is missing or not one of the built-in relations: owner, admin, manager, editor, commenter, viewer, member, guest, parent.',
+    'The relation is missing or not one of the built-in relations: owner, admin, manager, editor, commenter, viewer, member, guest, parent. Checks and listings also accept the names that rules of the tenant define; such a name is never granted.',
   ),
   'invalid-object': entry(
     400,

@@ -15,6 +15,8 @@ const BENCHMARKS = 'docs/benchmarks.md';
 const COMPARE = 'docs/compare.md';
 const SCALING = 'docs/operating/scaling.md';
 const CAPACITY = 'docs/operating/capacity.md';
+const MODELLING = 'docs/guides/modelling-permissions.md';
+const RULE_SET = 'src/rules/rule-set.ts';
 
 /** The source first. */
 const FIGURES: Readonly<Record<string, readonly Place[]>> = {
@@ -83,10 +85,54 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     [SCALING, /others take over as after a crash, about (\S+) seconds later/],
     ['README.md', /when a shard is killed, its tenants wait about (\S+) seconds/],
   ],
+  'rules of a tenant': [
+    [RULE_SET, /RULES_MAX = (\S+);/],
+    [MODELLING, /\| rules of a tenant +\| (\S+) +\|/],
+    [MODELLING, /hold for the whole tenant, and are (\S+) at most/],
+  ],
+  'elements of a rule': [
+    [RULE_SET, /ELEMENTS_MAX = (\S+);/],
+    [MODELLING, /\| elements in `any_of` +\| (\S+) +\|/],
+  ],
+  'public namespaces': [
+    [RULE_SET, /PUBLIC_NAMESPACES_MAX = (\S+);/],
+    [MODELLING, /\| namespaces in `public` +\| (\S+) +\|/],
+  ],
+  'size of a rule set, in KiB': [
+    [RULE_SET, /RULE_SET_BYTES_MAX = (\S+) \* 1024;/],
+    [MODELLING, /\| size of a rule set, .*\| (\S+) KiB +\|/],
+  ],
+  'depth of a chain': [
+    ['src/shard/evaluation/evaluate-checks.ts', /CHECK_LIMITS: SearchLimits = \{ depthMax: (\S+), /],
+    ['src/shard/evaluation/evaluate-listings.ts', /LISTING_LIMITS: SearchLimits = \{ depthMax: (\S+), /],
+    [MODELLING, /\| groups and parents between .*\| (\S+) +\|/],
+    ['README.md', /A chain from a subject to an object passes (\S+) groups and parents at most/],
+    ['ARCHITECTURE.md', /Chains of (\S+) groups and parents/],
+  ],
+  'bounds of a check under rules': [
+    ['src/shard/evaluation/evaluate-checks.ts', /entitiesMax: (\S+), grantsMax: (\S+) \}/],
+    [
+      MODELLING,
+      /objects and groups that a check may visit +\| (\S+), from each side +\| \| grants that a check may look at +\| (\S+), from/,
+    ],
+    ['ARCHITECTURE.md', /groups and parents, (\S+) objects and groups and (\S+) grants for each search/],
+  ],
+  'bounds of a listing under rules': [
+    ['src/shard/evaluation/evaluate-listings.ts', /entitiesMax: (\S+), grantsMax: (\S+) \}/],
+    [
+      MODELLING,
+      /that a listing may visit +\| (\S+) for each page +\| \| grants that a listing may look at +\| (\S+) for/,
+    ],
+  ],
+  'grants of one entity that evaluation goes through': [
+    ['src/shard/evaluation/page-graph.ts', /RANGE_ROWS_MAX = (\S+);/],
+    [MODELLING, /on one object, to go through +\| (\S+), /],
+    ['README.md', /goes through more than (\S+) grants of one subject/],
+  ],
 };
 
 const spaced = (pattern: RegExp): RegExp => new RegExp(pattern.source.replaceAll(/ \+?/g, '\\s+'));
-const plain = (figure: string): string => figure.replaceAll(',', '');
+const plain = (figure: string): string => figure.replaceAll(/[,_]/g, '');
 const readFigures = ([path, pattern]: Place): string[] => {
   const found = spaced(pattern).exec(readText(path));
   assert.ok(found !== null, `${path} has nothing like ${pattern}`);

@@ -55,7 +55,10 @@ export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
 export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
 export const relationSchema = z
   .enum(RELATIONS, { error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
-  .meta({ description: 'One of the built-in relations. Each is only itself: none implies another.' });
+  .meta({
+    description:
+      'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
+  });
 
 /** What a check or a listing asks about. */
 export const relationNameSchema = z

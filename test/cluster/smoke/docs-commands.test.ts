@@ -1,6 +1,6 @@
-// The commands of the README, of the guides to many changes and from other systems and of the one to the command line,
-// run as they stand there (but for the address, since a test takes a free port, and for what the guides leave open), in
-// one shell, in their order.
+// The commands of the README, and of the guides to many changes, to permissions, from other systems and to the command
+// line, run as they stand there (but for the address, since a test takes a free port, and for what the guides leave
+// open), in one shell, in their order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
-import { shellBlocks } from '../../kit/shell-blocks.ts';
+import { linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -40,12 +40,22 @@ function commandsAgainstDev(): (path: string, blocksMin: number, between: string
   };
 }
 
+/** Whether a line is as a page shows it, with `…` for any text. */
+function matchesShown(line: string, shown: string): boolean {
+  const parts = shown.split('…').map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join('.*')}$`).test(line);
+}
+
 describe('the commands of the README', () => {
   const commandsOf = commandsAgainstDev();
 
   it('work in their order', async () => {
     const stdout = await commandsOf('README.md', 2, '\n');
     assert.match(stdout, /"authorized":true.*"authorized":false/s);
+    assert.match(
+      stdout,
+      /"authorized":true[^}]*"because":\[[^\]]*user:bob[^\]]*team:planning#member[^\]]*folder:plans/,
+    );
     assert.match(stdout, /Acme/);
     assert.match(stdout, /serving/);
   });
@@ -68,6 +78,27 @@ describe('the commands of the guide to many changes', () => {
     ]);
     // The last call revokes what was revoked already.
     assert.match(stdout, /grant-not-found[^\n]*\n*$/);
+  });
+});
+
+describe('the commands of the guide to modelling permissions', () => {
+  const commandsOf = commandsAgainstDev();
+  const page = 'docs/guides/modelling-permissions.md';
+
+  it('print what the guide shows', async () => {
+    const steps = shellSteps(page);
+    const stdout = await commandsOf(page, steps.length, '\necho "=== next"\n');
+    const outputs = stdout.split('=== next\n').map(linesOf);
+    assert.equal(outputs.length, steps.length);
+    assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= 20);
+    for (const [index, { commands, printed }] of steps.entries()) {
+      const output = outputs[index] ?? [];
+      if (printed === undefined) assert.doesNotMatch(output.join('\n'), /"status":/, commands);
+      else {
+        const lines = output.map((line, at) => (matchesShown(line, printed[at] ?? '') ? printed[at] : line));
+        assert.deepEqual(lines, printed, commands);
+      }
+    }
   });
 });
 
