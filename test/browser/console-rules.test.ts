@@ -49,7 +49,7 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     await assertAccessible(page, 'an error as it is typed');
     await box.fill(text.replace('"can_share"', '"can_invite"'));
     await page.getByText('No errors: 6 rules.').waitFor();
-    await picture.getByText('can_invite', { exact: true }).first().waitFor();
+    await picture.locator('text', { hasText: 'can_invite' }).waitFor();
     assert.equal(await page.locator('html').getAttribute('data-mark'), 'same page');
     await assertAccessible(page, 'rules without an error');
 
@@ -126,7 +126,9 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     await keyboard.page.keyboard.press('Enter');
     await keyboard.page.getByRole('textbox', { name: 'Rules' }).focus();
     await keyboard.page.keyboard.press('Control+A');
-    await keyboard.page.keyboard.insertText('{"rules": [{"namespace": "doc", "name": "viewer", "any_of": ["editor"]}]}');
+    await keyboard.page.keyboard.insertText(
+      '{"rules": [{"namespace": "doc", "name": "viewer", "any_of": ["editor"]}]}',
+    );
     await keyboard.page.getByText('No errors: 1 rule.').waitFor();
     await tabTo(keyboard.page, 'Save');
     await keyboard.page.keyboard.press('Enter');

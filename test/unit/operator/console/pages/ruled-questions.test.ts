@@ -67,7 +67,9 @@ describe('a check of a tenant with rules', () => {
     assert.equal(status, 200);
     assert.match(text, /<h2 id="answer-title">Authorized<\/h2>/);
     assert.match(text, /this chain of grants/);
-    const steps = [...(/<ol class="chain">(.*?)<\/ol>/.exec(text)?.[1] ?? '').matchAll(/<li><a href="([^"]*)">.*?<\/li>/g)].map(([, link = '']) => link);
+    const steps = [
+      ...(/<ol class="chain">(.*?)<\/ol>/.exec(text)?.[1] ?? '').matchAll(/<li><a href="([^"]*)">.*?<\/li>/g),
+    ].map(([, link = '']) => link);
     assert.deepEqual(
       steps.map((link) => link.replaceAll('&amp;', '&')),
       [
