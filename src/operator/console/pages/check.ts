@@ -1,11 +1,13 @@
 // A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
 
+import { GrantdError } from '../../../core/errors.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
-import type { ExplainedAnswer, OperatorTenantSession } from '../../../front/front.ts';
+import type { OperatorTenantSession } from '../../../front/front.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
+import type { TimedAnswer } from '../../../shard/shard.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -26,6 +28,8 @@ import { readTenant } from './tenant.ts';
 /** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
 const GRANTS_READ = 200;
 const ENTITIES_SHOWN_MAX = 5;
+
+type Answer = TimedAnswer & { readonly because: readonly Grant[] | undefined };
 
 const checkPath = (tenantId: string, question: NamedTuple): string =>
   pathTo(['tenants', tenantId, 'check'], { ...question });
@@ -123,6 +127,16 @@ async function whyNotMarkup(
       ${await lookedAt(call, session, question, wanted, ruleSet.groups)}
     </ul>
     <p>${grants} · <a href=${holdersPath(session.tenantId, { object: question.object })}>Grants on the object</a></p>`;
+}
+
+/** Shards of an earlier version, during an upgrade, answer checks of relations without a reason. */
+async function explain(call: PageCall, session: OperatorTenantSession, question: NamedTuple): Promise<Answer> {
+  try {
+    return await session.explain(call.context(), question);
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'unavailable' || !isRelation(question.relation)) throw error;
+    return { ...(await session.check(call.context(), question)), because: undefined };
+  }
 }
 
 async function answerMarkup(

@@ -1,5 +1,5 @@
-// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. Whatever is wrong,
-// the text stays in the box; rules that somebody else has changed meanwhile are never overwritten unseen.
+// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. Whatever is
+// wrong, the text stays in the box; what somebody else has saved meanwhile is never overwritten unseen.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';

@@ -25,7 +25,7 @@ const HEAD = { length: 8, half: 4 };
 export interface RulesNode {
   readonly text: string;
   readonly kind: 'built-in' | 'derived' | 'inherited';
-  /** 0: follows from nothing on the same object. Otherwise one more than the highest that it follows from. */
+  /** After those of all that it follows from. */
   readonly column: number;
 }
 
@@ -59,11 +59,17 @@ export function graphOfRules(rules: readonly Rule[]): RulesGraph {
     return column;
   };
   for (const name of sources.keys()) columnOf(name);
+  const arrows = Array.from(sources, ([to, texts]) => texts.map((from) => ({ from, to }))).flat();
+  // What follows from nothing stands beside the first name that follows from it, so that no arrow passes behind a box.
+  for (const text of columns.keys()) {
+    if ((sources.get(text) ?? []).length > 0) continue;
+    const following = arrows.flatMap(({ from, to }) => (from === text ? (columns.get(to) ?? []) : []));
+    columns.set(text, Math.max(0, Math.min(...following) - 1));
+  }
   const nodes = Array.from(columns, ([text, column]): RulesNode => {
     const kind = inherited.has(text) ? 'inherited' : isRelation(text) ? 'built-in' : 'derived';
     return { text, kind, column };
   });
-  const arrows = Array.from(sources, ([to, texts]) => texts.map((from) => ({ from, to }))).flat();
   return { nodes, arrows };
 }
 

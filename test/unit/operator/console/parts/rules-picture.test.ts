@@ -25,7 +25,7 @@ describe('the graph of rules', () => {
     assert.deepEqual(Object.fromEntries(nodes.map(({ text, kind, column }) => [text, `${kind} ${column}`])), {
       owner: 'built-in 0',
       editor: 'built-in 1',
-      'viewer from parent': 'inherited 0',
+      'viewer from parent': 'inherited 1',
       viewer: 'built-in 2',
       can_read: 'derived 3',
     });
