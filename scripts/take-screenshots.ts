@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
+import { RULES_EXAMPLES } from '../src/operator/console/parts/rules-examples.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
 import { VirtualClock } from '../test/kit/virtual-clock.ts';
@@ -105,6 +106,13 @@ async function fill(): Promise<string> {
       await session.writeGrants(context, [{ subject, relation, object, revoke: false }]);
     }
   }
+  await session.writeGrants(context, [
+    { subject: 'folder:2026', relation: 'parent', object: 'document:budget', revoke: false },
+    { subject: 'team:design#member', relation: 'owner', object: 'folder:2026', revoke: false },
+    { subject: 'user:dee', relation: 'member', object: 'team:design', revoke: false },
+  ]);
+  const documents = RULES_EXAMPLES.find(({ name }) => name === 'documents');
+  if (documents !== undefined) await session.writeRules(context, { ruleSet: documents.ruleSet, ifMatch: undefined });
   const nowMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS;
   operator.usage = Array.from({ length: 60 }, (_, index) => {
     const requests = Math.round(330 + 190 * Math.sin(index / 9) + (random.word() % 70) + (index > 48 ? 170 : 0));
@@ -158,7 +166,8 @@ try {
   await take(light, 'cluster', '/cluster');
   await take(dark, 'cluster-dark', '/cluster');
   await take(light, 'tenant', base);
-  await take(dark, 'check', `${base}/check?subject=user%3Aada&relation=viewer&object=document%3Aplan`);
+  await take(dark, 'check', `${base}/check?subject=user%3Adee&relation=viewer&object=document%3Abudget`);
+  await take(light, 'rules', `${base}/rules`);
   await take(narrow, 'keys-narrow', `${base}/keys`);
   await light.open(`${base}/keys`);
   await light.page.getByRole('textbox', { name: 'Name' }).fill('mobile app');

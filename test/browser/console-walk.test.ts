@@ -115,7 +115,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
 
     await section('Check').click();
     await page.getByLabel('Subject').fill('user:ada');
-    await page.getByLabel('Relation').selectOption('editor');
+    await page.getByLabel('Relation').fill('editor');
     await page.getByLabel('Object').fill('document:plan');
     await button('Check').click();
     const answer = page.getByRole('status').filter({ hasText: 'Allowed by the grant' });
@@ -123,7 +123,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
 
     await section('Objects').click();
     await page.getByLabel('Subject').fill('user:ada');
-    await page.getByLabel('Relation').selectOption('editor');
+    await page.getByLabel('Relation').fill('editor');
     await button('List objects').click();
     await link('document:plan').waitFor();
 
@@ -404,6 +404,10 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/grants/revoke-all?subject=user:ada`,
       `${base}/grants/revoke-all?object=document:none`,
       `${base}/grants/lines`,
+      `${base}/grants?object=document:plan`,
+      `${base}/grants?object=document:plan&relation=viewer`,
+      `${base}/rules`,
+      `${base}/rules?example=documents`,
       `${base}/audit-log`,
       `${base}/audit-log?subject=user:ada&action=grant.created`,
       `${base}/audit-log?subject=wrong`,

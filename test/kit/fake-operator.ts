@@ -9,7 +9,15 @@ import { withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
-import { compareUtf8, type Grant, grantOf, type Namespace, namespaceOf } from '../../src/core/tuples.ts';
+import {
+  compareUtf8,
+  type Grant,
+  grantOf,
+  isRelation,
+  type Namespace,
+  namespaceOf,
+  relationOf,
+} from '../../src/core/tuples.ts';
 import type {
   ClusterPicture,
   MemberView,
@@ -20,8 +28,17 @@ import type {
   SlotView,
   UsageMinute,
 } from '../../src/front/front.ts';
-import type { NamedTuple } from '../../src/rules/questions.ts';
-import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../src/rules/rule-set.ts';
+import { CheckEvaluation } from '../../src/rules/check-evaluation.ts';
+import { CompiledRules } from '../../src/rules/compiled-rules.ts';
+import { type NamedTuple, undefinedName } from '../../src/rules/questions.ts';
+import {
+  hasRules,
+  NO_RULES,
+  type RuleSet,
+  revisionOfRules,
+  ruleSetRecord,
+  textOfRules,
+} from '../../src/rules/rule-set.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
   AuditLogQuery,
@@ -37,6 +54,8 @@ import type {
   RulesPreview,
   TenantStatus,
 } from '../../src/shard/shard.ts';
+import { GrantGraph } from '../unit/rules/grant-graph.ts';
+import { naiveHeld } from './naive-rules.ts';
 
 interface TenantData {
   tenant: Tenant;
@@ -48,6 +67,36 @@ interface TenantData {
 }
 
 const grantKey = (tuple: NamedTuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
+
+function demandName(ruleSet: RuleSet, name: string): void {
+  if (!isRelation(name) && !ruleSet.rules.some((rule) => rule.name === name)) throw undefinedName(name);
+}
+
+/** All that the subject holds under the rules, ascending. */
+function heldBy(ruleSet: RuleSet, grants: readonly Grant[], subject: string): readonly NamedTuple[] {
+  return [...naiveHeld(ruleSet, grants, subject)].sort().map((fact) => {
+    const space = fact.indexOf(' ');
+    return { subject, relation: fact.slice(0, space), object: fact.slice(space + 1) };
+  });
+}
+
+/** Every subject and object, and their groups that have grants. */
+const subjectsAmong = (grants: readonly Grant[]): readonly string[] => [
+  ...new Set(grants.flatMap(({ subject, object }) => [subject, object, `${object}#member`])),
+];
+
+/** A shortest chain; only where the check is authorized. */
+function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation, object }: NamedTuple): Grant[] {
+  const compiled = new CompiledRules(ruleSet);
+  const limits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000, spentMax: Number.POSITIVE_INFINITY };
+  const question = { subject, number: compiled.numberOf(relation) ?? 0, object };
+  const evaluation = new CheckEvaluation(compiled, new GrantGraph(grants), limits, question);
+  evaluation.runForShortest();
+  return evaluation.chain.flatMap((step) => {
+    const key = grantKey({ ...step, relation: relationOf(step.relation) ?? '' });
+    return grants.find((grant) => grantKey(grant) === key) ?? [];
+  });
+}
 
 export class FakeOperator implements OperatorApi {
   readonly #clock: Clock;
@@ -317,7 +366,12 @@ export class FakeOperator implements OperatorApi {
 
   #session(data: TenantData, operator: string): OperatorTenantSession {
     const sorted = (): Grant[] => [...data.grants.values()].sort((a, b) => compareUtf8(grantKey(a), grantKey(b)));
-    const checkNow = (check: NamedTuple): boolean => data.grants.has(grantKey(check));
+    const held = (subject: string): readonly NamedTuple[] => heldBy(data.rules, sorted(), subject);
+    const checkNow = (check: NamedTuple): boolean => {
+      demandName(data.rules, check.relation);
+      if (!hasRules(data.rules)) return data.grants.has(grantKey(check));
+      return held(check.subject).some(({ relation, object }) => relation === check.relation && object === check.object);
+    };
     return {
       tenantId: data.tenant.tenantId,
       keyId: `operator:${operator}`,
@@ -332,9 +386,8 @@ export class FakeOperator implements OperatorApi {
       },
       explain: async (context, check) => {
         this.#enter('explain', context);
-        const grant = data.grants.get(grantKey(check));
-        const because = grant === undefined ? [] : [grant];
-        return { authorized: grant !== undefined, checkedAtMs: this.#clock.wallMs(), because };
+        const because = checkNow(check) ? chainOf(data.rules, sorted(), check) : [];
+        return { authorized: checkNow(check), checkedAtMs: this.#clock.wallMs(), because };
       },
       checkBulk: async (context, checks) => {
         this.#enter('checkBulk', context);
@@ -357,7 +410,9 @@ export class FakeOperator implements OperatorApi {
       },
       listObjects: async (context, query) => {
         this.#enter('listObjects', context);
-        const objects = sorted()
+        demandName(data.rules, query.relation);
+        const direct = query.direct === true || !hasRules(data.rules);
+        const objects = (direct ? sorted() : held(query.subject))
           .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
           .map(({ object }) => object)
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
@@ -411,8 +466,11 @@ export class FakeOperator implements OperatorApi {
       },
       listHolders: async (context, query) => {
         this.#enter('listHolders', context);
-        const held = sorted().filter(({ object, relation }) => object === query.object && relation === query.relation);
-        return this.#page(held.map(({ subject }) => subject).sort(), query);
+        demandName(data.rules, query.relation);
+        const direct = query.direct === true || !hasRules(data.rules);
+        const all = direct ? sorted() : subjectsAmong(sorted()).flatMap(held);
+        const holders = all.filter(({ object, relation }) => object === query.object && relation === query.relation);
+        return this.#page([...new Set(holders.map(({ subject }) => subject))].sort(), query);
       },
       listGrants: async (context, { of, relation, ...query }) => {
         this.#enter('listGrants', context);

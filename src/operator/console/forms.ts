@@ -86,6 +86,8 @@ export function refuseInvalid(error: z.ZodError): Refusal {
 /** Errors that no correction of the form can fix: the error page is shown instead. */
 const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not-found', 'unauthorized']);
 
+const OF_A_QUESTION: ReadonlySet<ErrorCode> = new Set(['invalid-relation', 'evaluation-too-large']);
+
 /**
  * Turns an error of the service into a refusal of the form. `fields`: the field that an error concerns; the whole form
  * if it is not listed. Rethrows other errors.
@@ -93,4 +95,10 @@ const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not
 export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, string>> = {}): Refusal {
   if (!(thrown instanceof GrantdError) || NOT_OF_THE_FORM.has(thrown.code)) throw thrown;
   return refuse(fields[thrown.code] ?? 'form', thrown.message, ERROR_CATALOGUE[thrown.code].httpStatus);
+}
+
+/** As `refuseThrown`, for a question: only what is wrong with the question, or too large, is of the form. */
+export function refuseQuestion(thrown: unknown): Refusal {
+  if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
+  return refuseThrown(thrown, { 'invalid-relation': 'relation' });
 }

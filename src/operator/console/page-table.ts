@@ -22,6 +22,7 @@ import { createLogIn } from './pages/log-in.ts';
 import { namespacePages } from './pages/namespaces.ts';
 import { objectPages } from './pages/objects.ts';
 import { revokeAllPages } from './pages/revoke-all.ts';
+import { rulesPages } from './pages/rules.ts';
 import { tenantPages } from './pages/tenant.ts';
 import { tenantLifePages } from './pages/tenant-life.ts';
 import { tenantsPages } from './pages/tenants.ts';
@@ -65,6 +66,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...revokeAllPages(forPages),
     ...objectPages(forPages),
     ...checkPages(forPages),
+    ...rulesPages(forPages),
     ...auditLogPages(forPages),
   ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });

@@ -1,9 +1,14 @@
-// A check with its answer and the grant behind it. Relations are flat: exactly one grant can allow it, that of the same
-// tuple.
+// A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
 
-import type { Grant, Tuple } from '../../../core/tuples.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
-import type { Refusal } from '../forms.ts';
+import { parseGroup } from '../../../rules/compiled-rules.ts';
+import type { NamedTuple } from '../../../rules/questions.ts';
+import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
+import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
+import type { TimedAnswer } from '../../../shard/shard.ts';
+import { type Refusal, refuseQuestion } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
@@ -13,39 +18,137 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
-import { submit } from '../parts/form-parts.ts';
+import { entityLink, holdersPath } from '../parts/entity-links.ts';
+import { formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment } from '../parts/parts.ts';
-import { objectField, readTuple, relationField, subjectField } from '../parts/tuple-form.ts';
+import { nameField, objectField, readQuestion, subjectField } from '../parts/tuple-form.ts';
 import { readTenant } from './tenant.ts';
 
-const GRANTS_PER_READ = 1000;
-/** The page does not read through a subject with more grants than this many reads return. */
-const READS_MAX = 5;
+/** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
+const GRANTS_READ = 200;
+const ENTITIES_SHOWN_MAX = 5;
 
-/** The grant of that tuple; undefined if it is not among the first thousands of its subject. */
-async function findGrant(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Grant | undefined> {
-  let cursor: string | undefined;
-  for (let reads = 0; reads < READS_MAX; reads += 1) {
-    const query = { of: { subject: tuple.subject }, relation: tuple.relation, limit: GRANTS_PER_READ, cursor };
-    const page = await session.listGrants(call.context(), query);
-    const found = page.items.find(({ object }) => object === tuple.object);
-    if (found !== undefined || page.nextCursor === undefined) return found;
-    cursor = page.nextCursor;
-  }
-  return undefined;
+type Answer = TimedAnswer & { readonly because: readonly Grant[] | undefined };
+
+const checkPath = (tenantId: string, question: NamedTuple): string =>
+  pathTo(['tenants', tenantId, 'check'], { ...question });
+
+function grantStep(session: OperatorTenantSession, { subject, relation, object, grantId, createdAtMs }: Grant): Markup {
+  return html`<li>
+    ${entityLink(session.tenantId, subject)} <strong>${relation}</strong>${' '}
+    <a href=${holdersPath(session.tenantId, { object })}>${foreign(object)}</a>
+    <small>grant ${code(grantId)}, created ${moment(createdAtMs)} UTC</small>
+  </li>`;
 }
 
-async function answerMarkup(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Markup> {
-  const { subject, relation, object } = tuple;
-  const { authorized, checkedAtMs } = await session.check(call.context(), tuple);
-  const grant = authorized ? await findGrant(call, session, tuple) : undefined;
+function whyMarkup(session: OperatorTenantSession, question: NamedTuple, because: readonly Grant[]): Markup {
+  const { subject, relation, object } = question;
   const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
-  const why = !authorized
-    ? html`<p>No such grant exists. Relations do not imply each other: <a href=${grants}>show the grants of the subject</a>.</p>`
-    : grant === undefined
-      ? html`<p>Allowed by a grant of exactly this subject, relation and object. The subject has too many grants to look up its ID here.</p>`
-      : html`<p>Allowed by the grant ${code(grant.grantId)}, created ${moment(grant.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
+  const [first] = because;
+  if (first === undefined) {
+    return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
+  }
+  if (because.length === 1 && first.subject === subject && first.relation === relation && first.object === object) {
+    return html`<p>Allowed by the grant ${code(first.grantId)}, created ${moment(first.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
+  }
+  const rules = html`<a href=${pathTo(['tenants', session.tenantId, 'rules'])}>rules</a>`;
+  return html`<p>Allowed by ${because.length === 1 ? 'this grant' : 'this chain of grants'} and the ${rules}:</p>
+    <ol class="chain">${because.map((grant) => grantStep(session, grant))}</ol>
+    <p><a href=${grants}>All grants of the subject</a></p>`;
+}
+
+/** At most a few, with a word on the rest. */
+function someOf(texts: readonly Markup[], more: boolean): Markup {
+  const shown = texts.slice(0, ENTITIES_SHOWN_MAX);
+  const rest = more || texts.length > shown.length ? html`<li>and others</li>` : undefined;
+  return html`<ul>${shown.map((text) => html`<li>${text}</li>`)}${rest}</ul>`;
+}
+
+/** Where else it was looked for: each a link to the check of that. */
+async function lookedAt(
+  call: PageCall,
+  session: OperatorTenantSession,
+  question: NamedTuple,
+  wanted: WantedInWords,
+  groups: boolean,
+): Promise<Markup> {
+  const { subject, object } = question;
+  const query = { of: { object }, relation: undefined, limit: GRANTS_READ, cursor: undefined };
+  const { items, nextCursor } = await session.listGrants(call.context(), query);
+  const more = nextCursor !== undefined;
+  const link = (relation: string, entity: string): Markup =>
+    html`<a href=${checkPath(session.tenantId, { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
+  const members = items.flatMap(({ subject: holder, relation }) => {
+    const group = groups && wanted.relations.includes(relation) ? parseGroup(holder) : undefined;
+    return group === undefined ? [] : [link(group.name, group.object)];
+  });
+  const inherited = wanted.parents.map(({ relation, names }) => {
+    const parents = items.filter((grant) => grant.relation === relation).map((grant) => grant.subject);
+    const entities = parents.filter((parent) => !groups || parseGroup(parent) === undefined);
+    const [name = ''] = names;
+    return html`<li>${orList(names)} on an entity that is <strong>${relation}</strong> of the object:${' '}
+      ${
+        entities.length > 0
+          ? someOf(
+              entities.map((entity) => link(name, entity)),
+              more,
+            )
+          : more
+            ? 'none among the first grants.'
+            : 'it has none.'
+      }</li>`;
+  });
+  return [
+    members.length === 0
+      ? undefined
+      : html`<li>a group with such a grant, of which the subject would be one: ${someOf(members, more)}</li>`,
+    inherited,
+  ];
+}
+
+async function whyNotMarkup(
+  call: PageCall,
+  session: OperatorTenantSession,
+  question: NamedTuple,
+  ruleSet: RuleSet,
+): Promise<Markup> {
+  const grants = html`<a href=${pathTo(['tenants', session.tenantId, 'grants'], { subject: question.subject })}>Grants of the subject</a>`;
+  const wanted = describeWanted(ruleSet, question.relation, question.object);
+  if (!hasRules(ruleSet) || wanted === undefined) {
+    return html`<p>No such grant exists, and the tenant has no rules from which it could follow. ${grants}</p>`;
+  }
+  const { names, relations } = wanted;
+  const derived = names.slice(1).filter((name) => !isRelation(name));
+  return html`<p>No chain of grants leads there. What would suffice:</p>
+    <ul class="wanted">
+      ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to everybody of a public namespace' : ''}</li>`}
+      ${derived.length === 0 ? undefined : html`<li>the derived name ${orList(derived)} on the object</li>`}
+      ${await lookedAt(call, session, question, wanted, ruleSet.groups)}
+    </ul>
+    <p>${grants} · <a href=${holdersPath(session.tenantId, { object: question.object })}>Grants on the object</a></p>`;
+}
+
+/** Shards of an earlier version, during an upgrade, answer checks of relations without a reason. */
+async function explain(call: PageCall, session: OperatorTenantSession, question: NamedTuple): Promise<Answer> {
+  try {
+    return await session.explain(call.context(), question);
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'unavailable' || !isRelation(question.relation)) throw error;
+    return { ...(await session.check(call.context(), question)), because: undefined };
+  }
+}
+
+async function answerMarkup(
+  call: PageCall,
+  session: OperatorTenantSession,
+  question: NamedTuple,
+  ruleSet: RuleSet,
+): Promise<Markup> {
+  const { subject, relation, object } = question;
+  const answer: ExplainedAnswer = await session.explain(call.context(), question);
+  const { authorized, because, checkedAtMs } = answer;
+  const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
@@ -58,25 +161,33 @@ async function answerMarkup(call: PageCall, session: OperatorTenantSession, tupl
 async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
+  const ruleSet = await session.readRules(call.context());
   const { query } = call;
   let refusal: Refusal | undefined;
   let answer: Markup = empty(
     'Check an authorization',
     'Does this subject hold this relation on this object? You see the result that the API returns now.',
   );
-  if (query.text('relation') !== '') {
-    const read = readTuple(query);
-    refusal = 'refusal' in read ? read.refusal : undefined;
-    answer = 'tuple' in read ? await answerMarkup(call, session, read.tuple) : undefined;
+  if (query.list('relation').length > 0) {
+    answer = undefined;
+    const read = readQuestion(query);
+    if ('refusal' in read) refusal = read.refusal;
+    else {
+      try {
+        answer = await answerMarkup(call, session, read.question, ruleSet);
+      } catch (error) {
+        refusal = refuseQuestion(error);
+      }
+    }
   }
   const filled = { fields: query, refusal };
   const content = html`<form method="get" action=${pathTo(['tenants', tenant.tenantId, 'check'])} class="form-row" novalidate aria-label="Check">
       ${subjectField({ required: true }, filled)}
-      ${relationField(filled)}
+      ${nameField(namesToAsk(ruleSet), filled)}
       ${objectField(filled)}
       ${submit('Check')}
     </form>
-    ${answer}`;
+    ${formError(filled)}${answer}`;
   const status = refusal?.status ?? 200;
   return { kind: 'page', status, title: `Check for ${tenant.name}`, body: tenantFrame(tenant, 'check', content) };
 }

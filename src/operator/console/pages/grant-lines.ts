@@ -12,13 +12,12 @@ import {
   type PageDependencies,
   type PageResult,
   pathTo,
-  tenantIdOf,
   tenantSessionOf,
 } from '../page.ts';
 import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
-import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
+import { tenantFrame } from '../parts/layout.ts';
 import { plural } from '../parts/parts.ts';
-import { readTenant } from './tenant.ts';
+import { readTenant, readTenantOrId } from './tenant.ts';
 
 /**
  * UTF-16 units that the box takes, more than 100 valid lines can have: a longer text is refused even where the browser
@@ -43,19 +42,9 @@ function errorList({ lines }: Refused): Markup {
   </ul>`;
 }
 
-/** Where the tenant cannot be read, its id stands for its name: an error page would lose the text. */
-async function framedTenant(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<FramedTenant> {
-  try {
-    return await readTenant(dependencies, call);
-  } catch (error) {
-    if (refused === undefined) throw error;
-    const tenantId = tenantIdOf(call);
-    return { tenantId, name: tenantId, state: 'active' };
-  }
-}
-
 async function showForm(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageResult> {
-  const tenant = await framedTenant(dependencies, call, refused);
+  const tenant =
+    refused === undefined ? await readTenant(dependencies, call) : await readTenantOrId(dependencies, call);
   const filled = { fields: call.form, refusal: refused };
   const parts = ['tenants', tenant.tenantId, 'grants'];
   const form = changeForm(

@@ -16,6 +16,7 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { entityLink } from '../parts/entity-links.ts';
 import { expiryAsTyped, expiryFields, readExpiry, expiry as shownExpiry } from '../parts/expiry-form.ts';
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
@@ -28,6 +29,7 @@ import {
   SUBJECT_REFUSED,
   subjectField,
 } from '../parts/tuple-form.ts';
+import { type HoldersSection, holdersSection } from './holders.ts';
 import { readTenant } from './tenant.ts';
 
 const ROWS_PER_PAGE = 50;
@@ -79,7 +81,7 @@ async function grantsListing(
   session: OperatorTenantSession,
   parts: readonly string[],
   of: GrantFilter['of'],
-  nowMs: number,
+  { nowMs, groups }: { readonly nowMs: number; readonly groups: boolean },
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });
@@ -102,7 +104,9 @@ async function grantsListing(
             {
               title: counterpart === 'object' ? 'Object' : 'Subject',
               cell: ({ [counterpart]: text }) =>
-                html`<a href=${pathTo(parts, { [counterpart]: text })}>${foreign(text)}</a>`,
+                counterpart === 'object'
+                  ? html`<a href=${pathTo(parts, { object: text })}>${foreign(text)}</a>`
+                  : entityLink(session.tenantId, text, groups),
             },
             { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Expires', cell: ({ expiresAtMs }) => shownExpiry(expiresAtMs, nowMs) },
@@ -121,6 +125,21 @@ async function grantsListing(
         : html`<p><a class="button danger outline" href=${pathTo([...parts, 'revoke-all'], { ...of })}>Revoke all of them …</a></p>`
     }
   </section>`;
+}
+
+/** Who may: the grants on the object, and who holds a relation on it, by grants and rules. */
+async function objectSections(
+  call: PageCall,
+  session: OperatorTenantSession,
+  parts: readonly string[],
+  object: string,
+  nowMs: number,
+): Promise<Pick<HoldersSection, 'markup' | 'refusal'>> {
+  const ruleSet = await session.readRules(call.context());
+  const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
+  const of = { object };
+  const grants = isAsked ? undefined : await grantsListing(call, session, parts, of, { nowMs, groups: ruleSet.groups });
+  return { markup: html`${grants}${markup}`, refusal };
 }
 
 /** Undefined if there is no search, or if the search is for an identifier. */
@@ -151,10 +170,12 @@ async function grantsPage(
     ${submit('Show who may', 'secondary')}
   </form></search>`;
   const nowMs = dependencies.clock.wallMs();
+  const onObject =
+    fits || !isIdentifier(object) ? undefined : await objectSections(call, session, parts, object, nowMs);
   const listing = fits
-    ? await grantsListing(call, session, parts, { subject }, nowMs)
-    : isIdentifier(object)
-      ? await grantsListing(call, session, parts, { object }, nowMs)
+    ? await grantsListing(call, session, parts, { subject }, { nowMs, groups: false })
+    : onObject !== undefined
+      ? onObject.markup
       : search === undefined
         ? await subjectsListing(call, session, parts)
         : undefined;
@@ -162,7 +183,7 @@ async function grantsPage(
   const content = html`${finder}${listing}
     <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}
       <p><a href=${pathTo([...parts, 'lines'])}>Create many grants at once</a></p></section>`;
-  const status = (refusal ?? search)?.status ?? 200;
+  const status = (refusal ?? search ?? onObject?.refusal)?.status ?? 200;
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }
 

@@ -20,7 +20,7 @@ import {
   tenantIdOf,
 } from '../page.ts';
 import { changeForm, type Filled, formError, selectField, submit, textField } from '../parts/form-parts.ts';
-import { stateBadge, tenantFrame } from '../parts/layout.ts';
+import { type FramedTenant, stateBadge, tenantFrame } from '../parts/layout.ts';
 import { count, empty, moment, plural, table } from '../parts/parts.ts';
 import { everyMinute, limitPerMinute, usagePlot } from '../parts/plots.ts';
 import { planChoices, planText } from './tenants.ts';
@@ -30,6 +30,16 @@ export async function readTenant({ operator }: PageDependencies, call: PageCall)
   const tenant = await operator.readTenant(call.context(), tenantIdOf(call));
   if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenant;
+}
+
+/** Where the tenant cannot be read, its id stands for its name: an error page would lose what was typed. */
+export async function readTenantOrId(dependencies: PageDependencies, call: PageCall): Promise<FramedTenant> {
+  try {
+    return await readTenant(dependencies, call);
+  } catch {
+    const tenantId = tenantIdOf(call);
+    return { tenantId, name: tenantId, state: 'active' };
+  }
 }
 
 const conflict = (what: string): string =>

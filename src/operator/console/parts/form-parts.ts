@@ -110,15 +110,28 @@ export function textField(options: TextFieldOptions, filled?: Filled): Markup {
 }
 
 export function textArea(
-  options: FieldOptions & { readonly rows: number; readonly lengthMax: number },
+  options: FieldOptions & {
+    readonly rows: number;
+    readonly lengthMax: number;
+    readonly value?: string;
+    readonly attributes?: Readonly<Record<string, string>>;
+  },
   filled?: Filled,
 ): Markup {
   const { id, attributes, below } = describe(options, filled);
+  const { rows, lengthMax, value = '' } = options;
   return html`<div class="field">
     <label for=${id}>${options.label}</label>
-    <textarea rows=${String(options.rows)} maxlength=${String(options.lengthMax)} spellcheck="false" autocapitalize="none" autocomplete="off" dir="auto" ...${attributes}>${filled?.fields.text(options.name) ?? ''}</textarea>
+    <textarea rows=${String(rows)} maxlength=${String(lengthMax)} spellcheck="false" autocapitalize="none" autocomplete="off" dir="auto" ...${attributes} ...${options.attributes ?? {}}>${filled?.fields.text(options.name) ?? value}</textarea>
     ${below}
   </div>`;
+}
+
+/** One box that is sent as `yes`, or not at all. */
+export function checkBox(options: { readonly name: string; readonly text: Markup; readonly checked: boolean }): Markup {
+  return html`<div class="field box"><label>
+    <input type="checkbox" name=${options.name} value="yes" checked=${options.checked} /> ${options.text}
+  </label></div>`;
 }
 
 export function selectField(
@@ -165,6 +178,11 @@ export function checkBoxes(
   </fieldset>`;
 }
 
-export function submit(text: string, kind: 'primary' | 'secondary' | 'danger' = 'primary'): Markup {
-  return html`<button type="submit" class=${kind === 'primary' ? undefined : kind}>${text}</button>`;
+/** `name` and `value`: which of the buttons of a form was pressed. */
+export function submit(
+  text: string,
+  kind: 'primary' | 'secondary' | 'danger' = 'primary',
+  pressed: { readonly name?: string; readonly value?: string } = {},
+): Markup {
+  return html`<button type="submit" class=${kind === 'primary' ? undefined : kind} ...${{ ...pressed }}>${text}</button>`;
 }

@@ -100,6 +100,7 @@ const TENANT_SECTIONS = [
   ['grants', 'Grants'],
   ['objects', 'Objects'],
   ['check', 'Check'],
+  ['rules', 'Rules'],
   ['audit-log', 'Audit log'],
 ] as const;
 

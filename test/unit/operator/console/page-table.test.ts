@@ -226,6 +226,8 @@ describe('a change', () => {
       '/namespaces',
       '/grants',
       '/grants/revoke',
+      '/rules',
+      '/rules/validate',
       '/keys/key_00000000000000000000000000/revoke',
     ];
     for (const path of [
@@ -394,6 +396,8 @@ describe('whatever is shown', () => {
         `/grants?object=${subject}`,
         `/grants/revoke-all?object=${subject}`,
         '/grants/lines',
+        '/rules',
+        `/grants?object=${subject}&relation=viewer`,
         `/objects?subject=${subject}&relation=viewer`,
         `/check?subject=${subject}&relation=viewer&object=${subject}`,
         '/audit-log',
@@ -419,8 +423,21 @@ describe('whatever is shown', () => {
         '/name',
         '/delete',
         '/keys',
+        '/rules',
+        '/rules/validate',
       ]) {
-        const fields = { subject: name, relation: name, object: name, name, typed: name, shown: name, lines: name };
+        const fields = {
+          rules: name,
+          revision: name,
+          action: name,
+          subject: name,
+          relation: name,
+          object: name,
+          name,
+          typed: name,
+          shown: name,
+          lines: name,
+        };
         const { text } = await visitor.post(`/console/tenants/${tenantId}${path}`, fields);
         assertNoMarkup(text, path);
       }
@@ -458,6 +475,7 @@ describe('what is not there', () => {
         '/namespaces',
         '/objects',
         '/check',
+        '/rules',
         '/audit-log',
         '/delete',
         '/usage',

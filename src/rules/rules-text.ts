@@ -1,0 +1,37 @@
+// Rules as people write them: JSON text, with the line of what is wrong in it.
+
+import { GrantdError } from '../core/errors.ts';
+import { findJsonPlace, lineAt } from '../core/text/json-places.ts';
+import { parseRuleSet, type RuleSet } from './rule-set.ts';
+
+export type ParsedRules =
+  | { readonly kind: 'parsed'; readonly ruleSet: RuleSet }
+  /** `line` is counted from 1. `message` is one sentence or more; it names the place and what to write instead. */
+  | { readonly kind: 'wrong'; readonly line: number; readonly message: string };
+
+/** What a message of `parseRuleSet` begins with, if it is about a part of the rules. */
+const PLACE = /^"([^"]+)"/;
+
+function bodyIn(text: string): { readonly body: unknown } | undefined {
+  try {
+    return { body: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+export function parseRulesText(text: string): ParsedRules {
+  const json = bodyIn(text);
+  if (json === undefined) {
+    const place = findJsonPlace(text, '');
+    const message = place.kind === 'syntax' ? place.message : 'something is wrong';
+    return { kind: 'wrong', line: lineAt(text, place.offset), message: `This is not JSON: ${message}.` };
+  }
+  try {
+    return { kind: 'parsed', ruleSet: parseRuleSet(json.body) };
+  } catch (error) {
+    if (!(error instanceof GrantdError)) throw error;
+    const { offset } = findJsonPlace(text, PLACE.exec(error.message)?.[1] ?? '');
+    return { kind: 'wrong', line: lineAt(text, offset), message: error.message.replace(/^The body/, 'The text') };
+  }
+}
