@@ -88,7 +88,14 @@ const subjectsAmong = (grants: readonly Grant[]): readonly string[] => [
 /** A shortest chain; only where the check is authorized. */
 function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation, object }: NamedTuple): Grant[] {
   const compiled = new CompiledRules(ruleSet);
-  const limits = { depthMax: 25, entitiesMax: 10_000, grantsMax: 20_000, spentMax: Number.POSITIVE_INFINITY };
+  const limits = {
+    depthMax: 25,
+    entitiesMax: 10_000,
+    grantsMax: 20_000,
+    entityGrantsMax: 10_000,
+    spentMax: Number.POSITIVE_INFINITY,
+    lead: 0,
+  };
   const question = { subject, number: compiled.numberOf(relation) ?? 0, object };
   const evaluation = new CheckEvaluation(compiled, new GrantGraph(grants), limits, question);
   evaluation.runForShortest();

@@ -66,20 +66,6 @@ function findMessageDifferences(page: string, proto: string): string[] {
   ];
 }
 
-describe('the guide to backups', () => {
-  it('takes a snapshot of every table', () => {
-    const schema = readText('src/store/cassandra/schema/migrations.ts');
-    const tables = [...schema.matchAll(/CREATE TABLE IF NOT EXISTS \$\{keyspace\}\.(\w+)/g)].map(([, name]) => name);
-    assert.ok(tables.length >= 16);
-    const commands = readText('docs/operating/backup.md').match(/^nodetool snapshot .*$/gm) ?? [];
-    const taken = commands.join(' ').match(/(?<=grantd\.)\w+/g) ?? [];
-    assert.deepEqual(
-      tables.filter((table) => table === undefined || !taken.includes(table)),
-      [],
-    );
-  });
-});
-
 describe('the table of messages in ARCHITECTURE.md', () => {
   const page = readText('ARCHITECTURE.md');
   const proto = readText('proto/grantd/v1/shard.proto');

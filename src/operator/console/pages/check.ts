@@ -146,7 +146,7 @@ async function answerMarkup(
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { subject, relation, object } = question;
-  const answer: ExplainedAnswer = await session.explain(call.context(), question);
+  const answer = await explain(call, session, question);
   const { authorized, because, checkedAtMs } = answer;
   const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
