@@ -42,9 +42,16 @@ function grantStep(session: OperatorTenantSession, { subject, relation, object, 
   </li>`;
 }
 
-function whyMarkup(session: OperatorTenantSession, question: NamedTuple, because: readonly Grant[]): Markup {
+function whyMarkup(
+  session: OperatorTenantSession,
+  question: NamedTuple,
+  because: readonly Grant[] | undefined,
+): Markup {
   const { subject, relation, object } = question;
   const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
+  if (because === undefined) {
+    return html`<p>A shard of an earlier version answered, which tells no reasons. <a href=${grants}>All grants of the subject</a></p>`;
+  }
   const [first] = because;
   if (first === undefined) {
     return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
