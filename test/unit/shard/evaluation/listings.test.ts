@@ -18,7 +18,7 @@ const RULES = {
 const STATES: readonly { name: string; cold: boolean; options: SlotOptions }[] = [
   { name: 'whole pages', cold: false, options: {} },
   { name: 'pages in parts', cold: true, options: { pageLimits: { rowsPerRead: 3 } } },
-  { name: 'a small budget', cold: true, options: { cacheBytesMax: 200_000 } },
+  { name: 'nothing in memory', cold: true, options: {} },
 ];
 const COUNT = 40;
 
