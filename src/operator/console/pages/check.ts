@@ -146,9 +146,12 @@ async function answerMarkup(
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { subject, relation, object } = question;
-  const answer: ExplainedAnswer = await session.explain(call.context(), question);
-  const { authorized, because, checkedAtMs } = answer;
-  const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
+  const { authorized, because, checkedAtMs } = await explain(call, session, question);
+  const why = !authorized
+    ? await whyNotMarkup(call, session, question, ruleSet)
+    : because === undefined
+      ? html`<p>The reason cannot be told now. Try again in a moment.</p>`
+      : whyMarkup(session, question, because);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
