@@ -42,16 +42,9 @@ function grantStep(session: OperatorTenantSession, { subject, relation, object, 
   </li>`;
 }
 
-function whyMarkup(
-  session: OperatorTenantSession,
-  question: NamedTuple,
-  because: readonly Grant[] | undefined,
-): Markup {
+function whyMarkup(session: OperatorTenantSession, question: NamedTuple, because: readonly Grant[]): Markup {
   const { subject, relation, object } = question;
   const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
-  if (because === undefined) {
-    return html`<p>A shard of an earlier version answered, which tells no reasons. <a href=${grants}>All grants of the subject</a></p>`;
-  }
   const [first] = because;
   if (first === undefined) {
     return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
@@ -153,9 +146,12 @@ async function answerMarkup(
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { subject, relation, object } = question;
-  const answer = await explain(call, session, question);
-  const { authorized, because, checkedAtMs } = answer;
-  const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
+  const { authorized, because, checkedAtMs } = await explain(call, session, question);
+  const why = !authorized
+    ? await whyNotMarkup(call, session, question, ruleSet)
+    : because === undefined
+      ? html`<p>The reason cannot be told now. Try again in a moment.</p>`
+      : whyMarkup(session, question, because);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
