@@ -119,6 +119,14 @@ const BREAKING: [string, (root: Node) => void][] = [
     },
   ],
   [
+    'a request enum that became a string without some of its values',
+    (root) => {
+      const relation = nodeAt(root, ...schemas, 'Tuple', 'properties', 'relation');
+      relation.enum = undefined;
+      relation.pattern = '^owner$';
+    },
+  ],
+  [
     'a request field limited to an enum',
     (root) => {
       nodeAt(root, ...schemas, 'Tuple', 'properties', 'object').enum = ['a:b'];

@@ -15,6 +15,13 @@ const same = (left: unknown, right: unknown): boolean => JSON.stringify(left) ==
 /** The codes with which the type of a problem ends; new ones may come. */
 const ERROR_CODES = 'x-error-codes';
 
+/** An enum that became an open string, which still takes every value of it. */
+function isOpened(was: Json, is: Json): boolean {
+  if (was.enum === undefined || is.enum !== undefined || is.type !== 'string') return false;
+  const pattern = typeof is.pattern === 'string' ? new RegExp(is.pattern, 'u') : undefined;
+  return listOf(was.enum).every((value) => typeof value === 'string' && pattern?.test(value) !== false);
+}
+
 class Comparison {
   readonly #before: Json;
   readonly #after: Json;
@@ -166,6 +173,7 @@ class Comparison {
       if (limitNow !== undefined && limitNow > limit) this.changes.push(`${where}: ${keyword} is greater`);
     }
     for (const keyword of ['pattern', 'uniqueItems']) {
+      if (keyword === 'pattern' && isOpened(was, is)) continue;
       if (is[keyword] !== undefined && !same(was[keyword], is[keyword])) {
         this.changes.push(`${where}: ${keyword} changed`);
       }

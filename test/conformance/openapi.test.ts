@@ -115,7 +115,7 @@ describe('docs/reference/openapi.json', () => {
     visit(parameters, 'parameters');
     for (const name of ['Tuple', 'Key', 'Namespace', 'Grant', 'Relation', 'Scope']) assert.ok(name in schemas, name);
     const itemsOf = (name: string, field: string) => nodeAt(schemas, name, 'properties', field, 'items');
-    assert.deepEqual(itemsOf('BulkCheck', 'checks'), { $ref: '#/components/schemas/Tuple' });
+    assert.deepEqual(itemsOf('BulkCheck', 'checks'), { $ref: '#/components/schemas/Question' });
     assert.deepEqual(itemsOf('KeyList', 'keys'), { $ref: '#/components/schemas/Key' });
   });
 

@@ -12,10 +12,13 @@ import {
   conditionSchema,
   listedKeySchema,
   objectSchema,
+  questionSchema,
+  relationNameSchema,
   relationSchema,
   revocationSchema,
   scopeSchema,
   subjectSchema,
+  viaSchema,
   writtenGrantSchema,
 } from '../schema/schemas.ts';
 
@@ -51,6 +54,9 @@ const ANNOUNCED =
 const PARTS: Readonly<Record<string, z.ZodType>> = {
   SubjectIdentifier: subjectSchema,
   Relation: relationSchema,
+  RelationName: relationNameSchema,
+  Question: questionSchema,
+  Via: viaSchema,
   ObjectIdentifier: objectSchema,
   Scope: scopeSchema,
   BulkCheckAnswer: bulkAnswerSchema,

@@ -87,7 +87,7 @@ export const grantBodySchema = tupleSchema
   })
   .meta({ description: 'A relationship, and until when it holds. Unknown fields are ignored.' });
 
-const questionSchema = z
+export const questionSchema = z
   .object(
     { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
     { error: 'must be an object with subject, relation and object' },
@@ -268,14 +268,15 @@ const cursor = z
 
 export const pageQuerySchema = z.object({ limit, cursor });
 
-const via = (description: string) =>
-  z.enum(['direct'], { error: 'must be direct, or absent' }).meta({ description }).optional();
+export const viaSchema = z
+  .enum(['direct'], { error: 'must be direct, or absent' })
+  .meta({ description: '`direct`: only grants of the relation itself count, and not what follows from the rules.' });
 
 export const objectQuerySchema = z.object({
   subject: subjectSchema,
   relation: relationNameSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only objects of this namespace.' }).optional(),
-  via: via('`direct`: only objects on which the subject has a grant of this relation itself.'),
+  via: viaSchema.optional(),
   limit,
   cursor,
 });
@@ -284,7 +285,7 @@ export const subjectQuerySchema = z.object({
   object: objectSchema,
   relation: relationNameSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only subjects of this namespace.' }).optional(),
-  via: via('`direct`: only who has a grant of this relation itself.'),
+  via: viaSchema.optional(),
   limit,
   cursor,
 });
