@@ -82,6 +82,7 @@ export class CheckEvaluation {
     return this.#wanted.cost.spent + (this.#begun?.cost.spent ?? 0);
   }
 
+  /** Goes on after an interruption, if what it rests on has not changed. */
   run(): Evaluation {
     const spentMax = this.spent + this.#limits.spentMax;
     const before = this.#begun?.cost.spent ?? 0;
@@ -97,11 +98,18 @@ export class CheckEvaluation {
 
   /** The same, from one side at a time: `chain` is then a shortest one. */
   runForShortest(): Evaluation {
-    while (this.#found === undefined && this.#wanted.hasNext) this.#stepFromObject();
+    const spentMax = this.spent + this.#limits.spentMax;
+    while (this.#found === undefined && this.#wanted.hasNext) {
+      if (this.spent > spentMax) return { kind: 'interrupted' };
+      this.#stepFromObject();
+    }
     const { misses, exceeded } = this.#wanted.cost;
     if (this.#found === undefined && !misses && exceeded !== undefined) {
       const granted = this.#begin();
-      while (this.#found === undefined && granted.hasNext) granted.step((find) => this.#meetsTarget(find));
+      while (this.#found === undefined && granted.hasNext) {
+        if (this.spent > spentMax) return { kind: 'interrupted' };
+        granted.step((find) => this.#meetsTarget(find));
+      }
     }
     return this.#outcome();
   }

@@ -30,8 +30,10 @@ const CHECK_LIMITS: SearchLimits = {
 const LEAD = 128;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
 const SPENT_AT_ONCE_MAX = 1000;
-/** Entities and grants of a step that has a turn of its own: some milliseconds. */
-const SPENT_PER_STEP_MAX = 20_000;
+/** Entities and grants of a step that has a turn of its own: a few milliseconds. */
+const SPENT_PER_STEP_MAX = 4000;
+/** The same where commits keep interrupting: some milliseconds. */
+const LAST_SPENT_PER_STEP_MAX = 16_000;
 /** What one of them costs. */
 const SPENT_MS = 0.0005;
 /** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
@@ -75,6 +77,8 @@ class CheckRun {
   readonly #evaluations: CheckEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
+  /** To be gone on with in the next step. */
+  #interrupted: CheckEvaluation | undefined;
   #spent = 0;
 
   constructor(rules: CompiledRules, graph: PageGraph, { slotTime }: Tenure, nowMs: number, checks: NamedChecks) {
@@ -107,30 +111,38 @@ class CheckRun {
   readonly restsOn = (subject: string, object: string): boolean =>
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
-  /** Decides the check at `index`. Throws `evaluation-too-large`, or `invalid-relation` for a name that no rule defines. */
-  decide(
-    { subject, relation, object }: NamedTuple,
-    index: number,
-    spentMax: number,
-  ): 'decided' | 'missing' | 'interrupted' {
+  /**
+   * Decides the check at `index`, or goes on with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
+   * that no rule defines.
+   */
+  decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
+    const evaluation = this.#interrupted ?? this.#begin(check, index, spentMax);
+    this.#interrupted = undefined;
+    const before = evaluation.spent;
+    const { explain } = this.#checks;
+    const result = explain ? evaluation.runForShortest() : evaluation.run();
+    this.#spent += evaluation.spent - before;
+    if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
+    if (result.kind === 'interrupted') this.#interrupted = evaluation;
+    if (result.kind !== 'decided') return result.kind;
+    const because = explain ? this.#grantsOf(evaluation.chain) : [];
+    if (because === undefined) return 'missing';
+    this.#authorized.push(result.authorized);
+    this.#because.push(because);
+    return 'decided';
+  }
+
+  #begin({ subject, relation, object }: NamedTuple, index: number, spentMax: number): CheckEvaluation {
     const rules = this.#rules;
     const number = rules.numberOf(relation);
     if (number === undefined) throw undefinedName(relation, this.#checks.list, index);
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
-    const { explain } = this.#checks;
     // A shortest chain is found from the beginning only.
-    const granted = explain ? undefined : this.#grantedTo(subject, limits);
-    const before = granted?.cost.spent ?? 0;
+    const granted = this.#checks.explain ? undefined : this.#grantedTo(subject, limits);
     const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
-    const result = explain ? evaluation.runForShortest() : evaluation.run();
-    this.#spent += evaluation.spent - before;
-    if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
-    if (result.kind !== 'decided') return result.kind;
     this.#evaluations.push(evaluation);
-    this.#authorized.push(result.authorized);
-    if (explain) this.#because.push(this.#grantsOf(evaluation.chain));
-    return 'decided';
+    return evaluation;
   }
 
   /** Shared by the checks of a call; a single check creates its own if it needs one. */
@@ -142,13 +154,19 @@ class CheckRun {
     return granted;
   }
 
-  #grantsOf(chain: readonly Step[]): Grant[] {
-    return chain.flatMap((step) => {
+  /** Undefined: one of them is no longer in memory. */
+  #grantsOf(chain: readonly Step[]): Grant[] | undefined {
+    const grants: Grant[] = [];
+    for (const step of chain) {
+      const { subject, object } = step;
       const relation = relationOf(step.relation);
+      assert(relation !== undefined, 'a grant has a built-in relation');
       const attributes = this.#graph.attributesOf(step);
-      assert(relation !== undefined && attributes !== undefined, 'a grant of a chain is in memory');
-      return grantOf({ subject: step.subject, relation, object: step.object }, attributes);
-    });
+      if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
+      // Notes that it is missing.
+      else this.#graph.relationsOf(subject, 1 << step.relation, object);
+    }
+    return grants.length === chain.length ? grants : undefined;
   }
 }
 
@@ -180,7 +198,9 @@ export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAns
       // The time is that of the state. At the logged time, too: no commit is later.
       const nowMs = logged ? slotTime.loggedMs : slotTime.nowMs;
       const run = new CheckRun(memory.rules.pinned.compiled, graph, tenure, nowMs, checks);
-      const outcome = await runInSteps(of, run, checks);
+      // The last try has longer steps.
+      const spentMax = tries < TRIES - 1 ? SPENT_PER_STEP_MAX : LAST_SPENT_PER_STEP_MAX;
+      const outcome = await runInSteps(of, run, checks, spentMax);
       of.assertWanted();
       if (outcome === 'decided' && !run.waits) return run.answers;
       logged = outcome === 'decided';
@@ -198,21 +218,27 @@ async function runInSteps(
   { tenure, memory, assertWanted }: Ruled,
   run: CheckRun,
   { checks }: NamedChecks,
+  spentMax: number,
 ): Promise<'decided' | 'missing' | 'changed'> {
   using watch = memory.watchGrants(run.restsOn);
-  const turn = (): Promise<void> => turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
-  let stepMax = SPENT_PER_STEP_MAX;
+  let stepMax = spentMax;
   let misses = false;
   for (const [index, check] of checks.entries()) {
-    if (run.spent > stepMax) {
-      await turn();
-      assertWanted();
-      if (watch.changed) return 'changed';
-      run.startStep();
-      stepMax = run.spent + SPENT_PER_STEP_MAX;
+    for (
+      let outcome: ReturnType<CheckRun['decide']> | undefined;
+      outcome === undefined || outcome === 'interrupted';
+    ) {
+      if (run.spent > stepMax) {
+        await turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
+        assertWanted();
+        if (watch.changed) return 'changed';
+        run.startStep();
+        stepMax = run.spent + spentMax;
+      }
+      outcome = run.decide(check, index, spentMax);
+      // What the others miss is loaded in the same round.
+      misses ||= outcome === 'missing';
     }
-    // What the others miss is loaded in the same round.
-    if (run.decide(check, index, Number.POSITIVE_INFINITY) === 'missing') misses = true;
   }
   return misses ? 'missing' : 'decided';
 }

@@ -86,7 +86,7 @@ export async function listObjects(
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
   if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
-    return listByRules(context, listing, ['ruled-objects', subject], query, (ruled, page) =>
+    return listByRules(context, listing, ['objects', subject], query, (ruled, page) =>
       listHeldObjects(ruled, subject, page),
     );
   }
@@ -104,7 +104,7 @@ export async function listHolders(
   if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
     const readSubjects: ReadSubjects = (each, relation, page, { keeps }) =>
       firstCounterparts(context, listing, memory.objectPages, each, { ...page, relation, keeps });
-    return listByRules(context, listing, ['ruled-holders', object], query, (ruled, page) =>
+    return listByRules(context, listing, ['holders', object], query, (ruled, page) =>
       listHoldingSubjects(ruled, object, page, readSubjects),
     );
   }
