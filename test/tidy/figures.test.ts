@@ -110,7 +110,7 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['ARCHITECTURE.md', /Chains of (\S+) groups and parents/],
   ],
   'bounds of a check under rules': [
-    ['src/shard/evaluation/evaluate-checks.ts', /entitiesMax: (\S+), grantsMax: (\S+) \}/],
+    ['src/shard/evaluation/evaluate-checks.ts', /entitiesMax: (\S+), grantsMax: (\S+), /],
     [
       MODELLING,
       /objects and groups that a check may visit +\| (\S+), from each side +\| \| grants that a check may look at +\| (\S+), from/,
@@ -118,14 +118,14 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['ARCHITECTURE.md', /groups and parents, (\S+) objects and groups and (\S+) grants for each search/],
   ],
   'bounds of a listing under rules': [
-    ['src/shard/evaluation/evaluate-listings.ts', /entitiesMax: (\S+), grantsMax: (\S+) \}/],
+    ['src/shard/evaluation/evaluate-listings.ts', /entitiesMax: (\S+), grantsMax: (\S+), /],
     [
       MODELLING,
       /that a listing may visit +\| (\S+) for each page +\| \| grants that a listing may look at +\| (\S+) for/,
     ],
   ],
   'grants of one entity that evaluation goes through': [
-    ['src/shard/evaluation/page-graph.ts', /RANGE_ROWS_MAX = (\S+);/],
+    ['src/shard/evaluation/page-graph.ts', /ENTITY_GRANTS_MAX = (\S+);/],
     [MODELLING, /on one object, to go through +\| (\S+), /],
     ['README.md', /goes through more than (\S+) grants of one subject/],
   ],
