@@ -782,4 +782,87 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'pages-of-two-moments',
+    what: 'An evaluation keeps the grants that it has looked at while it loads others.',
+    caughtBy: 'rules',
+    firstSeed: 15,
+    edits: [
+      {
+        file: 'src/shard/evaluation/page-graph.ts',
+        find: "return this.#counterparts('subject', subject, relations);",
+        replace: `const key = [subject, relations].join(' ');
+    const kept = (this.kept ??= new Map());
+    if (!kept.has(key)) {
+      const found = this.#counterparts('subject', subject, relations);
+      if (!Array.isArray(found)) return found;
+      kept.set(key, found.map(({ relation, texts }) => ({ relation, texts: [...texts] })));
+    }
+    return kept.get(key);`,
+      },
+    ],
+  },
+  {
+    name: 'former-rules',
+    what: 'The rules in memory stay what they were when others are committed.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-rules.ts',
+        find: 'this.#table.commit(ROW, new StoredRules(text), seq);',
+        replace: 'this.#table.commit(ROW, this.loaded ?? new StoredRules(text), seq);',
+      },
+    ],
+  },
+  {
+    name: 'bound-as-denial',
+    what: 'A check that exceeds a bound is denied.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/rules/check-evaluation.ts',
+        find: "const bound = this.#tooLong ? 'depthMax' : this.#wanted.cost.exceeded;",
+        replace:
+          "const bound = this.#tooLong ? 'depthMax' : this.#wanted.cost.exceeded;\n    if (bound !== '') return { kind: 'decided', authorized: false };",
+      },
+    ],
+  },
+  {
+    name: 'listing-to-the-bound',
+    what: 'A listing that exceeds a bound ends there.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-listings.ts',
+        find: 'if (cost.exceeded !== undefined) throw',
+        replace: 'if (cost.spent < 0) throw',
+      },
+    ],
+  },
+  {
+    name: 'groups-before-the-commit',
+    what: 'A page of an object remembers the groups with grants on it, whatever is committed.',
+    caughtBy: 'rules',
+    firstSeed: 15,
+    edits: [
+      {
+        file: 'src/shard/memory/grant-page.ts',
+        find: 'if (this.#marked !== undefined && counterpart.includes(MARK)) this.#marked = undefined;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'search-of-two-runs',
+    what: 'What a run has found for a subject serves the next one, after a load.',
+    caughtBy: 'rules',
+    firstSeed: 15,
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-checks.ts',
+        find: 'graph.startRun(this.#time.keeps);',
+        replace: 'graph.startRun(this.#time.keeps);\n    this.#granted = graph.granted ??= this.#granted;',
+      },
+    ],
+  },
 ];

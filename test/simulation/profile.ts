@@ -66,6 +66,8 @@ export const FOCUSES = [
   'clocks',
   /** Grants expire; wall clocks are up to an hour apart and jump, and owners die. */
   'expiry',
+  /** A tenant has rules, groups and folders, and all of it changes, while owners change and have hardly any memory. */
+  'rules',
   /**
    * Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered
    * wrongly.
@@ -132,6 +134,8 @@ export interface Profile extends OperationProfile {
   readonly expiryClients: number;
   /** Now and then they only ask about one of them, and when it expires its owner dies. */
   readonly lulls: boolean;
+  /** Clients per front that ask about a tenant with rules, besides the one that writes. */
+  readonly ruledClients: number;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
@@ -199,6 +203,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'remove-shard': 1,
     'reset-network': 3,
   },
+  rules: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'add-shard': 1, 'remove-shard': 1, 'reset-network': 3 },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-heartbeats': 1 },
@@ -281,6 +286,8 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
       return random.between(200, 500);
     case 'stale-scans':
       return random.between(1000, 2500);
+    case 'rules':
+      return random.between(2000, 5000);
     default:
       return random.between(800, 4500);
   }
@@ -302,6 +309,15 @@ const TRIMMED = {
 
 /** Operations are known for so short that a machine is often suspended for longer. */
 const SHORT_WINDOW = { deadlineMs: 3000, clusterDeadlineMs: 3000, logRetentionMs: 8000 };
+
+/** Clients whose question was lost with an owner ask something else soon. */
+const RULED = { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
+
+/** In half of the runs, hardly any subject or object has a page that is whole. */
+function drawSmallPages(random: SeededRandom): Partial<Profile> {
+  if (random.chance(0.5)) return {};
+  return { pageLimits: { rowsMax: random.whole(1, 3), rowsPerListing: random.whole(1, 3) } };
+}
 
 /** What the focuses on time and the store have besides their faults. */
 function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
@@ -326,6 +342,8 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
         nemesisMs: random.between(500, 1500),
         lulls: random.chance(0.5),
       };
+    case 'rules':
+      return { ...RULED, thinkMsMax: random.pick([50, 150]), ...drawSmallPages(random) };
     default:
       return {};
   }
@@ -350,6 +368,9 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   // Much of the same, where what one client does has to be seen by the next at once.
   const crowded = CROWDED_FOCUSES.includes(focus);
   const isolates = focus === 'zombies' || focus === 'restarts';
+  // A version that keeps no counts knows no expiry and no rules either, and refuses to read them.
+  const countless = focus === 'expiry' || focus === 'rules' ? 0 : random.fork('countless').pick([0, 0, 0.5]);
+  const ruled = focus === 'broad' && countless === 0 && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -386,8 +407,8 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     expiryClients: focus === 'expiry' ? 3 : 0,
     lulls: false,
     uniqueGrants: focus === 'broken-clocks',
-    // A version that keeps no counts knows no expiry either, and refuses to read one.
-    countless: focus === 'expiry' ? 0 : random.fork('countless').pick([0, 0, 0.5]),
+    ruledClients: focus === 'rules' ? 3 : ruled ? 1 : 0,
+    countless,
     ...drawOperations(random.fork('operations'), focus),
   };
 }

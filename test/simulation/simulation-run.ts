@@ -20,6 +20,7 @@ import { NemesisRun } from './nemesis.ts';
 import { Operator } from './operators.ts';
 import { drawProfile, type Focus, type Profile } from './profile.ts';
 import { request } from './requests.ts';
+import { RuledClients } from './ruled-clients.ts';
 import { Scheduler } from './scheduler.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { type RunningFront, SimulatedCluster } from './simulated-cluster.ts';
@@ -60,6 +61,9 @@ const OPERATE_MS_MAX = 10_000;
 const EXPORT_PAGE = 20;
 /** The number of the tenant whose grants expire. */
 const EXPIRING_TENANT = 99;
+/** The number of the tenant with rules, and how often each of its clients asks after everything is whole again. */
+const RULED_TENANT = 98;
+const RULED_FINAL_QUESTIONS = 12;
 const FAILURES_MAX = 5;
 /**
  * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
@@ -90,6 +94,8 @@ class Simulation {
   readonly #expiring: ExpiringGrants;
   /** Of grants that expire: the history knows nothing about it. */
   #expiringTenant: WorkloadTenant | undefined;
+  /** Of a tenant with rules: the history knows nothing about it. */
+  #ruled: RuledClients | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -130,8 +136,8 @@ class Simulation {
       hash: this.#scheduler.hash,
       events: this.#scheduler.events,
       virtualMs: this.#scheduler.nowMs,
-      operations: verdict.operations,
-      answered: verdict.answered,
+      operations: verdict.operations + (this.#ruled?.answered ?? 0),
+      answered: verdict.answered + (this.#ruled?.answered ?? 0),
       undecided: verdict.undecided,
       displaced: this.#cluster.world.displaced,
     };
@@ -164,6 +170,10 @@ class Simulation {
     while (![...this.#cluster.fronts.values()].every(({ front }) => front.ready())) await this.#scheduler.sleep(50);
     for (let index = 0; index < this.#profile.tenants; index += 1) this.#tenants.push(await this.#createTenant(index));
     if (this.#profile.expiryClients > 0) this.#expiringTenant = await this.#createTenant(EXPIRING_TENANT);
+    if (this.#profile.ruledClients > 0) {
+      const tenant = await this.#createTenant(RULED_TENANT);
+      this.#ruled = new RuledClients(tenant, this.#workloadPorts(), this.#random.fork('rules'));
+    }
   }
 
   async #createTenant(index: number): Promise<WorkloadTenant> {
@@ -214,6 +224,7 @@ class Simulation {
       ...clients.map((client) => client.run(endMs)),
       ...operators.map((operator) => operator.run(endMs)),
       ...this.#runExpiryClients(nemesis, endMs),
+      this.#ruled?.run(endMs),
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -226,6 +237,7 @@ class Simulation {
       .filter((name) => name !== 'console')
       .map((name) => this.#createClient(name, 9));
     const made = clients.flatMap((client) => client.made);
+    await this.#go(this.#settleRuled(), 'the writes of the tenant with rules are not settled', FINAL_MS_MAX);
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     if (trusted && this.#profile.countless === 0) {
       await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
@@ -238,6 +250,7 @@ class Simulation {
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    await this.#go(this.#judgeRuled(), 'the questions under rules do not end', FINAL_MS_MAX);
     await this.#go(this.#checkExpired(), 'expired grants are not told', FINAL_MS_MAX);
     await this.#go(this.#compareExpiring(), 'expired grants are not collected', FINAL_MS_MAX);
     if (!trusted) return;
@@ -279,6 +292,16 @@ class Simulation {
       const of = { tenant, grants: this.#expiring };
       return new ExpiryClient(name, `front-${index % fronts}`, this.#workloadPorts(), this.#random.fork(name), of);
     });
+  }
+
+  async #settleRuled(): Promise<void> {
+    await this.#ruled?.settle();
+    await this.#ruled?.askMany(RULED_FINAL_QUESTIONS);
+  }
+
+  async #judgeRuled(): Promise<void> {
+    await this.#ruled?.askMany(RULED_FINAL_QUESTIONS);
+    for (const failure of this.#ruled?.failures() ?? []) this.report(failure);
   }
 
   /** What has ended stays so, and the audit log tells it. */

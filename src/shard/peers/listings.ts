@@ -82,26 +82,34 @@ export const relationAt = (text: string | undefined): Relation => {
 export async function listObjects(
   context: ListingContext,
   listing: Listing,
-  { subject, ...query }: ObjectsQuery,
+  objectsQuery: ObjectsQuery,
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
-  if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
+  const { subject, ...query } = objectsQuery;
+  if (followsRules(listing, query)) {
     return listByRules(context, listing, ['objects', subject], query, (ruled, page) =>
       listHeldObjects(ruled, subject, page),
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
-  return listCounterparts(context, listing, { name: 'objects', pages: memory.pages, entity: subject }, granted);
+  const anchor = { name: 'objects', pages: memory.pages, entity: subject };
+  const page = await listCounterparts(context, listing, anchor, granted);
+  return followsRules(listing, query) ? listObjects(context, listing, objectsQuery) : page;
 }
+
+/** Ask again after an await: the tenant may have got its first rules, and grants alone are no page of it then. */
+const followsRules = ({ memory }: Listing, { direct }: Pick<NamedQuery, 'direct'>): boolean =>
+  direct !== true && memory.tenant.rulesRevision !== undefined;
 
 export async function listHolders(
   context: ListingContext,
   listing: Listing,
-  { object, ...query }: HoldersQuery,
+  holdersQuery: HoldersQuery,
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
+  const { object, ...query } = holdersQuery;
   demandIndexed(listing);
-  if (query.direct !== true && memory.tenant.rulesRevision !== undefined) {
+  if (followsRules(listing, query)) {
     const readSubjects: ReadSubjects = (each, relation, page, { keeps }) =>
       firstCounterparts(context, listing, memory.objectPages, each, { ...page, relation, keeps });
     return listByRules(context, listing, ['holders', object], query, (ruled, page) =>
@@ -109,7 +117,9 @@ export async function listHolders(
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
-  return listCounterparts(context, listing, { name: 'holders', pages: memory.objectPages, entity: object }, granted);
+  const anchor = { name: 'holders', pages: memory.objectPages, entity: object };
+  const page = await listCounterparts(context, listing, anchor, granted);
+  return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
 }
 
 /** A listing of grants knows built-in relations only. */

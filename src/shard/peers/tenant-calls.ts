@@ -151,6 +151,8 @@ export class TenantCalls implements TenantConnection {
     this.#dependencies.lookups.misses += 1;
     using held = await handle.memory.pages.hold(subject, relation, object);
     const { authorized, checkedAtMs } = await this.#answer(handle, held.tuples);
+    // The tenant got its first rules in the meantime: grants alone no longer make an answer.
+    if (handle.memory.tenant.rulesRevision !== undefined) return this.#ruled.check(handle, subject, relation, object);
     const [tuple] = held.tuples;
     if (tuple?.facts?.expiresAtMs === undefined && handle.memory.nextExpiryMs === undefined)
       return authorized[0] === true;
@@ -182,7 +184,8 @@ export class TenantCalls implements TenantConnection {
     if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
     countLookups(this.#dependencies, handle.memory, checks);
     using held = await handle.memory.pages.holdAll(checks);
-    return await this.#answer(handle, held.tuples);
+    const answer = await this.#answer(handle, held.tuples);
+    return handle.memory.tenant.rulesRevision === undefined ? answer : await this.#ruled.checkBulk(handle, checks);
   }
 
   async checkNamed(number: number, checks: NamedChecks): Promise<NamedAnswer> {

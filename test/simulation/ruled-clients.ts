@@ -1,0 +1,357 @@
+// The clients of a tenant with rules: one that writes, and many that ask, on all fronts. What they saw is judged at the
+// end of the run (ruled-history.ts).
+
+import type { Tuple } from '../../src/core/tuples.ts';
+import type { NamedTuple } from '../../src/rules/questions.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
+import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
+import type { Answer } from './requests.ts';
+import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
+import { DOCS, drawGrants, drawRules, FAR, FOLDERS, GROUPS, markOf, textOfTuple, USERS } from './ruled-universe.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import type { RunningFront } from './simulated-cluster.ts';
+
+const WRITE_PAUSE_MS = [1, 150] as const;
+const SETTLE_PAUSE_MS = 100;
+const PAGES_MAX = 20;
+
+export interface Ruled {
+  readonly tenant: WorkloadTenant;
+  readonly history: RuledHistory;
+}
+
+const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
+
+/** Its existence says that this version of the grants is the last one. No other version grants it. */
+const markGrant = (version: number): Tuple => ({
+  subject: `mark:m${version}`,
+  relation: 'viewer',
+  object: `mark:m${version}`,
+});
+
+type WriteOutcome = 'written' | 'another-version' | 'nothing-done' | 'unknown';
+
+/** Makes one version after the other. */
+export class RuledWriter extends Caller {
+  readonly #ruled: Ruled;
+  /** What the last version may be by now, in the order in which it is found out. */
+  #candidates: RuledVersion[];
+  /** Writes of unknown outcome, and those on top of them. */
+  #unknown: RuledVersion[] = [];
+  /** What they change: what else there is to change waits for them. */
+  #changes: 'grants' | 'rules' = 'grants';
+  #versions = 0;
+  /** No rules are always the same: once the outcome of a write that replaces them is unknown, they never come back. */
+  #mayRemoveRules = true;
+
+  constructor(name: string, ports: WorkloadPorts, random: SeededRandom, ruled: Ruled) {
+    super(name, 'front-0', ports, random);
+    this.#ruled = ruled;
+    this.#candidates = [ruled.history.last];
+  }
+
+  run(endMs: number): Promise<void> {
+    return this.repeat(endMs, WRITE_PAUSE_MS);
+  }
+
+  /** Until it is known what was written. */
+  async settle(): Promise<void> {
+    const { history } = this.#ruled;
+    for (const { last } = history; history.last === last; ) {
+      await this.step();
+      await this.ports.cluster.scheduler.sleep(SETTLE_PAUSE_MS);
+    }
+  }
+
+  protected override async step(): Promise<void> {
+    const [before] = this.#candidates;
+    const front = this.ports.cluster.fronts.get(`front-${this.random.whole(0, this.ports.profile.fronts - 1)}`);
+    if (before === undefined || front === undefined) return;
+    if (this.#unknown.length === 0 && this.#versions > 1) {
+      this.#changes = this.random.chance(before.state.ruleSet === NO_RULES ? 0.4 : 0.12) ? 'rules' : 'grants';
+    }
+    this.#versions += 1;
+    const state = this.#next(before.state);
+    const from = this.ports.now();
+    const version: RuledVersion = { state, before, from, until: Number.POSITIVE_INFINITY };
+    this.#note(`asks for ${textOfChange(before.state, state)}`);
+    const outcome =
+      this.#changes === 'grants'
+        ? await this.#writeGrants(before.state, state, front)
+        : await this.#writeRules(before.state, state, front);
+    const by = this.ports.now();
+    this.#note(`version ${state.grantsVersion}, ${state.rulesVersion}: ${outcome}`);
+    this.#conclude(version, before, outcome, by);
+  }
+
+  #conclude(version: RuledVersion, before: RuledVersion, outcome: WriteOutcome, by: number): void {
+    if (outcome === 'unknown') {
+      this.#unknown.push(version);
+      if (this.#changes === 'rules' && before.state.ruleSet === NO_RULES) this.#mayRemoveRules = false;
+    }
+    if (outcome === 'written') {
+      this.#ruled.history.written(version, by);
+      this.#candidates = [version];
+      this.#unknown = [];
+    }
+    if (outcome !== 'another-version') return;
+    // It never comes back: what follows it, if anything, is a write of unknown outcome on top of it.
+    before.until = Math.min(before.until, by);
+    this.#candidates.shift();
+    this.#candidates.push(...this.#unknown.filter((each) => each.before === before));
+    if (this.#candidates.length > 0) return;
+    this.ports.report(`${this.name}: a version of the tenant was replaced that nobody has replaced`);
+  }
+
+  #next({ grantsVersion, rulesVersion, ruleSet, grants }: RuledState): RuledState {
+    if (this.#changes === 'rules') {
+      const removes = ruleSet !== NO_RULES && this.#mayRemoveRules && this.random.chance(0.3);
+      const rules = removes ? NO_RULES : drawRules(this.random, this.#versions);
+      return { grantsVersion, rulesVersion: this.#versions, ruleSet: rules, grants };
+    }
+    const change = drawGrants(this.random, grants);
+    const next = new Map(grants);
+    for (const tuple of change.revocations) next.delete(textOfTuple(tuple));
+    for (const tuple of change.grants) next.set(textOfTuple(tuple), tuple);
+    return { grantsVersion: this.#versions, rulesVersion, ruleSet, grants: next };
+  }
+
+  async #writeGrants(before: RuledState, after: RuledState, front: RunningFront): Promise<WriteOutcome> {
+    const isFirst = before.grantsVersion === 0;
+    const added = [...after.grants].filter(([text]) => !before.grants.has(text)).map(([, tuple]) => tuple);
+    const gone = [...before.grants].filter(([text]) => !after.grants.has(text)).map(([, tuple]) => tuple);
+    const { tenant } = this.#ruled;
+    const answer = await this.ask(
+      tenant,
+      tenant.key,
+      (session, context) =>
+        session.writeBulk(context, {
+          grants: [...added, ...(isFirst ? FAR.chain : []), markGrant(after.grantsVersion)],
+          revocations: [...gone, ...(isFirst ? [] : [markGrant(before.grantsVersion)])],
+          conditions: isFirst
+            ? FAR.chain.slice(0, 1).map((tuple) => ({ ...tuple, exists: false }))
+            : [{ ...markGrant(before.grantsVersion), exists: true }],
+        }),
+      front,
+    );
+    if (answer.kind !== 'value') return this.#outcomeOf(answer, 'write-bulk');
+    const { kind } = answer.value;
+    if (kind === 'refused') this.ports.report(`${this.name}: a write is refused: ${answer.value.message}`);
+    return kind === 'written' ? 'written' : 'another-version';
+  }
+
+  async #writeRules(before: RuledState, after: RuledState, front: RunningFront): Promise<WriteOutcome> {
+    const { tenant } = this.#ruled;
+    const { ruleSet } = after;
+    const ifMatch = [revisionOf(before.ruleSet)];
+    const answer = await this.ask(
+      tenant,
+      tenant.key,
+      (session, context) => session.writeRules(context, { ruleSet, ifMatch }),
+      front,
+    );
+    if (answer.kind === 'value') return 'written';
+    const isOther = answer.kind === 'error' && answer.error.code === 'precondition-failed';
+    return isOther ? 'another-version' : this.#outcomeOf(answer, 'rules');
+  }
+
+  #outcomeOf(answer: Answer<never> | Answer<unknown>, what: string): WriteOutcome {
+    if (answer.kind !== 'error') return 'unknown';
+    this.#note(`${answer.error.code}: ${answer.error.message}`);
+    return this.undone(answer.error, what, this.#ruled.tenant.index) ? 'nothing-done' : 'unknown';
+  }
+
+  #note(text: string): void {
+    this.ports.trace.note(this.name, text);
+  }
+}
+
+function textOfChange(before: RuledState, after: RuledState): string {
+  if (before.rulesVersion !== after.rulesVersion) return `rules ${after.rulesVersion} ${textOfRules(after.ruleSet)}`;
+  const added = [...after.grants.keys()].filter((text) => !before.grants.has(text));
+  const gone = [...before.grants.keys()].filter((text) => !after.grants.has(text));
+  return `grants ${after.grantsVersion}: + ${added.join(', ')} - ${gone.join(', ')}`;
+}
+
+/** A page of grants may end before it is full, and its cursor alone tells where: it is not judged. */
+const isCutShort = (question: Question, { items, more }: Extract<RuledAnswer, { readonly kind: 'page' }>): boolean =>
+  more && 'limit' in question && items.length < question.limit;
+
+/** Asks whatever there is to ask. */
+export class RuledReader extends Caller {
+  readonly #ruled: Ruled;
+
+  constructor(name: string, frontName: string, ports: WorkloadPorts, random: SeededRandom, ruled: Ruled) {
+    super(name, frontName, ports, random);
+    this.#ruled = ruled;
+  }
+
+  run(endMs: number): Promise<void> {
+    return this.repeat(endMs, [1, this.ports.profile.thinkMsMax]);
+  }
+
+  async askMany(count: number): Promise<void> {
+    for (let asked = 0; asked < count; asked += 1) await this.step();
+  }
+
+  protected override async step(): Promise<void> {
+    const kind = this.random.weighted({ check: 40, named: 8, bulk: 20, explain: 10, far: 3, objects: 10, holders: 9 });
+    switch (kind) {
+      case 'far':
+        return this.#askFar();
+      case 'explain':
+        return this.#explain(this.#question());
+      case 'objects':
+        return this.#list('objects', this.#subject());
+      case 'holders':
+        return this.#list('holders', this.#object());
+      case 'bulk':
+        return this.#check(Array.from({ length: this.random.whole(2, 6) }, () => this.#question()));
+      case 'named':
+        // Its answer says which rules count.
+        return this.#check([{ subject: 'user:u1', relation: this.#mark(), object: 'mark:m1' }]);
+      case 'check':
+        return this.#check([this.#question()]);
+    }
+  }
+
+  #mark(): string {
+    const { rulesVersion } = this.#ruled.history.last.state;
+    return markOf(Math.max(1, rulesVersion));
+  }
+
+  #subject(): string {
+    const kind = this.random.fraction();
+    if (kind < 0.8) return this.random.pick(USERS);
+    return kind < 0.95 ? `${this.random.pick(GROUPS)}#member` : this.random.pick(FOLDERS);
+  }
+
+  #object(): string {
+    return this.random.pick(this.random.chance(0.75) ? DOCS : FOLDERS);
+  }
+
+  #name(): string {
+    return this.random.weighted({ viewer: 10, can_read: 6, editor: 1 });
+  }
+
+  #question(): NamedTuple {
+    const subject = this.#subject();
+    if (this.random.chance(0.12)) return { subject, relation: 'member', object: this.random.pick(GROUPS) };
+    return { subject, relation: this.#name(), object: this.#object() };
+  }
+
+  /** About what is further away than an evaluation follows. */
+  #askFar(): Promise<void> {
+    const { subject, object } = FAR;
+    const relation = this.random.pick(['viewer', 'can_read']);
+    const kind = this.random.pick(['check', 'explain', 'list']);
+    if (kind === 'list') return this.#list('objects', subject);
+    return kind === 'check'
+      ? this.#check([{ subject, relation, object }])
+      : this.#explain({ subject, relation, object });
+  }
+
+  // ---- calls ----
+
+  async #check(checks: readonly NamedTuple[]): Promise<void> {
+    const [only] = checks;
+    const single = checks.length === 1 && only !== undefined;
+    await this.#ask({ kind: 'checks', checks }, async (session, context) => {
+      const { authorized } = single ? await session.check(context, only) : await session.checkBulk(context, checks);
+      return { kind: 'authorized', authorized: typeof authorized === 'boolean' ? [authorized] : authorized };
+    });
+  }
+
+  async #explain(check: NamedTuple): Promise<void> {
+    await this.#ask({ kind: 'explain', check }, async (session, context) => {
+      const { authorized, because } = await session.explain(context, check);
+      return { kind: 'because', authorized, chain: because };
+    });
+  }
+
+  async #list(kind: 'objects' | 'holders', of: string): Promise<void> {
+    const name = this.#name();
+    const direct = name !== 'can_read' && this.random.chance(0.15);
+    const limit = this.random.pick([1, 2, 1000]);
+    const namespace = this.random.chance(0.3) ? this.random.pick(['doc', 'folder', 'user']) : undefined;
+    const prefix = namespace === undefined ? '' : `${namespace}:`;
+    let cursor: string | undefined;
+    let after = prefix;
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const question: Question = { kind, of, name, direct, prefix, after, limit };
+      const query = { relation: name, namespace, direct, limit, cursor };
+      cursor = undefined;
+      const answer = await this.#ask(question, async (session, context) => {
+        const { items, nextCursor } =
+          kind === 'objects'
+            ? await session.listObjects(context, { ...query, subject: of })
+            : await session.listHolders(context, { ...query, object: of });
+        cursor = nextCursor;
+        return { kind: 'page', items, more: nextCursor !== undefined };
+      });
+      if (answer?.kind !== 'page' || cursor === undefined) return;
+      after = answer.items.at(-1) ?? after;
+    }
+  }
+
+  async #ask(question: Question, call: Call<RuledAnswer>): Promise<RuledAnswer | undefined> {
+    const { tenant, history } = this.#ruled;
+    const { trace } = this.ports;
+    const from = this.ports.now();
+    const result = await this.ask(tenant, tenant.key, call);
+    const answer = result.kind === 'value' ? result.value : this.#answerOf(result, question);
+    if (trace.on) trace.note(this.name, `${JSON.stringify(question)}: ${JSON.stringify(answer)}`);
+    if (answer === undefined || (answer.kind === 'page' && isCutShort(question, answer))) return undefined;
+    history.observations.push({ client: this.name, question, answer, from, until: this.ports.now() });
+    return answer;
+  }
+
+  #answerOf(result: Answer<unknown>, question: Question): RuledAnswer | undefined {
+    if (result.kind !== 'error') return undefined;
+    const { code } = result.error;
+    if (code === 'invalid-relation') return { kind: 'undefined' };
+    if (code === 'evaluation-too-large') return { kind: 'too-large' };
+    // A listing that has begun ends where a tenant gets its first rules, or has none any more.
+    if (code === 'invalid-cursor' && 'after' in question) return undefined;
+    this.ports.trace.note(this.name, `${code}: ${result.error.message}`);
+    this.undone(result.error, 'a question', this.#ruled.tenant.index);
+    return undefined;
+  }
+}
+
+/** The clients of one tenant with rules, through a run. */
+export class RuledClients {
+  readonly #ruled: Ruled;
+  readonly #writer: RuledWriter;
+  readonly #readers: readonly RuledReader[];
+
+  constructor(tenant: WorkloadTenant, ports: WorkloadPorts, random: SeededRandom) {
+    const { ruledClients, fronts } = ports.profile;
+    this.#ruled = { tenant, history: new RuledHistory(ports.now()) };
+    this.#writer = new RuledWriter('ruled-writer', ports, random.fork('ruled-writer'), this.#ruled);
+    this.#readers = Array.from({ length: ruledClients * fronts }, (_, index) => {
+      const name = `ruled-${index}`;
+      return new RuledReader(name, `front-${index % fronts}`, ports, random.fork(name), this.#ruled);
+    });
+  }
+
+  get answered(): number {
+    return this.#ruled.history.observations.length;
+  }
+
+  async run(endMs: number): Promise<void> {
+    await Promise.all([this.#writer, ...this.#readers].map((client) => client.run(endMs)));
+  }
+
+  settle(): Promise<void> {
+    return this.#writer.settle();
+  }
+
+  async askMany(count: number): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.askMany(count)));
+  }
+
+  failures(): readonly string[] {
+    return this.#ruled.history.failures();
+  }
+}
