@@ -311,8 +311,6 @@ export class RuledReader extends Caller {
     const { code } = result.error;
     if (code === 'invalid-relation') return { kind: 'undefined' };
     if (code === 'evaluation-too-large') return { kind: 'too-large' };
-    // A listing that has begun ends where a tenant gets its first rules, or has none any more.
-    if (code === 'invalid-cursor' && 'after' in question) return undefined;
     this.ports.trace.note(this.name, `${code}: ${result.error.message}`);
     this.undone(result.error, 'a question', this.#ruled.tenant.index);
     return undefined;
