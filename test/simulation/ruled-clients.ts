@@ -299,14 +299,14 @@ export class RuledReader extends Caller {
     const { trace } = this.ports;
     const from = this.ports.now();
     const result = await this.ask(tenant, tenant.key, call);
-    const answer = result.kind === 'value' ? result.value : this.#answerOf(result, question);
+    const answer = result.kind === 'value' ? result.value : this.#answerOf(result);
     if (trace.on) trace.note(this.name, `${JSON.stringify(question)}: ${JSON.stringify(answer)}`);
     if (answer === undefined || (answer.kind === 'page' && isCutShort(question, answer))) return undefined;
     history.observations.push({ client: this.name, question, answer, from, until: this.ports.now() });
     return answer;
   }
 
-  #answerOf(result: Answer<unknown>, question: Question): RuledAnswer | undefined {
+  #answerOf(result: Answer<unknown>): RuledAnswer | undefined {
     if (result.kind !== 'error') return undefined;
     const { code } = result.error;
     if (code === 'invalid-relation') return { kind: 'undefined' };

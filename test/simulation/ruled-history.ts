@@ -1,8 +1,8 @@
 // The states of a tenant with rules, and the judge of what was answered about them. One client writes, each write under
 // the condition that its version is the last one, so the states are a sequence, and a write whose outcome is unknown is
 // settled by the next. An answer is right if it is that of the definition (test/kit/naive-rules.ts) in one state that
-// was the tenant's between the question and the answer, and no earlier one than answers before the question rest on: one
-// state for a whole call, so no chain of grants that never existed at once authorizes anything.
+// was the tenant's between the question and the answer, and no earlier one than answers before the question rest on:
+// one state for a whole call, so no chain of grants that never existed at once authorizes anything.
 
 import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';

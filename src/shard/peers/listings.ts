@@ -92,7 +92,8 @@ export async function listObjects(
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
-  const anchor = { name: 'objects', pages: memory.pages, entity: subject };
+  const name = query.direct === true ? 'direct-objects' : 'objects';
+  const anchor = { name, pages: memory.pages, entity: subject };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listObjects(context, listing, objectsQuery) : page;
 }
@@ -117,7 +118,8 @@ export async function listHolders(
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
-  const anchor = { name: 'holders', pages: memory.objectPages, entity: object };
+  const name = query.direct === true ? 'direct-holders' : 'holders';
+  const anchor = { name, pages: memory.objectPages, entity: object };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
 }

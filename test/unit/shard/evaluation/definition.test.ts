@@ -202,6 +202,6 @@ for (const { name, cold, options, cases, refusal } of STATES) {
     }
     assert.ok(options.cacheBytesMax === undefined || evicted > 0, 'pages were evicted');
     assert.ok(refusals.count < 10 * cases, `${refusals.count} calls were refused`);
-    assert.ok(authorized > 100 * cases, `only ${authorized} checks were authorized`);
+    assert.ok(authorized > 20 * cases, `only ${authorized} checks were authorized`);
   });
 }

@@ -175,7 +175,7 @@ test('groups, everybody and the groups of what is followed are listed as they ar
   ruled.slot.kill();
 });
 
-test('a cursor of a listing by rules is none of another, nor of one of grants alone', async () => {
+test('a cursor of a listing by rules is none of another, nor of one of only direct grants', async () => {
   const grants = ['a', 'b', 'c'].flatMap((each) => [
     `user:a viewer document:${each}`,
     `user:${each} viewer document:a`,
