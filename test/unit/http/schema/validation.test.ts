@@ -16,6 +16,7 @@ import {
   tupleSchema,
 } from '../../../../src/http/schema/schemas.ts';
 import { validate, validateBody, validateBulk, validateTuple } from '../../../../src/http/schema/validation.ts';
+import { parseQuestion } from '../../../../src/rules/questions.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 const WALL_MS = Date.UTC(2026, 10, 1);
@@ -167,7 +168,7 @@ describe('a tuple', () => {
         const good = { subject: 'a:b', relation: 'owner', object: 'c:d' };
         const checks: unknown[] = Array.from({ length: index }, () => good);
         checks.push({ subject, relation, object }, good);
-        const expected = outcomeOf(() => parseTuple(subject, relation, object, 'checks', index));
+        const expected = outcomeOf(() => parseQuestion(subject, relation, object, 'checks', index));
         const actual = outcomeOf(() => validateBody(bulkSchema, { checks }));
         if ('code' in expected) assert.deepEqual(actual, expected);
         else assert.ok('value' in actual);
