@@ -149,8 +149,8 @@ interface Move {
 
 /**
  * Judges how long tenants paused whose slots changed their owner. The pauses of the tenants that stayed, in the same
- * windows, are the machine's share: a process that starts takes a processor from all of them. Returns the longest of
- * those.
+ * windows, are the machine's share: a process that starts takes a processor from all of them. A tenant that moves has
+ * that share twice, at the shard that it leaves and at the one that it comes to. Returns the longest of those pauses.
  */
 function assertShortHandovers(bench: Bench, { report, strain }: Outcome, moves: readonly Move[]): number {
   const all = new Set(report.requests.map(({ tenant }) => tenant));
@@ -158,8 +158,8 @@ function assertShortHandovers(bench: Bench, { report, strain }: Outcome, moves: 
   const stayed = describePauses(moves.flatMap((move) => report.pauses(move.window, all.difference(move.moved))));
   const text = `tenants that moved: ${moved.text}; that stayed: ${stayed.text}`;
   bench.say(`  ${text}`);
-  assert.ok(moved.median < HANDOVER_MS_MAX * strain + stayed.median, text);
-  assert.ok(moved.worst < HANDOVER_SLACK * HANDOVER_MS_MAX * strain + stayed.worst, text);
+  assert.ok(moved.median < HANDOVER_MS_MAX * strain + 2 * stayed.median, text);
+  assert.ok(moved.worst < HANDOVER_SLACK * HANDOVER_MS_MAX * strain + 2 * stayed.worst, text);
   return stayed.worst;
 }
 
