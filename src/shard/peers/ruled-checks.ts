@@ -35,7 +35,9 @@ export class RuledChecks {
     assert(name !== undefined, 'a check on the wire has a built-in relation');
     const checks: NamedChecks = { checks: [{ subject, relation: name, object }], explain: false, list: '' };
     const answers = this.#decideNow(handle, checks);
-    return answers === undefined ? this.#evaluate(handle, checks).then(single) : single(answers);
+    return answers === undefined
+      ? this.#evaluate(handle, checks).then((evaluated) => single(handle, evaluated))
+      : single(handle, answers);
   }
 
   async checkBulk(handle: Handle, { subjects, relations, objects }: TupleColumns): Promise<BulkAnswer> {
@@ -73,7 +75,8 @@ export class RuledChecks {
   }
 }
 
-function single({ authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {
+/** Only where grants of the tenant expire does it matter when exactly it was decided. */
+function single({ memory }: Handle, { authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {
   assert(authorized !== undefined, 'a check has an answer');
-  return { authorized, checkedAtMs };
+  return memory.nextExpiryMs === undefined ? authorized : { authorized, checkedAtMs };
 }
