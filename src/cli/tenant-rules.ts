@@ -1,7 +1,7 @@
 // The rules of a tenant over the operator's API: reading them with their revision, replacing and trying them.
 
 import { GrantdError } from '../core/errors.ts';
-import { parseRuleSet, type RuleSet, revisionOfRules, textOfRules } from '../rules/rule-set.ts';
+import { parseRuleSet, type RuleSet, revisionOf } from '../rules/rule-set.ts';
 import { CliFailure } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
@@ -13,7 +13,7 @@ export interface RevisedRules {
 
 export const revised = (ruleSet: RuleSet): RevisedRules => ({
   ruleSet,
-  revision: revisionOfRules(textOfRules(ruleSet)),
+  revision: revisionOf(ruleSet),
 });
 
 export async function readTenantRules(client: OperatorClient, tenant: string): Promise<RevisedRules> {

@@ -5,7 +5,7 @@
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
-import type { Bound, Graph, SearchLimits, Step } from './graph.ts';
+import { type Bound, type Graph, lowestIn, type SearchLimits, type Step } from './graph.ts';
 import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 export interface Question {
@@ -62,8 +62,7 @@ export class CheckEvaluation {
     this.#limits = limits;
     this.#question = question;
     const { subject, number, object } = question;
-    const everyone = rules.everyoneOf(subject);
-    this.#subjects = everyone === undefined ? [subject] : [subject, everyone];
+    this.#subjects = rules.subjectsOf(subject);
     this.#begun = granted;
     this.#wanted = new WantedSearch(rules, graph, limits);
     const start = this.#wanted.start(object, bitOf(number));
@@ -158,7 +157,7 @@ export class CheckEvaluation {
     for (const subject of this.#subjects) {
       const relations = this.#wanted.cost.known(this.#graph.relationsOf(subject, wanted.relations, object)) ?? 0;
       if (relations !== 0) {
-        const relation = 31 - Math.clz32(relations & -relations);
+        const relation = lowestIn(relations);
         this.#found = () => [{ subject, relation, object }, ...stepsFrom(visit)];
         return true;
       }

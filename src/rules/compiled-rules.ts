@@ -183,8 +183,9 @@ export class CompiledRules {
     const followed: NameSet[] = [];
     for (const { namespace, name, anyOf } of rules) {
       const of = elements.get(namespace) ?? new Map<number, readonly NumberedElement[]>();
-      elements.set(namespace, of.set(this.#numbers.get(name) ?? 0, anyOf.map(numbered)));
-      for (const { name: number, from } of anyOf.map(numbered)) {
+      const parts = anyOf.map(numbered);
+      elements.set(namespace, of.set(this.#numbers.get(name) ?? 0, parts));
+      for (const { name: number, from } of parts) {
         if (from !== undefined) followed[from] = (followed[from] ?? 0n) | bitOf(number);
       }
     }
@@ -247,13 +248,20 @@ export class CompiledRules {
     return this.groups ? parseGroup(subject) : undefined;
   }
 
-  /** `ns:*`, if grants to it are grants to this subject too. A group is no subject of a namespace. */
-  everyoneOf(subject: string): string | undefined {
-    if (this.#public.size === 0) return undefined;
+  /** The names that the members of a group hold, and on what; undefined: the subject is no group of a known name. */
+  membershipOf(subject: string): { readonly object: string; readonly names: NameSet } | undefined {
+    const group = this.groupOf(subject);
+    const number = group && this.numberOf(group.name);
+    return group && number !== undefined ? { object: group.object, names: bitOf(number) } : undefined;
+  }
+
+  /** The subject, and `ns:*` if grants to it are grants to this subject too. A group is no subject of a namespace. */
+  subjectsOf(subject: string): readonly string[] {
+    if (this.#public.size === 0) return [subject];
     const namespace = namespaceOf(subject);
-    if (!this.#public.has(namespace) || this.groupOf(subject) !== undefined) return undefined;
+    if (!this.#public.has(namespace) || this.groupOf(subject) !== undefined) return [subject];
     const everyone = `${namespace}:*`;
-    return everyone === subject ? undefined : everyone;
+    return everyone === subject ? [subject] : [subject, everyone];
   }
 
   /** Whether names on the entity are inherited by others: neither those of a group nor those of all of a namespace. */

@@ -5,6 +5,7 @@
 import { RELATIONS } from '../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
+import { Sources } from './sources.ts';
 
 /** Names that the subject holds on an object, as one grant gives them. */
 export interface HeldObject {
@@ -31,8 +32,6 @@ interface Source extends Adjacent {
   readonly names: NameSet | undefined;
 }
 
-/** Grants that one step looks at. */
-const GRANTS_PER_STEP = 64;
 const ALL_RELATIONS = RELATIONS.reduce((all, _, index) => all | (1 << (index + 1)), 0);
 
 export class GrantedSearch {
@@ -45,9 +44,7 @@ export class GrantedSearch {
   readonly #followed = new Set<string>();
   readonly #queue: HeldObject[] = [];
   #next = 0;
-  readonly #sources: Source[] = [];
-  /** Of the last source: where to go on. */
-  #at = 0;
+  readonly #sources = new Sources<Source>();
   /** The subjects that the search starts from, until its first step. */
   #starts: readonly string[];
 
@@ -55,18 +52,16 @@ export class GrantedSearch {
     this.#rules = rules;
     this.#graph = graph;
     this.cost = new SearchCost(limits);
-    const everyone = rules.everyoneOf(subject);
-    this.#starts = everyone === undefined ? [subject] : [subject, everyone];
-    const group = rules.groupOf(subject);
-    const number = group && rules.numberOf(group.name);
-    if (group !== undefined && number !== undefined) {
-      const names = rules.held(group.object, bitOf(number));
-      this.#find(group.object, names, { depth: 0, subject, relation: 0, after: undefined });
+    this.#starts = rules.subjectsOf(subject);
+    const own = rules.membershipOf(subject);
+    if (own !== undefined) {
+      const names = rules.held(own.object, own.names);
+      this.#find(own.object, names, { depth: 0, subject, relation: 0, after: undefined });
     }
   }
 
   get hasNext(): boolean {
-    return this.#starts.length > 0 || this.#sources.length > 0 || this.#next < this.#queue.length;
+    return this.#starts.length > 0 || !this.#sources.isEmpty || this.#next < this.#queue.length;
   }
 
   /** Whether all that the subject holds has been found. */
@@ -85,9 +80,11 @@ export class GrantedSearch {
 
   /** Goes on a little, in the order of depth. `onFind` is told of each new find; the step ends when it returns true. */
   step(onFind: (find: HeldObject) => boolean): void {
-    const source = this.#sources.at(-1);
-    if (source !== undefined) {
-      this.#look(source, onFind);
+    if (!this.#sources.isEmpty) {
+      this.#sources.look(this.cost, (source, object) => {
+        const found = this.#findObject(source, object);
+        return found !== undefined && onFind(found);
+      });
     } else if (this.#starts.length > 0) {
       const starts = this.#starts;
       this.#starts = [];
@@ -116,27 +113,14 @@ export class GrantedSearch {
     this.#followed.add(subject);
     if (this.cost.isSpent) return;
     for (const { relation, texts } of this.cost.enumerate(this.#graph.objectsOf(subject, relations))) {
-      if (texts.length > 0) this.#sources.push({ relation, texts, subject, ...way });
+      this.#sources.add({ relation, texts, subject, ...way });
     }
   }
 
-  #look({ subject, relation, texts, depth, after, names }: Source, onFind: (find: HeldObject) => boolean): void {
-    const start = this.#at;
-    const end = start + this.cost.look(Math.min(texts.length - start, GRANTS_PER_STEP));
-    let index = start;
-    for (let ends = false; index < end && !ends; index += 1) {
-      const object = texts[index] ?? '';
-      const given =
-        names === undefined
-          ? this.#rules.held(object, bitOf(relation))
-          : this.#rules.inherited(object, relation, names);
-      const found = this.#find(object, given, { depth, subject, relation, after });
-      ends = found !== undefined && onFind(found);
-    }
-    this.#at = index;
-    if (index < texts.length && end > start) return;
-    this.#sources.pop();
-    this.#at = 0;
+  #findObject({ subject, relation, depth, after, names }: Source, object: string): HeldObject | undefined {
+    const given =
+      names === undefined ? this.#rules.held(object, bitOf(relation)) : this.#rules.inherited(object, relation, names);
+    return this.#find(object, given, { depth, subject, relation, after });
   }
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {

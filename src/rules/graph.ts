@@ -15,6 +15,9 @@ export interface Adjacent {
 /** Undefined: not known yet. */
 export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
 
+/** The lowest relation of a set that is not empty. */
+export const lowestIn = (relations: number): number => 31 - Math.clz32(relations & -relations);
+
 /** Sets of relations have bit n for wire number n. */
 export interface Graph {
   /** Those of the relations that the subject is granted on the object. */

@@ -179,3 +179,5 @@ export const textOfRules = (ruleSet: RuleSet): string => JSON.stringify(ruleSetR
 
 /** The revision of a canonical text: it names the rule set in `ETag` and `If-Match`. 32 hexadecimal digits. */
 export const revisionOfRules = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+export const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));

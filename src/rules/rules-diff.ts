@@ -28,11 +28,6 @@ export const publicChanged = (from: RuleSet, to: RuleSet): readonly string[] => 
   ...new Set(from.public).symmetricDifference(new Set(to.public)),
 ];
 
-const GROUP_SUBJECT = /^[^:]+:.+#[A-Za-z][A-Za-z0-9_.-]{0,63}$/u;
-
-/** Whether a stored subject has the form of the members of a group: `namespace:id#name`. */
-export const isGroupSubject = (subject: string): boolean => GROUP_SUBJECT.test(subject);
-
 const nameOf = ({ namespace, name }: Rule): string => `${namespace} ${name}`;
 const lineOf = ({ namespace, name, anyOf }: Rule): string =>
   `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;

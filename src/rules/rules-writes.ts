@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
-import { parseRuleSet, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from './rule-set.ts';
+import { parseRuleSet, type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
 
 /** Grants that one preview looks at: a second or two, unless the store is slow. */
@@ -83,7 +83,7 @@ export function isKnown(headers: ConditionHeaders, revision: string): boolean {
 export const etagOf = (revision: string): string => `"${revision}"`;
 
 export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
-  const revision = revisionOfRules(textOfRules(ruleSet));
+  const revision = revisionOf(ruleSet);
   return {
     rule_set: ruleSetRecord(ruleSet),
     revision,

@@ -2,8 +2,9 @@
 // grants on an object, and the entities that an object inherits from, each once for each name, however many paths lead
 // there. Breadth first: the first way to an object is a shortest one.
 
-import { bitOf, type CompiledRules, type NameSet, type Wanted } from './compiled-rules.ts';
+import type { CompiledRules, NameSet, Wanted } from './compiled-rules.ts';
 import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
+import { Sources } from './sources.ts';
 
 /** Names that suffice on an object, as one visit found them. */
 export interface WantedObject {
@@ -27,9 +28,6 @@ interface Source extends Adjacent {
   readonly names: NameSet | undefined;
 }
 
-/** Grants that one step looks at. */
-const GRANTS_PER_STEP = 64;
-
 export class WantedSearch {
   readonly cost: SearchCost;
   readonly #rules: CompiledRules;
@@ -38,9 +36,7 @@ export class WantedSearch {
   readonly #visited = new Map<string, WantedObject>();
   readonly #queue: WantedObject[] = [];
   #next = 0;
-  readonly #sources: Source[] = [];
-  /** Of the last source: where to go on. */
-  #at = 0;
+  readonly #sources = new Sources<Source>();
 
   constructor(rules: CompiledRules, graph: Graph, limits: SearchLimits) {
     this.#rules = rules;
@@ -54,7 +50,7 @@ export class WantedSearch {
   }
 
   get hasNext(): boolean {
-    return this.#sources.length > 0 || this.#next < this.#queue.length;
+    return !this.#sources.isEmpty || this.#next < this.#queue.length;
   }
 
   /** Whether all that suffices has been visited. */
@@ -70,9 +66,11 @@ export class WantedSearch {
    * Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true.
    */
   step(onVisit: (visit: WantedObject) => boolean): void {
-    const source = this.#sources.at(-1);
-    if (source !== undefined) {
-      this.#look(source, onVisit);
+    if (!this.#sources.isEmpty) {
+      this.#sources.look(this.cost, (source, subject) => {
+        const found = this.#visitSubject(source, subject);
+        return found !== undefined && onVisit(found);
+      });
       return;
     }
     const visit = this.#queue[this.#next];
@@ -80,8 +78,7 @@ export class WantedSearch {
     if (visit === undefined || this.cost.isSpent) return;
     const { object, wanted } = visit;
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
-      for (const { relation, texts } of lists)
-        if (texts.length > 0) this.#sources.push({ relation, texts, visit, names });
+      for (const { relation, texts } of lists) this.#sources.add({ relation, texts, visit, names });
     };
     if (this.#rules.groups && wanted.relations !== 0) {
       open(undefined, this.cost.enumerate(this.#graph.groupsOn(object, wanted.relations)));
@@ -91,27 +88,11 @@ export class WantedSearch {
     }
   }
 
-  #look({ visit, relation, texts, names }: Source, onVisit: (visit: WantedObject) => boolean): void {
-    const start = this.#at;
-    const end = start + this.cost.look(Math.min(texts.length - start, GRANTS_PER_STEP));
-    this.#at = end;
-    if (end >= texts.length || end === start) {
-      this.#sources.pop();
-      this.#at = 0;
-    }
-    const depth = visit.depth + 1;
-    for (let index = start; index < end; index += 1) {
-      const subject = texts[index] ?? '';
-      const found = this.#visitSubject(subject, names, { depth, subject, relation, towards: visit });
-      if (found !== undefined && onVisit(found)) return;
-    }
-  }
-
-  #visitSubject(subject: string, names: NameSet | undefined, way: Way): WantedObject | undefined {
+  #visitSubject({ visit, relation, names }: Source, subject: string): WantedObject | undefined {
+    const way = { depth: visit.depth + 1, subject, relation, towards: visit };
     if (names !== undefined) return this.#rules.isEntity(subject) ? this.#visit(subject, names, way) : undefined;
-    const group = this.#rules.groupOf(subject);
-    const number = group && this.#rules.numberOf(group.name);
-    return group && number !== undefined ? this.#visit(group.object, bitOf(number), way) : undefined;
+    const members = this.#rules.membershipOf(subject);
+    return members && this.#visit(members.object, members.names, way);
   }
 
   #visit(object: string, names: NameSet, way: Way): WantedObject | undefined {

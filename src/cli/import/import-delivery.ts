@@ -1,7 +1,7 @@
 // Sends one batch of an import, and repeats it while the service is unreachable or overloaded. Repeating is always
 // safe: existing grants stay, and are reported as existing.
 
-import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../rules/rule-set.ts';
+import { NO_RULES, type RuleSet, revisionOf, ruleSetRecord } from '../../rules/rule-set.ts';
 import { CliFailure, ProblemFailure } from '../failures.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
@@ -57,12 +57,12 @@ export async function deliverRules(
   rules: RuleSet,
   options: DeliveryOptions,
 ): Promise<BatchResult> {
-  const revision = revisionOfRules(textOfRules(rules));
+  const revision = revisionOf(rules);
   return withRetries(async () => {
     const present = await readTenantRules(client, options.tenant);
     if (present.revision === revision) return { index: 0, result: 'exists', code: '', detail: '' };
     try {
-      const none = revisionOfRules(textOfRules(NO_RULES));
+      const none = revisionOf(NO_RULES);
       await putTenantRules(client, options.tenant, ruleSetRecord(rules), { ifMatch: none });
       return { index: 0, result: 'created', code: '', detail: '' };
     } catch (error) {

@@ -4,20 +4,17 @@
 // commit touches what they rest on.
 
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/async/clock.ts';
-import { turnOf } from '../../core/async/turns.ts';
-import { GrantdError } from '../../core/errors.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { Bound, SearchLimits, Step } from '../../rules/graph.ts';
+import type { SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
-import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
+import { evaluateInRounds, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
 /** What a check may visit and look at. */
 const CHECK_LIMITS: SearchLimits = {
@@ -34,33 +31,12 @@ const SPENT_AT_ONCE_MAX = 1000;
 const SPENT_PER_STEP_MAX = 4000;
 /** The same where commits keep interrupting: some milliseconds. */
 const LAST_SPENT_PER_STEP_MAX = 16_000;
-/** What one of them costs. */
-const SPENT_MS = 0.0005;
+/** What a step that runs at once costs. */
+const TURN_MS = 0.0005 * SPENT_AT_ONCE_MAX;
 /** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
 const ROUNDS_MAX = 200;
-/** How often checks that take several steps begin again because of a commit. */
-const TRIES = 4;
 /** Estimated bytes of a call that waits: what it has found so far is dropped first. */
 const WAITING_BYTES = 256 * 1024;
-
-const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
-  depthMax: ({ depthMax }) => `chains of at most ${depthMax} groups and parents`,
-  entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
-  grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
-  entityGrantsMax: ({ entityGrantsMax }) => `at most ${entityGrantsMax} grants of one subject or on one object`,
-};
-
-export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
-  new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);
-
-/** The tenant of a call. */
-export interface Ruled {
-  readonly clock: Clock;
-  readonly tenure: Tenure;
-  readonly memory: TenantMemory;
-  /** Throws if no front waits for the answer any more. */
-  readonly assertWanted: () => void;
-}
 
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;
@@ -184,53 +160,36 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
 
 /** Rejects as `evaluation-too-large` or `overloaded`. */
 export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAnswer> {
-  const { clock, tenure, memory } = of;
-  return tenure.budget.calls.run(memory.tenantId, WAITING_BYTES, clock, async () => {
-    using _rules = await memory.rules.pin();
-    using graph = new PageGraph(memory);
-    const { slotTime } = tenure;
-    let logged = false;
-    let tries = 0;
-    of.assertWanted();
-    for (let round = 0; round < ROUNDS_MAX && tries < TRIES; round += 1) {
-      await turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
-      of.assertWanted();
-      // The time is that of the state. At the logged time, too: no commit is later.
-      const nowMs = logged ? slotTime.loggedMs : slotTime.nowMs;
-      const run = new CheckRun(memory.rules.pinned.compiled, graph, tenure, nowMs, checks);
-      // The last try has longer steps.
-      const spentMax = tries < TRIES - 1 ? SPENT_PER_STEP_MAX : LAST_SPENT_PER_STEP_MAX;
-      const outcome = await runInSteps(of, run, checks, spentMax);
-      of.assertWanted();
-      if (outcome === 'decided' && !run.waits) return run.answers;
-      logged = outcome === 'decided';
-      if (outcome === 'missing') await graph.load(of.assertWanted);
-      else if (outcome === 'changed') tries += 1;
-      else await tenure.advance();
-      of.assertWanted();
-    }
-    throw new GrantdError('overloaded', 'The grants on which these checks rest change faster than they are evaluated.');
+  const { tenure, memory } = of;
+  const options = {
+    bytes: WAITING_BYTES,
+    roundsMax: ROUNDS_MAX,
+    turnMs: TURN_MS,
+    overloaded: 'The grants on which these checks rest change faster than they are evaluated.',
+  };
+  return evaluateInRounds(of, options, async (graph, nowMs, isLastTry) => {
+    const run = new CheckRun(memory.rules.pinned.compiled, graph, tenure, nowMs, checks);
+    const outcome = await runInSteps(of, run, checks, isLastTry ? LAST_SPENT_PER_STEP_MAX : SPENT_PER_STEP_MAX);
+    if (outcome !== 'decided') return outcome;
+    return run.waits ? 'waits' : run.answers;
   });
 }
 
 /** `changed`: a commit has touched what the run rests on. */
 async function runInSteps(
-  { tenure, memory, assertWanted }: Ruled,
+  of: Ruled,
   run: CheckRun,
   { checks }: NamedChecks,
   spentMax: number,
 ): Promise<'decided' | 'missing' | 'changed'> {
-  using watch = memory.watchGrants(run.restsOn);
+  using watch = of.memory.watchGrants(run.restsOn);
   let stepMax = spentMax;
   let misses = false;
   for (const [index, check] of checks.entries()) {
-    for (
-      let outcome: ReturnType<CheckRun['decide']> | undefined;
-      outcome === undefined || outcome === 'interrupted';
-    ) {
+    let outcome: ReturnType<CheckRun['decide']>;
+    do {
       if (run.spent > stepMax) {
-        await turnOf(tenure.budget.turns, memory.tenantId, SPENT_MS * SPENT_AT_ONCE_MAX);
-        assertWanted();
+        await takeTurn(of, TURN_MS);
         if (watch.changed) return 'changed';
         run.startStep();
         stepMax = run.spent + spentMax;
@@ -238,7 +197,7 @@ async function runInSteps(
       outcome = run.decide(check, index, spentMax);
       // What the others miss is loaded in the same round.
       misses ||= outcome === 'missing';
-    }
+    } while (outcome === 'interrupted');
   }
   return misses ? 'missing' : 'decided';
 }

@@ -2,18 +2,16 @@
 // object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
 // rests on; so it is the state of one moment. Nothing is kept between pages.
 
-import { turnOf } from '../../core/async/turns.ts';
-import { GrantdError } from '../../core/errors.ts';
 import { type Relation, relationOf } from '../../core/tuples.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { SearchCost, SearchLimits } from '../../rules/graph.ts';
+import { lowestIn, type SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { firstAfter } from '../memory/text-order.ts';
-import { type Ruled, tooLarge } from './evaluate-checks.ts';
-import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
+import { ENTITY_GRANTS_MAX, type PageGraph } from './page-graph.ts';
+import { evaluateInRounds, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 import { SmallestTexts } from './smallest-texts.ts';
 
 /** What a listing may visit and look at. */
@@ -27,7 +25,6 @@ const LISTING_LIMITS: SearchLimits = {
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;
 const ROUNDS_MAX = 1000;
-const TRIES = 4;
 /** Estimated bytes of a listing while it is evaluated; most take much less. */
 const LISTING_BYTES = 2 * 1024 * 1024;
 /** Strings that one step examines for the page. */
@@ -119,7 +116,7 @@ export function listHoldingSubjects(
             if (rules.groups) for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (let rest = relations; rest !== 0; rest &= rest - 1) {
-            const relation = 31 - Math.clz32(rest & -rest);
+            const relation = lowestIn(rest);
             const sorted = graph.sortedSubjects(visited, relation);
             const name = relationOf(relation);
             if (sorted === undefined && name !== undefined) {
@@ -147,41 +144,22 @@ export function listHoldingSubjects(
 }
 
 function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
-  const { clock, tenure, memory } = of;
-  return tenure.budget.calls.run(memory.tenantId, LISTING_BYTES, clock, async () => {
-    using _rules = await memory.rules.pin();
-    using graph = new PageGraph(memory);
-    const { slotTime } = tenure;
-    let logged = false;
-    let tries = 0;
-    of.assertWanted();
-    for (let round = 0; round < ROUNDS_MAX && tries < TRIES; round += 1) {
-      await turn(of);
-      const time = new ListingTime(slotTime, logged ? slotTime.loggedMs : slotTime.nowMs);
-      graph.startRun(time.keeps);
-      const rules = memory.rules.pinned.compiled;
-      const number = rules.numberOf(query.name);
-      if (number === undefined) throw undefinedName(query.name);
-      const attempt = begin(rules, graph, time, number);
-      const found = await pageOf(of, graph, attempt, query);
-      of.assertWanted();
-      logged = false;
-      if (found === 'missing') await graph.load(of.assertWanted);
-      else if (found === 'changed') tries += 1;
-      else if (!time.waits) return found;
-      else {
-        await tenure.advance();
-        logged = true;
-      }
-      of.assertWanted();
-    }
-    throw new GrantdError('overloaded', 'The grants on which this listing rests change faster than it is evaluated.');
+  const { tenure, memory } = of;
+  const options = {
+    bytes: LISTING_BYTES,
+    roundsMax: ROUNDS_MAX,
+    turnMs: STEP_MS,
+    overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
+  };
+  return evaluateInRounds(of, options, async (graph, nowMs) => {
+    const time = new ListingTime(tenure.slotTime, nowMs);
+    graph.startRun(time.keeps);
+    const rules = memory.rules.pinned.compiled;
+    const number = rules.numberOf(query.name);
+    if (number === undefined) throw undefinedName(query.name);
+    const found = await pageOf(of, graph, begin(rules, graph, time, number), query);
+    return time.waits && typeof found !== 'string' ? 'waits' : found;
   });
-}
-
-async function turn({ tenure, memory, assertWanted }: Ruled): Promise<void> {
-  await turnOf(tenure.budget.turns, memory.tenantId, STEP_MS);
-  assertWanted();
 }
 
 async function pageOf(
@@ -194,7 +172,7 @@ async function pageOf(
   using watch = of.memory.watchGrants((subject, object) => attempt.restsOn(subject, object));
   for (let stepMax = SPENT_PER_STEP_MAX; attempt.hasNext; attempt.step()) {
     if (cost.spent <= stepMax) continue;
-    await turn(of);
+    await takeTurn(of, STEP_MS);
     if (watch.changed) return 'changed';
     graph.startStep();
     stepMax = cost.spent + SPENT_PER_STEP_MAX;
@@ -203,7 +181,7 @@ async function pageOf(
   if (cost.misses) return 'missing';
   const page = new SmallestTexts(query.countMax, query.after, query.prefix);
   for await (const _ of attempt.collect(page)) {
-    await turn(of);
+    await takeTurn(of, STEP_MS);
     if (watch.changed) return 'changed';
   }
   return watch.changed ? 'changed' : page.texts;

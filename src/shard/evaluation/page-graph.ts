@@ -6,7 +6,7 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { relationOf } from '../../core/tuples.ts';
-import { type Adjacent, type Enumerated, type Graph, type Step, TOO_MANY } from '../../rules/graph.ts';
+import { type Adjacent, type Enumerated, type Graph, lowestIn, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import type { Counterparts, GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
@@ -114,7 +114,7 @@ export class PageGraph implements Graph, Disposable {
     let granted = 0;
     let unknown = false;
     for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const relation = 31 - Math.clz32(rest & -rest);
+      const relation = lowestIn(rest);
       const holds = page.holds(relation, object);
       if (holds === true) granted |= 1 << relation;
       if (holds !== undefined) continue;
@@ -163,7 +163,7 @@ export class PageGraph implements Graph, Disposable {
     if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
     const lists: Adjacent[] = [];
     for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const relation = 31 - Math.clz32(rest & -rest);
+      const relation = lowestIn(rest);
       const list = this.#isCrowded(side, entity, relation) ? TOO_MANY : this.#range(side, entity, relation);
       if (list === undefined || list === TOO_MANY) return list;
       lists.push(list);
@@ -184,10 +184,7 @@ export class PageGraph implements Graph, Disposable {
     if (!page.expiring) return lists;
     return lists.map(({ relation, texts }) => ({
       relation,
-      texts: texts.filter((text) => {
-        const facts = page.find(relation, text);
-        return facts !== undefined && facts !== null && this.#keeps(facts);
-      }),
+      texts: texts.filter((text) => page.counts(relation, text, this.#keeps)),
     }));
   }
 
@@ -236,9 +233,7 @@ export class PageGraph implements Graph, Disposable {
   /** Whether a grant of `sortedSubjects` counts at the time of the run. */
   counts(object: string, relation: number, subject: string): boolean {
     const page = this.#memory.objectPages.get(object);
-    if (page?.expiring !== true) return true;
-    const facts = page.find(relation, subject);
-    return facts !== undefined && facts !== null && this.#keeps(facts);
+    return page?.expiring !== true || page.counts(relation, subject, this.#keeps);
   }
 
   /** The attributes of a grant that a run has met. */

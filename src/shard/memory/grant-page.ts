@@ -127,6 +127,12 @@ export class GrantPage extends Evictable {
     return packed === null ? null : unpackAttributes(packed);
   }
 
+  /** Whether the page has the grant, and it is one of those that `keeps` keeps. */
+  counts(relation: number, counterpart: string, keeps: (facts: GrantAttributes) => boolean): boolean {
+    const facts = this.find(relation, counterpart);
+    return facts !== undefined && facts !== null && keeps(facts);
+  }
+
   /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant expires. */
   holds(relation: number, counterpart: string): boolean | undefined {
     let packed = this.#table.get(relation, counterpart);

@@ -12,13 +12,13 @@ import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/c
 import { type Grant, isRelation, type Relation, relationNumber } from '../../core/tuples.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import type { StateStore } from '../../store/store.ts';
-import type { Ruled } from '../evaluation/evaluate-checks.ts';
 import {
   type ListingQuery as ListingPage,
   listHeldObjects,
   listHoldingSubjects,
   type ReadSubjects,
 } from '../evaluation/evaluate-listings.ts';
+import type { Ruled } from '../evaluation/rounds.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
@@ -287,8 +287,7 @@ function keptCounterparts(
   for (let index = start; index < sorted.length && found.length < limit; index += 1) {
     const counterpart = sorted[index] ?? '';
     if (!counterpart.startsWith(prefix)) break;
-    const facts = page.find(relation, counterpart);
-    if (facts && keeps(facts)) found.push(counterpart);
+    if (page.counts(relation, counterpart, keeps)) found.push(counterpart);
   }
   return found;
 }

@@ -3,7 +3,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { relationOf, type TupleColumns } from '../../core/tuples.ts';
-import { decideNow, evaluateChecks, type Ruled } from '../evaluation/evaluate-checks.ts';
+import { decideNow, evaluateChecks } from '../evaluation/evaluate-checks.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import type { Handle } from './handles.ts';
@@ -67,9 +67,8 @@ export class RuledChecks {
   async #evaluate(handle: Handle, checks: NamedChecks): Promise<NamedAnswer> {
     if (handle.memory.tenant.rulesRevision !== undefined) demandIndexed(handle);
     this.#dependencies.lookups.misses += checks.checks.length;
-    const { assertWanted } = this.#calls.listing(handle);
-    const of: Ruled = { clock: this.#dependencies.clock, tenure: handle.tenure, memory: handle.memory, assertWanted };
-    const answers = await evaluateChecks(of, checks);
+    const { clock } = this.#dependencies;
+    const answers = await evaluateChecks({ ...this.#calls.listing(handle), clock }, checks);
     this.#calls.handles.assertGood(handle);
     return answers;
   }

@@ -3,8 +3,9 @@
 
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
+import { parseGroup } from '../../rules/compiled-rules.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
-import { isGroupSubject, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
+import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -21,6 +22,7 @@ const OPERATION_BYTES = 2048;
 const LOGGED_BYTES_PER_BYTE = 2;
 /** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
 const CHANGES_WEIGHT = 256;
+
 interface PreviewBounds {
   readonly grantsMax: number;
   readonly readingMsMax: number;
@@ -144,7 +146,7 @@ export async function previewRules(
     if (countsGroups || used.size > 0) {
       let last = '';
       for await (const { subject, relation, object } of scan.grants()) {
-        if (countsGroups && subject !== last && isGroupSubject(subject)) groupSubjects += 1;
+        if (countsGroups && subject !== last && parseGroup(subject) !== undefined) groupSubjects += 1;
         last = subject;
         if (used.size > 0) used.delete(`${namespaceOf(object)} ${relation}`);
         // Nothing is left to be found.

@@ -3,13 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_RULES, parseRuleSet, revisionOfRules, textOfRules } from '../../../src/rules/rule-set.ts';
-import {
-  diffRules,
-  isGroupSubject,
-  publicChanged,
-  relationsUsed,
-  renderRuleSet,
-} from '../../../src/rules/rules-diff.ts';
+import { diffRules, publicChanged, relationsUsed, renderRuleSet } from '../../../src/rules/rules-diff.ts';
 
 const ruleSet = parseRuleSet({
   rules: [
@@ -65,15 +59,6 @@ test('a rule set uses the built-in relations on its own objects', () => {
     { namespace: 'folder', relation: 'viewer' },
   ]);
   assert.deepEqual(relationsUsed(NO_RULES), []);
-});
-
-test('a subject is one of a group if a name follows its last "#"', () => {
-  for (const subject of ['team:a#member', 'team:a#b#member', 'team:#x#can_read', 'team:ü😀#m.-_1']) {
-    assert.ok(isGroupSubject(subject), subject);
-  }
-  for (const subject of ['team:a', 'team:#member', 'team:a#', 'team:a#1', 'team:a#a:b', 'team:a# member']) {
-    assert.ok(!isGroupSubject(subject), subject);
-  }
 });
 
 test('a rule set rendered for people is the same rule set', () => {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { RULES_BODY_BYTES_MAX } from '../../../core/limits.ts';
 import type { OperatorApi } from '../../../front/front.ts';
-import { type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../../rules/rule-set.ts';
+import { type RuleSet, revisionOf, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../../rules/rules-writes.ts';
 import { readJson } from '../../body.ts';
 import { parseQuery } from '../../schemas.ts';
@@ -13,7 +13,7 @@ const answerWith = (ruleSet: RuleSet): ApiResponse => ({
   kind: 'json',
   status: 200,
   body: ruleSetRecord(ruleSet),
-  headers: { ETag: etagOf(revisionOfRules(textOfRules(ruleSet))) },
+  headers: { ETag: etagOf(revisionOf(ruleSet)) },
 });
 
 export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] {

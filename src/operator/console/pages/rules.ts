@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
-import { hasRules, NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../../rules/rule-set.ts';
+import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
 import type { RulesPreview } from '../../../rules/rules-writes.ts';
@@ -37,7 +37,6 @@ const LINES_SHOWN_MAX = 50;
 const REVISION = /^[0-9a-f]{32}$/;
 
 const pathOf = (tenantId: string): readonly string[] => ['tenants', tenantId, 'rules'];
-const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
 const typedRevision = (call: PageCall): string => {
   const text = call.form.text('revision');
   return REVISION.test(text) ? text : '';

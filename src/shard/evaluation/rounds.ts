@@ -1,0 +1,92 @@
+// Evaluation of a call in rounds: a round runs at one moment and at one time of the slot. What it missed is loaded, and
+// the next round begins again, each in a turn of its tenant, until one finds everything in memory.
+
+import type { Clock } from '../../core/async/clock.ts';
+import { turnOf } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Bound, SearchLimits } from '../../rules/graph.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { PageGraph } from './page-graph.ts';
+
+/** How often an evaluation that takes several steps begins again because of a commit. */
+const TRIES = 4;
+
+/** The tenant of a call. */
+export interface Ruled {
+  readonly clock: Clock;
+  readonly tenure: Tenure;
+  readonly memory: TenantMemory;
+  /** Throws if no front waits for the answer any more. */
+  readonly assertWanted: () => void;
+}
+
+export interface RoundOptions {
+  /** Estimated bytes of the call while it waits. */
+  readonly bytes: number;
+  readonly roundsMax: number;
+  /** What the first step of a round costs at least. */
+  readonly turnMs: number;
+  /** The message of `overloaded`. */
+  readonly overloaded: string;
+}
+
+/**
+ * `missing`: the graph has noted what it did not know. `changed`: a commit has touched what the round rests on.
+ * `waits`: it rests on grants that have expired since the log was written.
+ */
+export type Unfinished = 'missing' | 'changed' | 'waits';
+
+/** The rules of the tenant are pinned. `isLastTry`: another commit would end the evaluation. */
+type Round<Answer extends object> = (
+  graph: PageGraph,
+  nowMs: number,
+  isLastTry: boolean,
+) => Promise<Answer | Unfinished>;
+
+/** Rejects as `overloaded`, or as a round does. */
+export function evaluateInRounds<Answer extends object>(
+  of: Ruled,
+  { bytes, roundsMax, turnMs, overloaded }: RoundOptions,
+  run: Round<Answer>,
+): Promise<Answer> {
+  const { clock, tenure, memory, assertWanted } = of;
+  return tenure.budget.calls.run(memory.tenantId, bytes, clock, async () => {
+    using _rules = await memory.rules.pin();
+    using graph = new PageGraph(memory);
+    const { slotTime } = tenure;
+    let logged = false;
+    let tries = 0;
+    assertWanted();
+    for (let round = 0; round < roundsMax && tries < TRIES; round += 1) {
+      await takeTurn(of, turnMs);
+      // The time is that of the state. At the logged time, too: no commit is later.
+      const nowMs = logged ? slotTime.loggedMs : slotTime.nowMs;
+      const outcome = await run(graph, nowMs, tries === TRIES - 1);
+      assertWanted();
+      if (typeof outcome !== 'string') return outcome;
+      logged = outcome === 'waits';
+      if (outcome === 'missing') await graph.load(assertWanted);
+      else if (outcome === 'changed') tries += 1;
+      else await tenure.advance();
+      assertWanted();
+    }
+    throw new GrantdError('overloaded', overloaded);
+  });
+}
+
+/** The next step has a turn of its own. */
+export async function takeTurn({ tenure, memory, assertWanted }: Ruled, costMs: number): Promise<void> {
+  await turnOf(tenure.budget.turns, memory.tenantId, costMs);
+  assertWanted();
+}
+
+const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
+  depthMax: ({ depthMax }) => `chains of at most ${depthMax} groups and parents`,
+  entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
+  grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
+  entityGrantsMax: ({ entityGrantsMax }) => `at most ${entityGrantsMax} grants of one subject or on one object`,
+};
+
+export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
+  new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);
