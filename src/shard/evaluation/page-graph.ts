@@ -12,6 +12,7 @@ import type { Counterparts, GrantPage, PagePlace, PageRow } from '../memory/gran
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
 import { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { watchedKey } from '../memory/watched-tuples.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;
@@ -105,7 +106,7 @@ export class PageGraph implements Graph, Disposable {
 
   #facts(page: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
     const facts = page.find(relation, object);
-    return facts === undefined ? this.#tuples?.get(tupleKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
+    return facts === undefined ? this.#tuples?.get(watchedKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
   }
 
   relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined {
@@ -129,7 +130,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #missTuple(subject: string, relation: number, object: string): void {
-    const key = tupleKey(subject, relation, object);
+    const key = watchedKey(subject, relation, object);
     this.#miss(key, async () => {
       const tuples = await this.#memory.pages.hold(subject, relation, object);
       this.#tuples ??= new Map();
@@ -194,7 +195,7 @@ export class PageGraph implements Graph, Disposable {
 
   /** The grants of one relation of an entity without a whole page. */
   #range(side: Side, entity: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
-    const key = `${side} ${tupleKey(entity, relation, '')}`;
+    const key = `${side} ${watchedKey(entity, relation, '')}`;
     const range = this.#ranges?.get(key);
     const rows = range?.current();
     if (range === undefined || rows === undefined)
@@ -249,11 +250,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #rowOf(side: Side, entity: string, relation: number, counterpart: string): GrantAttributes | undefined {
-    const rows = this.#ranges?.get(`${side} ${tupleKey(entity, relation, '')}`)?.current();
+    const rows = this.#ranges?.get(`${side} ${watchedKey(entity, relation, '')}`)?.current();
     return rows?.find((row) => row.counterpart === counterpart);
   }
 }
-
-/** The parts contain no white space, so the key is unambiguous. */
-const tupleKey = (entity: string, relation: number, counterpart: string): string =>
-  `${entity} ${relation} ${counterpart}`;

@@ -12,7 +12,7 @@
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf } from '../../core/tuples.ts';
+import { columnsOf, tupleKey } from '../../core/tuples.ts';
 import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -192,5 +192,5 @@ export class GrantCollection {
 
 /** A grant whose expiry was changed, or which was made again, has several rows. */
 const withoutRepeats = (rows: readonly ExpiryPlace[]): readonly ExpiryPlace[] => [
-  ...new Map(rows.map((row) => [`${row.subject} ${row.relation} ${row.object}`, row])).values(),
+  ...new Map(rows.map((row) => [tupleKey(row), row])).values(),
 ];

@@ -32,7 +32,8 @@ export function takeFrom(page: GrantPage, tuple: WatchedTuple): void {
 }
 
 /** The parts contain no white space, so the key is unambiguous. */
-const keyOf = (entity: string, relation: number, counterpart: string): string => `${entity} ${relation} ${counterpart}`;
+export const watchedKey = (entity: string, relation: number, counterpart: string): string =>
+  `${entity} ${relation} ${counterpart}`;
 
 export class WatchedTuples {
   readonly #tuples = new StringMap<WatchedTuple>();
@@ -43,7 +44,7 @@ export class WatchedTuples {
 
   /** Watches a tuple until the matching `unwatch`. All watchers of a tuple share it. */
   watch(entity: string, relation: number, counterpart: string): WatchedTuple {
-    const key = keyOf(entity, relation, counterpart);
+    const key = watchedKey(entity, relation, counterpart);
     let tuple = this.#tuples.get(key);
     if (tuple === undefined) {
       tuple = { entity, relation, counterpart, facts: undefined, read: undefined, watchers: 0 };
@@ -55,13 +56,13 @@ export class WatchedTuples {
 
   unwatch(tuple: WatchedTuple): void {
     tuple.watchers -= 1;
-    if (tuple.watchers === 0) this.#tuples.delete(keyOf(tuple.entity, tuple.relation, tuple.counterpart));
+    if (tuple.watchers === 0) this.#tuples.delete(watchedKey(tuple.entity, tuple.relation, tuple.counterpart));
   }
 
   /** A commit: these facts hold from now on. */
   commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null): void {
     if (this.#tuples.size === 0) return;
-    const tuple = this.#tuples.get(keyOf(entity, relation, counterpart));
+    const tuple = this.#tuples.get(watchedKey(entity, relation, counterpart));
     if (tuple !== undefined) tuple.facts = facts;
   }
 }
