@@ -127,7 +127,7 @@ export class GrantedSearch {
     const former = this.#held.get(object);
     let fresh = names;
     for (let find = former; find !== undefined; find = find.former) fresh &= ~find.names;
-    if (fresh === 0n || !this.cost.visit(way.depth)) return undefined;
+    if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
     const find = { object, names: fresh, depth, subject, relation, after, former };
     this.#held.set(object, find);

@@ -38,6 +38,8 @@ export interface SearchLimits {
   readonly grantsMax: number;
   /** Grants of one entity that the graph enumerates: it answers `TOO_MANY` about entities with more. */
   readonly entityGrantsMax: number;
+  /** Characters of the objects and groups that a search visits. */
+  readonly charactersMax: number;
 }
 
 export type Bound = keyof SearchLimits;
@@ -56,6 +58,7 @@ export class SearchCost {
   readonly #limits: SearchLimits;
   entities = 0;
   grants = 0;
+  #characters = 0;
   /** Something is not known yet. */
   misses = false;
   /** The first bound that kept the search from being complete. */
@@ -71,11 +74,13 @@ export class SearchCost {
     return this.entities + this.grants;
   }
 
-  /** Whether the search may visit another entity, this deep. */
-  visit(depth: number): boolean {
+  /** Whether the search may visit this entity, this deep. */
+  visit(depth: number, entity: string): boolean {
     if (depth > this.#limits.depthMax) return this.#exceed('depthMax');
     if (this.entities >= this.#limits.entitiesMax) return this.#exceed('entitiesMax');
+    if (this.#characters >= this.#limits.charactersMax) return this.#exceed('charactersMax');
     this.entities += 1;
+    this.#characters += entity.length;
     return true;
   }
 

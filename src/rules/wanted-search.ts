@@ -99,7 +99,7 @@ export class WantedSearch {
     const former = this.#visited.get(object);
     let fresh = names;
     for (let visit = former; visit !== undefined; visit = visit.former) fresh &= ~visit.wanted.names;
-    if (fresh === 0n || !this.cost.visit(way.depth)) return undefined;
+    if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
     const wanted = this.#rules.wanted(object, fresh);
     const visit = { object, wanted, depth, subject, relation, towards, former };

@@ -217,7 +217,7 @@ export function createMetrics(): Metrics {
     }),
     loadGateRefused: new Counter({
       name: 'grantd_load_gate_refused_total',
-      help: 'Store reads, and calls with many tuples, refused as overloaded because their tenant used more than its share of memory, by work: read or call.',
+      help: 'Store reads, and calls with many tuples, refused as overloaded because their tenant used more than its share of memory, by work: read, call or evaluation.',
       labelNames: ['work'],
       registers,
     }),

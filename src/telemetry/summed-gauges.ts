@@ -62,13 +62,13 @@ export function createSummedGauges(registers: Registry[]) {
     }),
     loadGateBytes: new Gauge({
       name: 'grantd_load_gate_bytes',
-      help: 'Bytes reserved temporarily, by work: read (store reads in flight) or call (tuples held by bulk checks and writes).',
+      help: 'Bytes reserved temporarily, by work: read (store reads in flight), call (tuples held by bulk checks and writes) or evaluation (large checks and listings under rules).',
       labelNames: ['work'],
       registers,
     }),
     loadGateWaiting: new Gauge({
       name: 'grantd_load_gate_waiting',
-      help: 'Store reads, and calls with many tuples, waiting for memory, by work: read or call.',
+      help: 'Store reads, and calls with many tuples, waiting for memory, by work: read, call or evaluation.',
       labelNames: ['work'],
       registers,
     }),

@@ -93,6 +93,7 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
     entitiesMax: 10_000,
     grantsMax: 20_000,
     entityGrantsMax: 10_000,
+    charactersMax: 1_000_000,
     spentMax: Number.POSITIVE_INFINITY,
     lead: 0,
   };

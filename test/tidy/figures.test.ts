@@ -124,10 +124,16 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
       /that a listing may visit +\| (\S+) for each page +\| \| grants that a listing may look at +\| (\S+) for/,
     ],
   ],
-  'grants of one entity that evaluation goes through': [
-    ['src/shard/evaluation/page-graph.ts', /ENTITY_GRANTS_MAX = (\S+);/],
-    [MODELLING, /on one object, to go through +\| (\S+), /],
-    ['README.md', /goes through more than (\S+) grants of one subject/],
+  'grants of one entity that a check goes through': [
+    ['src/shard/evaluation/evaluate-checks.ts', /entityGrantsMax: (\S+), /],
+    [MODELLING, /on one object, that a check goes through +\| (\S+), /],
+    ['README.md', /goes through at most (\S+) grants of one subject/],
+  ],
+  'grants of one entity that a listing goes through': [
+    ['src/shard/evaluation/evaluate-listings.ts', /entityGrantsMax: (\S+), /],
+    [MODELLING, /the same of a listing +\| (\S+) /],
+    [MODELLING, /of a group of more than (\S+), or/],
+    ['README.md', /a listing through (\S+)\. Beyond/],
   ],
 };
 

@@ -13,15 +13,21 @@ import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
-import { ENTITY_GRANTS_MAX, PageGraph } from './page-graph.ts';
-import { evaluateInRounds, type Ruled, takeTurn, tooLarge } from './rounds.ts';
+import { PageGraph, type Reach } from './page-graph.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
 /** What a check may visit and look at. */
 const CHECK_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 10_000,
   grantsMax: 20_000,
-  entityGrantsMax: ENTITY_GRANTS_MAX,
+  entityGrantsMax: 10_000,
+  charactersMax: 2_000_000,
+};
+const CHECK_REACH: Reach = {
+  entityGrantsMax: CHECK_LIMITS.entityGrantsMax,
+  bytesMax: RANGE_BYTES_MAX,
+  isLarge: false,
 };
 /** A cold search from the subject would load pages of groups that mostly do not exist. */
 const LEAD = 128;
@@ -150,7 +156,7 @@ class CheckRun {
 export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
   const rules = memory.rules.loaded;
   if (rules === undefined) return undefined;
-  using graph = new PageGraph(memory);
+  using graph = new PageGraph(memory, CHECK_REACH);
   const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks);
   for (const [index, check] of checks.checks.entries()) {
     if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
@@ -164,6 +170,7 @@ export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAns
   const options = {
     bytes: WAITING_BYTES,
     roundsMax: ROUNDS_MAX,
+    reach: CHECK_REACH,
     turnMs: TURN_MS,
     overloaded: 'The grants on which these checks rest change faster than they are evaluated.',
   };

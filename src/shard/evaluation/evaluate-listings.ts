@@ -2,16 +2,16 @@
 // object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
 // rests on; so it is the state of one moment. Nothing is kept between pages.
 
-import { type Relation, relationOf } from '../../core/tuples.ts';
+import { assert } from '../../core/assert.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import { lowestIn, type SearchCost, type SearchLimits } from '../../rules/graph.ts';
+import { type Bound, lowestIn, type SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import { firstAfter } from '../memory/text-order.ts';
-import { ENTITY_GRANTS_MAX, type PageGraph } from './page-graph.ts';
-import { evaluateInRounds, type Ruled, takeTurn, tooLarge } from './rounds.ts';
+import type { TextsQuery } from './first-counterparts.ts';
+import type { PageGraph, Reach } from './page-graph.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 import { SmallestTexts } from './smallest-texts.ts';
 
 /** What a listing may visit and look at. */
@@ -19,8 +19,12 @@ const LISTING_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 100_000,
   grantsMax: 1_000_000,
-  entityGrantsMax: ENTITY_GRANTS_MAX,
+  entityGrantsMax: 100_000,
+  charactersMax: 8_000_000,
 };
+/** What most listings stay within: they need no more memory than `LISTING_BYTES`. */
+const SMALL_LIMITS: SearchLimits = { ...LISTING_LIMITS, entitiesMax: 5000, entityGrantsMax: 0, charactersMax: 500_000 };
+const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;
@@ -30,22 +34,10 @@ const LISTING_BYTES = 2 * 1024 * 1024;
 /** Strings that one step examines for the page. */
 const TEXTS_PER_STEP = 5000;
 
-export interface ListingQuery {
+export interface ListingQuery extends TextsQuery {
   /** A built-in relation, or a name that some rule defines. */
   readonly name: string;
-  /** Of the items; empty: all. */
-  readonly prefix: string;
-  readonly after: string;
-  readonly countMax: number;
 }
-
-/** Reads the first grants of one relation on an object that has too many for a page, after a subject. */
-export type ReadSubjects = (
-  object: string,
-  relation: Relation,
-  query: ListingQuery,
-  time: ListingTime,
-) => Promise<readonly string[]>;
 
 /** One evaluation of a page, from its beginning. */
 interface Attempt {
@@ -54,17 +46,26 @@ interface Attempt {
   step(): void;
   restsOn(subject: string, object: string): boolean;
   /** The strings of the page; called once the search is complete. Yields where a step may end. */
-  collect(into: SmallestTexts): AsyncGenerator<void> | Generator<void>;
+  collect(into: SmallestTexts): Generator<void>;
 }
 
-type Begin = (rules: CompiledRules, graph: PageGraph, time: ListingTime, number: number) => Attempt;
+/** What an evaluation of a page begins with. `number`: of the name. */
+interface Beginning {
+  readonly rules: CompiledRules;
+  readonly graph: PageGraph;
+  readonly limits: SearchLimits;
+  readonly time: ListingTime;
+  readonly number: number;
+}
+
+type Begin = (beginning: Beginning) => Attempt;
 
 const never = (): boolean => false;
 
 /** The objects on which the subject holds the name, ascending. Rejects as `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<readonly string[]> {
-  return evaluate(of, query, (rules, graph, _time, number) => {
-    const search = new GrantedSearch(rules, graph, LISTING_LIMITS, subject);
+  return evaluate(of, query, ({ rules, graph, limits, number }) => {
+    const search = new GrantedSearch(rules, graph, limits, subject);
     const bit = bitOf(number);
     return {
       cost: search.cost,
@@ -91,14 +92,9 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
  * The subjects that hold the name on the object, ascending: those of grants, groups and `ns:*` as they are written
  * there, and the groups of the entities that it follows from.
  */
-export function listHoldingSubjects(
-  of: Ruled,
-  object: string,
-  query: ListingQuery,
-  readSubjects: ReadSubjects,
-): Promise<readonly string[]> {
-  return evaluate(of, query, (rules, graph, time, number) => {
-    const search = new WantedSearch(rules, graph, LISTING_LIMITS);
+export function listHoldingSubjects(of: Ruled, object: string, query: ListingQuery): Promise<readonly string[]> {
+  return evaluate(of, query, ({ rules, graph, limits, number }) => {
+    const search = new WantedSearch(rules, graph, limits);
     search.start(object, bitOf(number));
     return {
       cost: search.cost,
@@ -107,7 +103,7 @@ export function listHoldingSubjects(
       },
       step: () => search.step(never),
       restsOn: (_subject, changed) => search.visited.has(changed),
-      async *collect(into) {
+      *collect(into) {
         let examined = 0;
         for (const [visited, last] of search.visited) {
           let relations = 0;
@@ -116,20 +112,10 @@ export function listHoldingSubjects(
             if (rules.groups) for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (let rest = relations; rest !== 0; rest &= rest - 1) {
-            const relation = lowestIn(rest);
-            const sorted = graph.sortedSubjects(visited, relation);
-            const name = relationOf(relation);
-            if (sorted === undefined && name !== undefined) {
-              for (const subject of await readSubjects(visited, name, query, time)) into.add(subject);
-              continue;
-            }
-            const texts = sorted ?? [];
-            const start = firstAfter(texts, query.after);
-            for (let index = start; index < texts.length; index += 1) {
-              const text = texts[index] ?? '';
-              if (into.isBeyond(text)) break;
+            for (const subject of search.cost.known(graph.firstSubjects(visited, lowestIn(rest), query)) ?? []) {
+              if (into.isBeyond(subject)) break;
               examined += 1;
-              if (graph.counts(visited, relation, text)) into.add(text);
+              into.add(subject);
             }
           }
           examined += 1;
@@ -143,11 +129,36 @@ export function listHoldingSubjects(
   });
 }
 
-function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
+const reachOf = (limits: SearchLimits): Reach =>
+  limits === LISTING_LIMITS
+    ? { entityGrantsMax: limits.entityGrantsMax, bytesMax: RANGE_BYTES_MAX, isLarge: true }
+    : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
+
+/** Most listings are small. One that is not begins again, with memory reserved for it. */
+async function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
+  const page = await evaluateWithin(of, query, SMALL_LIMITS, begin);
+  if (page.texts !== undefined) return page.texts;
+  const { texts } = await evaluateWithin(of, query, LISTING_LIMITS, begin);
+  assert(texts !== undefined, 'a listing beyond its limits is refused');
+  return texts;
+}
+
+/** No strings: the listing exceeds the limits of small ones. */
+interface Page {
+  readonly texts: readonly string[] | undefined;
+}
+
+function beyond(limits: SearchLimits, exceeded: Bound): Page {
+  if (limits === LISTING_LIMITS || exceeded === 'depthMax') throw tooLarge(exceeded, limits, 'A listing');
+  return { texts: undefined };
+}
+
+function evaluateWithin(of: Ruled, query: ListingQuery, limits: SearchLimits, begin: Begin): Promise<Page> {
   const { tenure, memory } = of;
   const options = {
     bytes: LISTING_BYTES,
     roundsMax: ROUNDS_MAX,
+    reach: reachOf(limits),
     turnMs: STEP_MS,
     overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
   };
@@ -157,19 +168,21 @@ function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonl
     const rules = memory.rules.pinned.compiled;
     const number = rules.numberOf(query.name);
     if (number === undefined) throw undefinedName(query.name);
-    const found = await pageOf(of, graph, begin(rules, graph, time, number), query);
-    return time.waits && typeof found !== 'string' ? 'waits' : found;
+    const page = await pageOf(of, { rules, graph, limits, time, number }, begin, query);
+    return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
 
 async function pageOf(
   of: Ruled,
-  graph: PageGraph,
-  attempt: Attempt,
+  beginning: Beginning,
+  begin: Begin,
   query: ListingQuery,
-): Promise<readonly string[] | 'missing' | 'changed'> {
+): Promise<Page | 'missing' | 'changed'> {
+  const { graph, limits } = beginning;
+  const attempt = begin(beginning);
   const { cost } = attempt;
-  using watch = of.memory.watchGrants((subject, object) => attempt.restsOn(subject, object));
+  using watch = of.memory.watchGrants(attempt.restsOn);
   for (let stepMax = SPENT_PER_STEP_MAX; attempt.hasNext; attempt.step()) {
     if (cost.spent <= stepMax) continue;
     await takeTurn(of, STEP_MS);
@@ -177,12 +190,14 @@ async function pageOf(
     graph.startStep();
     stepMax = cost.spent + SPENT_PER_STEP_MAX;
   }
-  if (cost.exceeded !== undefined) throw tooLarge(cost.exceeded, LISTING_LIMITS, 'A listing');
+  if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
   if (cost.misses) return 'missing';
-  const page = new SmallestTexts(query.countMax, query.after, query.prefix);
-  for await (const _ of attempt.collect(page)) {
+  const found = new SmallestTexts(query.countMax, query.after, query.prefix);
+  for (const _ of attempt.collect(found)) {
     await takeTurn(of, STEP_MS);
     if (watch.changed) return 'changed';
+    graph.startStep();
   }
-  return watch.changed ? 'changed' : page.texts;
+  if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
+  return cost.misses ? 'missing' : { texts: found.texts };
 }

@@ -8,11 +8,13 @@ import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { relationOf } from '../../core/tuples.ts';
 import { type Adjacent, type Enumerated, type Graph, lowestIn, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
-import type { Counterparts, GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
+import { type Counterparts, GROUP_MARK, type GrantPage, type PagePlace } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
-import { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
+import { EnumeratedRange } from './enumerated-range.ts';
+import { FirstCounterparts, type TextsQuery } from './first-counterparts.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;
@@ -20,16 +22,37 @@ const MISSING_MAX = 1000;
 const LOADS_AT_ONCE = 32;
 /** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
 const TUPLES_MAX = 2000;
-/** Grants of one relation that are read of an entity too large for a whole page, which has about as many. */
-export const ENTITY_GRANTS_MAX = 10_000;
+/** Marks in a page are bits by relation; those of the larger reach come after those of the smaller one. */
+const LARGE_REACH_SHIFT = 16;
+const NOTHING: readonly Adjacent[] = [];
 
 type Side = 'subject' | 'object';
 /** What a run needs of an entity: its page, a whole page, one tuple, the grants of one relation. */
-type Load = () => Promise<void>;
+type Load = (assertWanted: () => void) => Promise<void>;
 type Keeps = (facts: GrantAttributes) => boolean;
+
+/** How far the grants of entities that are too large for whole pages are enumerated. */
+export interface Reach {
+  /** Grants of one relation that are read of such an entity. 0: they are not enumerated. */
+  readonly entityGrantsMax: number;
+  /** What a call keeps of all such entities. */
+  readonly bytesMax: number;
+  /** Such objects are read for the groups that have grants on them, too. */
+  readonly isLarge: boolean;
+}
+
+/** What loading needs. An evaluation without it asks only for what is in memory. */
+export interface GraphLoads {
+  /** Resolves when the state tables contain every commit so far. */
+  readonly applied: () => Promise<void>;
+  /** Reserves memory for what a call keeps of large entities. Returns what gives it back. */
+  readonly reserve: () => Promise<() => void>;
+}
 
 export class PageGraph implements Graph, Disposable {
   readonly #memory: TenantMemory;
+  readonly #reach: Reach;
+  readonly #loads: GraphLoads | undefined;
   /** Whether a grant counts at the time of the run. */
   #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
@@ -38,18 +61,27 @@ export class PageGraph implements Graph, Disposable {
   #missingRows: Map<string, Load> | undefined;
   /** Created at the first use, as the maps above: most evaluations find everything in memory. */
   #tuples: Map<string, HeldTuples> | undefined;
-  #ranges: Map<string, HeldRange> | undefined;
+  #ranges: Map<string, EnumeratedRange> | undefined;
+  /** Of objects without a whole page, by object and relation. */
+  #first: Map<string, FirstCounterparts> | undefined;
+  #rangeBytes = 0;
+  /** Rows of large entities are missing. */
+  #missesRanges = false;
+  #giveBack: (() => void) | undefined;
   #disposed = false;
   /** The last page of each side in this step: a search asks about the same subject, and the same object, in a row. */
   #subjectPage: GrantPage | undefined;
   #objectPage: GrantPage | undefined;
 
-  constructor(memory: TenantMemory) {
+  constructor(memory: TenantMemory, reach: Reach, loads?: GraphLoads) {
     this.#memory = memory;
+    this.#reach = reach;
+    this.#loads = loads;
   }
 
   [Symbol.dispose](): void {
     this.#disposed = true;
+    this.#giveBack?.();
     for (const tuples of this.#tuples?.values() ?? []) tuples[Symbol.dispose]();
   }
 
@@ -59,6 +91,7 @@ export class PageGraph implements Graph, Disposable {
     this.startStep();
     this.#missing = undefined;
     this.#missingRows = undefined;
+    this.#missesRanges = false;
   }
 
   /** A step of the event loop begins: pages of an earlier one may have been replaced. */
@@ -70,10 +103,16 @@ export class PageGraph implements Graph, Disposable {
   /** Loads what the run missed, as much of it as one round loads. */
   async load(assertWanted: () => void): Promise<void> {
     const loads = [...((this.#missing ?? this.#missingRows)?.values() ?? [])];
+    if (this.#missing === undefined && this.#missesRanges) await this.reserve();
     await inParallel(loads, LOADS_AT_ONCE, (load) => {
       assertWanted();
-      return load();
+      return load(assertWanted);
     });
+  }
+
+  /** Reserves memory for what the call keeps of large entities, once. */
+  async reserve(): Promise<void> {
+    this.#giveBack ??= await this.#loads?.reserve();
   }
 
   #pagesOf(side: Side): GrantPages {
@@ -141,7 +180,8 @@ export class PageGraph implements Graph, Disposable {
 
   groupsOn(object: string, relations: number): Enumerated {
     const page = this.#wholePage('object', object);
-    if (page === undefined || page === TOO_MANY) return page;
+    if (page === undefined) return undefined;
+    if (page === TOO_MANY) return this.#groupsOnLarge(object, relations);
     const { marked } = page;
     if (marked.length === 0) return marked;
     return this.#current(
@@ -162,14 +202,30 @@ export class PageGraph implements Graph, Disposable {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
     if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
+    return this.#rangesOf(side, entity, relations, false);
+  }
+
+  #groupsOnLarge(object: string, relations: number): Enumerated {
+    const others = relations & ~(this.#memory.objectPages.get(object)?.withoutGroups ?? 0);
+    if (others === 0) return NOTHING;
+    return this.#reach.isLarge ? this.#rangesOf('object', object, others, true) : TOO_MANY;
+  }
+
+  #rangesOf(side: Side, entity: string, relations: number, groups: boolean): Enumerated {
+    if (this.#reach.entityGrantsMax === 0) return TOO_MANY;
     const lists: Adjacent[] = [];
     for (let rest = relations; rest !== 0; rest &= rest - 1) {
       const relation = lowestIn(rest);
-      const list = this.#isCrowded(side, entity, relation) ? TOO_MANY : this.#range(side, entity, relation);
+      const crowded = this.#pagesOf(side).get(entity)?.crowded ?? 0;
+      const list = (crowded & this.#markOf(relation)) !== 0 ? TOO_MANY : this.#range(side, entity, relation, groups);
       if (list === undefined || list === TOO_MANY) return list;
       lists.push(list);
     }
     return lists;
+  }
+
+  #markOf(relation: number): number {
+    return 1 << (this.#reach.isLarge ? relation + LARGE_REACH_SHIFT : relation);
   }
 
   /** A page with every grant of the entity; `TOO_MANY`: it has more than a page has room for. */
@@ -189,52 +245,88 @@ export class PageGraph implements Graph, Disposable {
     }));
   }
 
-  #isCrowded(side: Side, entity: string, relation: number): boolean {
-    return ((this.#pagesOf(side).get(entity)?.crowded ?? 0) & (1 << relation)) !== 0;
-  }
-
-  /** The grants of one relation of an entity without a whole page. */
-  #range(side: Side, entity: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
-    const key = `${side} ${watchedKey(entity, relation, '')}`;
+  /** The grants of one relation of an entity without a whole page. `groups`: only those to groups. */
+  #range(side: Side, entity: string, relation: number, groups: boolean): Adjacent | typeof TOO_MANY | undefined {
+    const key = `${groups ? 'groups' : side} ${watchedKey(entity, relation, '')}`;
     const range = this.#ranges?.get(key);
-    const rows = range?.current();
-    if (range === undefined || rows === undefined)
-      return this.#missRows(key, () => this.#readRange(key, side, entity, relation));
-    if (range.end !== undefined) return TOO_MANY;
-    return { relation, texts: rows.filter(this.#keeps).map(({ counterpart }) => counterpart) };
+    if (range === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
+    const texts = range?.current(this.#keeps);
+    if (range === undefined || texts === undefined) {
+      this.#missesRanges = true;
+      return this.#missRows(key, (assertWanted) => this.#readRange(key, side, entity, relation, groups, assertWanted));
+    }
+    return range.isPart ? TOO_MANY : { relation, texts };
   }
 
-  async #readRange(key: string, side: Side, entity: string, number: number): Promise<void> {
+  async #readRange(
+    key: string,
+    side: Side,
+    entity: string,
+    number: number,
+    groups: boolean,
+    assertWanted: () => void,
+  ): Promise<void> {
     const pages = this.#pagesOf(side);
     const relation = relationOf(number);
-    const delta = pages.openDelta(entity);
-    if (relation === undefined || delta.size > CHANGES_MAX) return;
-    const rows: PageRow[] = [];
+    if (relation === undefined) return;
+    // Changes that wait for write-behind are in the state tables a moment later.
+    if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
+    const range = new EnumeratedRange(number, pages.openDelta(entity), (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
     let end: PagePlace | undefined;
-    for (let looked = 0; looked < ENTITY_GRANTS_MAX; looked += rowsPerListing) {
+    for (let looked = 0; looked < this.#reach.entityGrantsMax; looked += rowsPerListing) {
+      if (this.#rangeBytes + range.bytes >= this.#reach.bytesMax) break;
       const query = { entity, relation, limit: rowsPerListing, ...(end === undefined ? {} : { after: end }) };
       const part = await pages.readRows(query);
-      rows.push(...part.rows);
+      assertWanted();
+      range.add(part.rows);
       end = part.next;
       if (end === undefined) break;
     }
-    const page = pages.get(entity);
-    if (page !== undefined && end !== undefined) page.crowded |= 1 << number;
+    range.isPart = end !== undefined;
+    this.#rangeBytes += range.bytes - (this.#ranges?.get(key)?.bytes ?? 0);
     this.#ranges ??= new Map();
-    this.#ranges.set(key, new HeldRange({ entity, relation, countMax: ENTITY_GRANTS_MAX }, { rows, end, delta }));
+    this.#ranges.set(key, range);
+    const page = pages.get(entity);
+    if (page === undefined) return;
+    if (range.isPart && this.#rangeBytes < this.#reach.bytesMax) page.crowded |= this.#markOf(number);
+    // From here on, the page itself notices a grant to a group.
+    if (groups && !range.isPart && range.current(() => true)?.length === 0) page.withoutGroups |= 1 << number;
   }
 
-  /** All subjects of one relation on an object, ascending, whatever their time; undefined: there is no whole page. */
-  sortedSubjects(object: string, relation: number): readonly string[] | undefined {
-    const page = this.#memory.objectPages.get(object);
-    return page?.whole === true ? page.counterparts(relation) : undefined;
+  /** The first subjects of one relation on an object, ascending, as many as the page wants if there are so many. */
+  firstSubjects(object: string, number: number, query: TextsQuery): readonly string[] | typeof TOO_MANY | undefined {
+    const page = this.#wholePage('object', object);
+    const relation = relationOf(number);
+    if (page === undefined || relation === undefined) return undefined;
+    if (page !== TOO_MANY) return this.#firstOf(page, number, query);
+    const key = watchedKey(object, number, '');
+    const first = this.#first?.get(key);
+    if (first === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
+    return (
+      first?.current(this.#keeps) ??
+      this.#missRows(`first ${key}`, async (assertWanted) => {
+        const pages = this.#memory.objectPages;
+        if (pages.openDelta(object).size > CHANGES_MAX) await this.#loads?.applied();
+        const read = await FirstCounterparts.read(pages, object, relation, query, this.#keeps, assertWanted);
+        this.#rangeBytes += read.bytes - (first?.bytes ?? 0);
+        this.#first ??= new Map();
+        this.#first.set(key, read);
+      })
+    );
   }
 
-  /** Whether a grant of `sortedSubjects` counts at the time of the run. */
-  counts(object: string, relation: number, subject: string): boolean {
-    const page = this.#memory.objectPages.get(object);
-    return page?.expiring !== true || page.counts(relation, subject, this.#keeps);
+  #firstOf(page: GrantPage, number: number, { prefix, after, countMax }: TextsQuery): readonly string[] {
+    const sorted = page.counterparts(number);
+    const start = firstAfter(sorted, after);
+    if (!page.expiring) return sorted.slice(start, start + countMax);
+    const found: string[] = [];
+    for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
+      const text = sorted[index] ?? '';
+      if (!text.startsWith(prefix)) break;
+      if (page.counts(number, text, this.#keeps)) found.push(text);
+    }
+    return found;
   }
 
   /** The attributes of a grant that a run has met. */
@@ -242,15 +334,6 @@ export class PageGraph implements Graph, Disposable {
     const page = this.#memory.pages.get(subject);
     const facts = page && this.#facts(page, relation, object);
     if (facts) return facts;
-    return (
-      this.#memory.objectPages.get(object)?.find(relation, subject) ??
-      this.#rowOf('subject', subject, relation, object) ??
-      this.#rowOf('object', object, relation, subject)
-    );
-  }
-
-  #rowOf(side: Side, entity: string, relation: number, counterpart: string): GrantAttributes | undefined {
-    const rows = this.#ranges?.get(`${side} ${watchedKey(entity, relation, '')}`)?.current();
-    return rows?.find((row) => row.counterpart === counterpart);
+    return this.#memory.objectPages.get(object)?.find(relation, subject) ?? undefined;
   }
 }

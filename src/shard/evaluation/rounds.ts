@@ -6,9 +6,12 @@ import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Bound, SearchLimits } from '../../rules/graph.ts';
 import type { Tenure } from '../log/tenure.ts';
+import { LARGE_EVALUATION_BYTES } from '../memory/memory-budget.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { PageGraph } from './page-graph.ts';
+import { PageGraph, type Reach } from './page-graph.ts';
 
+/** What a call keeps of entities that are too large for whole pages: half of what it reserves for that. */
+export const RANGE_BYTES_MAX = LARGE_EVALUATION_BYTES / 2;
 /** How often an evaluation that takes several steps begins again because of a commit. */
 const TRIES = 4;
 
@@ -25,6 +28,7 @@ export interface RoundOptions {
   /** Estimated bytes of the call while it waits. */
   readonly bytes: number;
   readonly roundsMax: number;
+  readonly reach: Reach;
   /** What the first step of a round costs at least. */
   readonly turnMs: number;
   /** The message of `overloaded`. */
@@ -47,16 +51,20 @@ type Round<Answer extends object> = (
 /** Rejects as `overloaded`, or as a round does. */
 export function evaluateInRounds<Answer extends object>(
   of: Ruled,
-  { bytes, roundsMax, turnMs, overloaded }: RoundOptions,
+  { bytes, roundsMax, reach, turnMs, overloaded }: RoundOptions,
   run: Round<Answer>,
 ): Promise<Answer> {
   const { clock, tenure, memory, assertWanted } = of;
   return tenure.budget.calls.run(memory.tenantId, bytes, clock, async () => {
     using _rules = await memory.rules.pin();
-    using graph = new PageGraph(memory);
+    using graph = new PageGraph(memory, reach, {
+      applied: () => tenure.applied(),
+      reserve: () => tenure.budget.evaluations.enter(memory.tenantId, LARGE_EVALUATION_BYTES, clock),
+    });
     const { slotTime } = tenure;
     let logged = false;
     let tries = 0;
+    if (reach.isLarge) await graph.reserve();
     assertWanted();
     for (let round = 0; round < roundsMax && tries < TRIES; round += 1) {
       await takeTurn(of, turnMs);
@@ -86,6 +94,7 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
   entitiesMax: ({ entitiesMax }) => `at most ${entitiesMax} objects and groups`,
   grantsMax: ({ grantsMax }) => `at most ${grantsMax} grants`,
   entityGrantsMax: ({ entityGrantsMax }) => `at most ${entityGrantsMax} grants of one subject or on one object`,
+  charactersMax: ({ charactersMax }) => `objects and groups with at most ${charactersMax} characters`,
 };
 
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>

@@ -53,15 +53,17 @@ export interface Counterparts {
 }
 
 /** In the counterpart of a grant to a group. */
-const MARK = '#';
+export const GROUP_MARK = '#';
 
 export class GrantPage extends Evictable {
   readonly entity: string;
   readonly whole: boolean;
   /** Sparse pages only: the entity was read, and was larger than whole pages are. */
   large = false;
-  /** Bit n: the entity was read, and has too many grants of relation n to enumerate them. */
+  /** Bits by relation, as evaluation sets them: the entity was read, and has too many such grants to enumerate. */
   crowded = 0;
+  /** Bit n: the entity was read, and no grant of relation n has a `#` in its counterpart. Sparse pages only. */
+  withoutGroups = 0;
   /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: GrantPage) => void;
@@ -148,9 +150,12 @@ export class GrantPage extends Evictable {
   /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
-    if (this.#marked !== undefined && counterpart.includes(MARK)) this.#marked = undefined;
+    if (this.#marked !== undefined && counterpart.includes(GROUP_MARK)) this.#marked = undefined;
     if (this.#expiring) this.#tableBytes -= expiryBytes(this.#table.get(relation, counterpart));
-    if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
+    if (!this.whole && facts !== null) {
+      this.#witness = { relation, counterpart };
+      if (counterpart.includes(GROUP_MARK)) this.withoutGroups &= ~(1 << relation);
+    }
     if (facts?.expiresAtMs !== undefined) this.#expiring = true;
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, counterpart)) return;
@@ -216,7 +221,7 @@ export class GrantPage extends Evictable {
     if (this.#marked === undefined) {
       const lists = this.byRelation(-1).map(({ relation, texts }) => ({
         relation,
-        texts: texts.filter((text) => text.includes(MARK)),
+        texts: texts.filter((text) => text.includes(GROUP_MARK)),
       }));
       this.#marked = lists.filter(({ texts }) => texts.length > 0);
     }

@@ -41,6 +41,13 @@ const TENANTS_PER_GATE = 4;
  * the store.
  */
 const PAGES_SHARE_MIN = 4;
+/**
+ * What a check or listing under rules keeps while it goes through large entities, or through very many. A quarter of
+ * the budget is for them; one tenant has one at a time.
+ */
+export const LARGE_EVALUATION_BYTES = 32 * 1024 * 1024;
+const EVALUATIONS_SHARE = 4;
+
 /** Concurrent reads of one tenant. More would not use the store better, but would only delay other tenants. */
 const TENANT_READS_MAX = 32;
 
@@ -48,7 +55,7 @@ const TENANT_READS_MAX = 32;
 export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: number): MemoryBudget {
   const budget = new MemoryBudget(bytesMax, turns);
   let reported = 0;
-  const refused = { read: 0, call: 0 };
+  const refused = { read: 0, call: 0, evaluation: 0 };
   metrics.onRender(() => {
     metrics.pageCacheBytes.inc(budget.bytes);
     metrics.pageCacheLimitBytes.inc(bytesMax);
@@ -57,6 +64,7 @@ export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: num
     for (const [work, gate] of [
       ['read', budget.loads],
       ['call', budget.calls],
+      ['evaluation', budget.evaluations],
     ] as const) {
       metrics.loadGateBytes.inc({ work }, gate.bytes);
       metrics.loadGateWaiting.inc({ work }, gate.waiting);
@@ -86,6 +94,8 @@ export class MemoryBudget {
   readonly loads: LoadGate;
   /** The gate before calls that hold many tuples. Such calls also pass the other gate; never the other way round. */
   readonly calls: LoadGate;
+  /** The gate before large evaluations. They have passed the gate of calls before, and may pass that of reads. */
+  readonly evaluations: LoadGate;
   /** Memory that cannot be read again from the store. */
   readonly writes: WriteMemory;
   /** The turns of the process: a read starts, and its result is taken in, when its tenant has its turn. */
@@ -103,6 +113,12 @@ export class MemoryBudget {
     };
     this.loads = new LoadGate({ ...gate, tenantCountMax: TENANT_READS_MAX });
     this.calls = new LoadGate({ ...gate, tenantCountMax: Number.POSITIVE_INFINITY });
+    this.evaluations = new LoadGate({
+      bytesMax: Math.max(bytesMax / EVALUATIONS_SHARE, LARGE_EVALUATION_BYTES),
+      tenantBytesMax: Number.POSITIVE_INFINITY,
+      tenantCountMax: 1,
+      onChange,
+    });
     this.writes = new WriteMemory(bytesMax, onChange);
   }
 

@@ -16,7 +16,6 @@ import {
   type ListingQuery as ListingPage,
   listHeldObjects,
   listHoldingSubjects,
-  type ReadSubjects,
 } from '../evaluation/evaluate-listings.ts';
 import type { Ruled } from '../evaluation/rounds.ts';
 import { ListingTime } from '../log/slot-time.ts';
@@ -111,10 +110,8 @@ export async function listHolders(
   const { object, ...query } = holdersQuery;
   demandIndexed(listing);
   if (followsRules(listing, query)) {
-    const readSubjects: ReadSubjects = (each, relation, page, { keeps }) =>
-      firstCounterparts(context, listing, memory.objectPages, each, { ...page, relation, keeps });
     return listByRules(context, listing, ['holders', object], query, (ruled, page) =>
-      listHoldingSubjects(ruled, object, page, readSubjects),
+      listHoldingSubjects(ruled, object, page),
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
@@ -147,27 +144,6 @@ async function listByRules(
   const items = found.slice(0, limit);
   const next = found.length > limit ? items.at(-1) : undefined;
   return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
-}
-
-/** The first counterparts of an entity, without a bound on the entity's grants. */
-async function firstCounterparts(
-  context: ListingContext,
-  listing: Listing,
-  pages: GrantPages,
-  entity: string,
-  { relation, prefix, after, countMax, keeps }: ListingPage & { readonly relation: Relation; readonly keeps: Keeps },
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (let from = after; ; ) {
-    const page = await pageInMemory(pages, entity);
-    if (page !== undefined) return [...found, ...wholeCounterparts(page, relation, from, prefix, countMax, keeps)];
-    const place = { relation, counterpart: from };
-    const query = { pages, entity, relation, after: place, prefix, limit: countMax, keeps };
-    const { rows, rest } = await sparseRows(context, listing, query);
-    found.push(...rows.map(({ counterpart }) => counterpart));
-    if (rest === undefined || found.length >= countMax) return found;
-    from = rest.counterpart;
-  }
 }
 
 export async function listGrants(

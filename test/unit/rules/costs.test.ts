@@ -9,7 +9,13 @@ import { parseRuleSet } from '../../../src/rules/rule-set.ts';
 import { WantedSearch } from '../../../src/rules/wanted-search.ts';
 import { GrantGraph } from './grant-graph.ts';
 
-const LIMITS = { depthMax: 25, entitiesMax: 10_000, grantsMax: 1000, entityGrantsMax: 10_000 };
+const LIMITS = {
+  depthMax: 25,
+  entitiesMax: 10_000,
+  grantsMax: 1000,
+  entityGrantsMax: 10_000,
+  charactersMax: 1_000_000,
+};
 const NAMES = 100;
 const WIDTH = 300;
 const never = () => false;
@@ -74,4 +80,16 @@ test('a search from a subject enumerates no grants that it may not look at', () 
   assert.equal(search.cost.exceeded, 'grantsMax');
   assert.ok(!search.isComplete);
   assert.ok(graph.enumerated <= LIMITS.grantsMax + WIDTH, `${graph.enumerated}`);
+});
+
+test('a search visits objects and groups up to its bound of characters', () => {
+  const graph = new GrantGraph(
+    numbered(WIDTH, (index) => ({ subject: 'user:a', relation: 'viewer', object: `folder:${index}` })),
+  );
+  const search = new GrantedSearch(rules, graph, { ...LIMITS, charactersMax: 1000 }, 'user:a');
+  while (search.hasNext) search.step(never);
+  assert.equal(search.cost.exceeded, 'charactersMax');
+  assert.equal(search.isComplete, false);
+  const characters = [...search.held.keys()].join('').length;
+  assert.ok(characters >= 1000 && characters < 1000 + 'folder:299'.length, `${characters}`);
 });

@@ -16,6 +16,7 @@ const LIMITS: EvaluationLimits = {
   entitiesMax: 10_000,
   grantsMax: 100_000,
   entityGrantsMax: 1000,
+  charactersMax: 1_000_000,
   spentMax: 1_000_000,
   lead: 0,
 };

@@ -84,9 +84,9 @@ function measure(t: TestContext, ruled: RuledSlot) {
     work.stepMax = Math.max(work.stepMax, step);
   };
   const { visit, look } = SearchCost.prototype;
-  t.mock.method(SearchCost.prototype, 'visit', function count(this: SearchCost, depth: number) {
+  t.mock.method(SearchCost.prototype, 'visit', function count(this: SearchCost, depth: number, entity: string) {
     add(1);
-    return visit.call(this, depth);
+    return visit.call(this, depth, entity);
   });
   t.mock.method(SearchCost.prototype, 'look', function count(this: SearchCost, grants: number) {
     add(grants);

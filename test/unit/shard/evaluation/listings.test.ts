@@ -19,6 +19,11 @@ const STATES: readonly { name: string; cold: boolean; options: SlotOptions }[] =
   { name: 'whole pages', cold: false, options: {} },
   { name: 'pages in parts', cold: true, options: { pageLimits: { rowsPerRead: 3 } } },
   { name: 'nothing in memory', cold: true, options: {} },
+  {
+    name: 'entities too large for a page',
+    cold: true,
+    options: { pageLimits: { rowsPerRead: 3, rowsMax: 9, rowsPerListing: 4 } },
+  },
 ];
 const COUNT = 40;
 

@@ -1,0 +1,92 @@
+// Entities with more grants than a page has room for: listings go through them, a grant to a group is followed from the
+// moment it is made, and what a call keeps of them is reserved and returned.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LARGE_EVALUATION_BYTES } from '../../../../src/shard/memory/memory-budget.ts';
+import { grantOf, RuledSlot } from './ruled-slot.ts';
+
+const RULES = {
+  rules: [{ namespace: 'document', name: 'can_read', any_of: ['viewer', 'viewer from parent'] }],
+  groups: true,
+};
+const COUNT = 60;
+const SMALL_PAGES = { pageLimits: { rowsPerRead: 4, rowsMax: 8, rowsPerListing: 5 } };
+
+const numbered = (prefix: string): string[] =>
+  Array.from({ length: COUNT }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`);
+
+async function openLarge(): Promise<RuledSlot> {
+  const ruled = await RuledSlot.open(
+    RULES,
+    [
+      'team:1#member viewer document:1',
+      ...numbered('user:a').map((each) => `${each} member team:1`),
+      ...numbered('document:b').map((each) => `user:many viewer ${each}`),
+      ...numbered('document:c').map((each) => `folder:1 parent ${each}`),
+      'user:many viewer folder:1',
+    ].map(grantOf),
+    SMALL_PAGES,
+  );
+  await ruled.goCold();
+  return ruled;
+}
+
+test('a subject and a group with more grants than a page has room for are listed to the end', async () => {
+  const ruled = await openLarge();
+  for (const limit of [7, 100]) {
+    assert.deepEqual(await ruled.holders('document:1', 'can_read', limit, 'user'), numbered('user:a'));
+    assert.deepEqual(await ruled.objects('user:many', 'can_read', limit), [
+      ...numbered('document:b'),
+      ...numbered('document:c'),
+    ]);
+  }
+  assert.equal(ruled.slot.budget.evaluations.bytes, 0);
+  ruled.slot.kill();
+});
+
+test('a large group that is found to have no groups in it is followed into one as soon as it has', async () => {
+  const ruled = await openLarge();
+  await ruled.holders('document:1', 'can_read', 100, 'user');
+  // Both sides of this check are large.
+  assert.equal(await ruled.check('user:many can_read document:1'), false);
+  await ruled.write([grantOf('user:many member team:2'), grantOf('team:2#member member team:1')]);
+  assert.equal(await ruled.check('user:many can_read document:1'), true);
+  assert.deepEqual(await ruled.objects('user:many', 'can_read', 1000, 'document'), [
+    'document:1',
+    ...numbered('document:b'),
+    ...numbered('document:c'),
+  ]);
+  assert.ok((await ruled.holders('document:1', 'can_read', 100, 'user')).includes('user:many'));
+  await ruled.write([grantOf('team:2#member member team:1')], true);
+  assert.equal(await ruled.check('user:many can_read document:1'), false);
+  assert.ok(!(await ruled.holders('document:1', 'can_read', 100, 'user')).includes('user:many'));
+  ruled.slot.kill();
+});
+
+test('a tenant has one large evaluation at a time, and its memory is reserved', async () => {
+  const ruled = await openLarge();
+  const { evaluations } = ruled.slot.budget;
+  let ended = false;
+  let highest = 0;
+  const watch = (async () => {
+    while (!ended) {
+      highest = Math.max(highest, evaluations.bytes);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  const listed = await Promise.all([
+    ruled.objects('user:many', 'can_read'),
+    ruled.objects('user:many', 'can_read'),
+    ruled.holders('document:1', 'can_read', 100, 'user'),
+  ]);
+  ended = true;
+  await watch;
+  assert.deepEqual(
+    listed.map(({ length }) => length),
+    [2 * COUNT, 2 * COUNT, COUNT],
+  );
+  assert.equal(highest, LARGE_EVALUATION_BYTES);
+  assert.equal(evaluations.bytes, 0);
+  ruled.slot.kill();
+});
