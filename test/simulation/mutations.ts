@@ -803,6 +803,24 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'kinds-of-commits',
+    what: 'A subject of a new kind that gets a grant is not known to exist.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'if (facts !== null) this.#used?.subjectKinds?.add(subject);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'kinds-before-applied',
+    what: 'The kinds of subjects are read before the state tables contain every commit.',
+    caughtBy: 'rules',
+    edits: [{ file: 'src/shard/memory/subject-kinds.ts', find: 'await applied();\n', replace: '' }],
+  },
+  {
     name: 'former-rules',
     what: 'The rules in memory stay what they were when others are committed.',
     caughtBy: 'rules',

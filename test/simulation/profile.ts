@@ -1,7 +1,7 @@
 // What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one
 // protection is there for frequent; without one the draw is broad.
 
-import type { PageLimits } from '../../src/shard/memory/page-limits.ts';
+import { PAGE_LIMITS, type PageLimits } from '../../src/shard/memory/page-limits.ts';
 import { drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';
@@ -313,10 +313,11 @@ const SHORT_WINDOW = { deadlineMs: 3000, clusterDeadlineMs: 3000, logRetentionMs
 /** Clients whose question was lost with an owner ask something else soon. */
 const RULED = { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
 
-/** In half of the runs, hardly any subject or object has a page that is whole. */
+/** In half of the runs, hardly any subject or object has a page that is whole. Some owners read all subjects early. */
 function drawSmallPages(random: SeededRandom): Partial<Profile> {
-  if (random.chance(0.5)) return {};
-  return { pageLimits: { rowsMax: random.whole(1, 3), rowsPerListing: random.whole(1, 3) } };
+  const readsBeforeScan = random.pick([0, 3, PAGE_LIMITS.readsBeforeScan]);
+  if (random.chance(0.5)) return { pageLimits: { readsBeforeScan } };
+  return { pageLimits: { rowsMax: random.whole(1, 3), rowsPerListing: random.whole(1, 3), readsBeforeScan } };
 }
 
 /** What the focuses on time and the store have besides their faults. */

@@ -10,6 +10,7 @@ import { type Adjacent, type Enumerated, type Graph, lowestIn, type Step, TOO_MA
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import { type Counterparts, GROUP_MARK, type GrantPage, type PagePlace } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
+import type { SubjectKinds } from '../memory/subject-kinds.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
@@ -53,6 +54,7 @@ export class PageGraph implements Graph, Disposable {
   readonly #memory: TenantMemory;
   readonly #reach: Reach;
   readonly #loads: GraphLoads | undefined;
+  readonly #kinds: SubjectKinds;
   /** Whether a grant counts at the time of the run. */
   #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
@@ -77,6 +79,7 @@ export class PageGraph implements Graph, Disposable {
     this.#memory = memory;
     this.#reach = reach;
     this.#loads = loads;
+    this.#kinds = memory.subjectKinds;
   }
 
   [Symbol.dispose](): void {
@@ -104,6 +107,7 @@ export class PageGraph implements Graph, Disposable {
   async load(assertWanted: () => void): Promise<void> {
     const loads = [...((this.#missing ?? this.#missingRows)?.values() ?? [])];
     if (this.#missing === undefined && this.#missesRanges) await this.reserve();
+    if (this.#loads !== undefined) this.#kinds.countReads(loads.length, this.#loads.applied);
     await inParallel(loads, LOADS_AT_ONCE, (load) => {
       assertWanted();
       return load(assertWanted);
@@ -149,6 +153,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined {
+    if (!this.#kinds.mayExist(subject)) return 0;
     const page = this.#page('subject', subject);
     if (page === undefined) return undefined;
     let granted = 0;
@@ -195,7 +200,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   objectsOf(subject: string, relations: number): Enumerated {
-    return this.#counterparts('subject', subject, relations);
+    return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;
   }
 
   #counterparts(side: Side, entity: string, relations: number): Enumerated {

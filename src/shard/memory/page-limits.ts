@@ -13,6 +13,8 @@ export interface PageLimits {
   readonly readsBeforeWhole: number;
   /** Rows in one read of the store for a listing, whatever limit the listing has. */
   readonly rowsPerListing: number;
+  /** Entities read for evaluations of a tenant under rules, after which reading all its subjects once pays off. */
+  readonly readsBeforeScan: number;
   /** Grants that one call revokes by a filter. */
   readonly revokedPerCall: number;
 }
@@ -28,5 +30,6 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
   readsBeforeWhole: 32,
   // The longest page of a listing plus one row, which shows whether there is a next page.
   rowsPerListing: 1001,
+  readsBeforeScan: 256,
   revokedPerCall: REVOKED_PER_CALL_MAX,
 });

@@ -18,6 +18,7 @@ import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
+import { SubjectKinds } from './subject-kinds.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
@@ -63,6 +64,8 @@ const USED_BYTES = 2600;
 const OBJECT_PAGES_BYTES = 1600;
 /** Additional bytes of what holds its rules, without the rules themselves (measured). */
 const RULES_BYTES = 1300;
+/** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
+const KINDS_BYTES = 2000;
 
 /** Created at the first use. */
 interface UsedMemory {
@@ -73,6 +76,8 @@ interface UsedMemory {
   readonly keys: LazyTable<ApiKeyRecord>;
   /** Created at their first use: most tenants have none. */
   rules: TenantRules | undefined;
+  /** The same. */
+  subjectKinds: SubjectKinds | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
   /** By key. */
@@ -155,6 +160,16 @@ export class TenantMemory {
     return used.rules;
   }
 
+  get subjectKinds(): SubjectKinds {
+    const used = this.#used ?? this.#use();
+    if (used.subjectKinds === undefined) {
+      used.subjectKinds = new SubjectKinds(this.tenantId, this.#dependencies);
+      if (this.#dropped) used.subjectKinds.drop();
+      else this.#hold(KINDS_BYTES);
+    }
+    return used.subjectKinds;
+  }
+
   get keyUses(): UsedMemory['keyUses'] {
     return (this.#used ?? this.#use()).keyUses;
   }
@@ -175,6 +190,7 @@ export class TenantMemory {
       }),
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
       rules: undefined,
+      subjectKinds: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new Map(),
@@ -257,6 +273,7 @@ export class TenantMemory {
         const facts = endsGrant(change) ? null : attributesOf(change.grant);
         const number = relationNumber(relation) ?? 0;
         this.pages.commit(subject, number, object, facts, seq);
+        if (facts !== null) this.#used?.subjectKinds?.add(subject);
         this.objectPages.commit(object, number, subject, facts, seq);
         for (const watch of this.#watches ?? []) watch(subject, object);
         return;
@@ -338,11 +355,12 @@ export class TenantMemory {
   }
 }
 
-function dropUsed({ pages, objectPages, namespaces, keys, rules, usage }: UsedMemory): void {
+function dropUsed({ pages, objectPages, namespaces, keys, rules, subjectKinds, usage }: UsedMemory): void {
   pages.drop();
   objectPages?.drop();
   namespaces.drop();
   keys.drop();
   rules?.drop();
+  subjectKinds?.drop();
   usage.drop();
 }
