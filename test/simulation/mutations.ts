@@ -806,6 +806,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kinds-of-commits',
     what: 'A subject of a new kind that gets a grant is not known to exist.',
     caughtBy: 'rules',
+    firstSeed: 24,
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',
