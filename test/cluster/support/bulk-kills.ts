@@ -15,6 +15,7 @@ const REVOKERS = 4;
 /** So that a bulk write of a mover has 100 changes. */
 const GRANTS_PER_SET = 50;
 const ACKNOWLEDGED_PER_ROUND = 15;
+const ANSWER_MS_MAX = 20_000;
 
 interface Tuple {
   readonly subject: string;
@@ -61,19 +62,22 @@ function revoker(name: string, bySubject: boolean): Writer {
   return { sets: [[], set], filter: bySubject ? { subject: one() } : { object: one() }, at: 0, open: false };
 }
 
-function request(facts: DevFacts, path: string, body: unknown): Promise<Response> {
+function request(facts: DevFacts, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
   return fetch(`${facts.base_url}${path}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${facts.key}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(20_000),
+    signal,
   });
 }
 
 /** The answer, or undefined if there is none that says what was done. */
 async function answerTo(facts: DevFacts, path: string, body: unknown): Promise<object | undefined> {
+  // `AbortSignal.timeout` keeps no process running, and nothing else does once the service has been killed.
+  const bound = new AbortController();
+  const timer = setTimeout(() => bound.abort(), ANSWER_MS_MAX);
   try {
-    const response = await request(facts, path, body);
+    const response = await request(facts, path, body, bound.signal);
     const answer: unknown = await response.json();
     if (response.status === 503) return undefined;
     assert.equal(response.status, 200, JSON.stringify(answer));
@@ -81,6 +85,8 @@ async function answerTo(facts: DevFacts, path: string, body: unknown): Promise<o
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error;
     return undefined;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
