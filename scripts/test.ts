@@ -8,7 +8,7 @@ import { readDurations, writeDurations } from './testing/durations.ts';
 import { Report } from './testing/report.ts';
 import { runFiles } from './testing/run-files.ts';
 import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
-import { runStep, STEPS } from './testing/steps.ts';
+import { runStep, STEPS, type Step } from './testing/steps.ts';
 import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
 
 const CACHE = join(ROOT, 'node_modules', '.cache');
@@ -68,12 +68,19 @@ async function runAll({ steps, files }: Selection): Promise<boolean> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
   const report = new Report(ROOT, files, (text) => stdout.write(text));
-  for (const step of steps) {
-    const stepMs = performance.now();
-    const isGood = await runStep(step);
-    report.step(step.name, performance.now() - stepMs, isGood);
-  }
+  const runSteps = async (some: readonly Step[]): Promise<void> => {
+    for (const step of some) {
+      const stepMs = performance.now();
+      const { isGood, output } = await runStep(step);
+      report.step(step.name, performance.now() - stepMs, isGood, output);
+    }
+  };
+  await runSteps(steps.filter(({ neededBy }) => neededBy !== undefined));
+  const checked = runSteps(steps.filter(({ neededBy }) => neededBy === undefined));
+  // Files that mostly compute run beside the linter and the types; others may need the machine for themselves.
+  if (files.some(({ suite }) => suite.runs !== 'together')) await checked;
   await runFiles(files, readDurations(DURATIONS), report, interruption.signal);
+  await checked;
   writeDurations(DURATIONS, report.durations);
   if (interruption.signal.aborted) report.failed('the run was interrupted');
   return report.end(performance.now() - startedMs);

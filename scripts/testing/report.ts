@@ -67,8 +67,10 @@ export class Report {
     this.#write(`✖ ${what}\n`);
   }
 
-  step(name: string, ms: number, isGood: boolean): void {
+  /** `output`: what the step wrote and nobody has seen. */
+  step(name: string, ms: number, isGood: boolean, output = ''): void {
     this.#sum(name).ms += ms;
+    this.#write(output);
     if (isGood) this.#write(`✔ ${name} ${seconds(ms)}\n`);
     else {
       this.#sum(name).failures += 1;

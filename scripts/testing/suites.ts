@@ -38,6 +38,7 @@ export const SUITES: readonly Suite[] = [
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
   row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
   row('tidy', 'together', 5, 'the code and the docs read as text'),
+  row('property', 'together', 5, 'random cases of rules and conversions, in great numbers'),
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
   row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),

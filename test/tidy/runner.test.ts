@@ -156,14 +156,17 @@ describe('npm test', () => {
     assert.deepEqual(pathsOf(groupsOf(all).flatMap(({ processes }) => processes.flat())), pathsOf(all));
   });
 
-  it('has files of unit and tidy share a few processes of equal length, and every other file its own process', () => {
+  it('has files of unit, property and tidy share a few processes of equal length, and every other file its own process', () => {
     const slow = 'test/unit/core/tuples.test.ts';
     const durations = new Map(all.map(({ path }) => [path, path === slow ? 60_000 : 100]));
     const groups = groupsOf(all, durations);
     const shared = groups.find(({ runs }) => runs === 'together');
     const others = groups.filter((group) => group !== shared);
     assert.ok(shared !== undefined && shared.processes.length > 1);
-    assert.deepEqual(new Set(shared.processes.flat().map(({ suite }) => suite.name)), new Set(['unit', 'tidy']));
+    assert.deepEqual(
+      new Set(shared.processes.flat().map(({ suite }) => suite.name)),
+      new Set(['unit', 'property', 'tidy']),
+    );
     assert.deepEqual(
       shared.processes.map(pathsOf).find((paths) => paths.includes(slow)),
       [slow],
@@ -345,7 +348,9 @@ describe('the report of a run', () => {
   });
 
   it('is bad where a file, a step or a hook of a suite fails, without a test that does', () => {
-    assert.equal(reported((report) => report.step('lint', 5, false)).isGood, false);
+    const step = reported((report) => report.step('lint', 5, false, 'src/x.ts is not formatted\n'));
+    assert.equal(step.isGood, false);
+    assert.match(step.text, /^src\/x\.ts is not formatted\n✖ lint\n/);
     const ended = (success: boolean) => ({ file, success, duration_ms: 5, counts: { tests: 0 } });
     assert.equal(reported((report) => report.fileEnded(ended(false))).isGood, false);
     assert.equal(reported((report) => report.fileEnded(ended(true))).isGood, true);

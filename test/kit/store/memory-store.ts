@@ -45,7 +45,22 @@ type StoredGrant = GrantWrite | ObjectGrantWrite;
 const grantRow = (row: StoredGrant) => ({ relation: row.relation, object: row.object, ...attributesOf(row) });
 const objectGrantRow = (row: StoredGrant) => ({ subject: row.subject, relation: row.relation, ...attributesOf(row) });
 
-/** Up to `limit` rows after a place, and the last if there may be more. `other`: the column after the relation. */
+/** Where the rows begin that are behind a place; the rows before it are not. */
+function firstBehind<Row>(rows: readonly Row[], isBehind: (row: Row) => boolean): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const row = rows[middle];
+    if (row !== undefined && isBehind(row)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Up to `limit` rows after a place, and the last if there may be more. `rows`: ordered by their relation and then
+ * `other`, the column after it.
+ */
 function rangeOf<Row extends StoredGrant>(
   rows: readonly Row[],
   other: (row: Row) => string,
@@ -53,12 +68,15 @@ function rangeOf<Row extends StoredGrant>(
   after: { readonly relation: Relation; readonly entity: string } | undefined,
   limit: number,
 ) {
-  const from = rows.filter((row) => {
-    if (relation !== undefined && row.relation !== relation) return false;
+  const start = firstBehind(rows, (row) => {
     if (after === undefined || row.relation > after.relation) return true;
     return row.relation === after.relation && compareUtf8(other(row), after.entity) > 0;
   });
-  const seen = from.slice(0, limit);
+  const seen: Row[] = [];
+  for (let index = start; index < rows.length && seen.length < limit; index += 1) {
+    const row = rows[index];
+    if (row !== undefined && (relation === undefined || row.relation === relation)) seen.push(row);
+  }
   return { seen, live: seen.filter((row) => !row.tombstone), last: seen.at(limit - 1) };
 }
 
@@ -271,8 +289,9 @@ export class MemoryStore implements Store {
   listSubjects(...[query, deadline]: Arguments<'listSubjects'>): Answer<'listSubjects'> {
     const { tenantId, bucket, after, limit } = query;
     return this.#run('listSubjects', deadline, () => {
-      const subjects = this.#tables.subjects.list([tenantId, bucket]).map((row) => row.subject);
-      return subjects.filter((subject) => after === undefined || compareUtf8(subject, after) > 0).slice(0, limit);
+      const rows = this.#tables.subjects.list([tenantId, bucket]);
+      const start = firstBehind(rows, ({ subject }) => after === undefined || compareUtf8(subject, after) > 0);
+      return rows.slice(start, start + limit).map(({ subject }) => subject);
     });
   }
 

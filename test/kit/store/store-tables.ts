@@ -27,9 +27,17 @@ type Newer<Row> = (left: Row, right: Row) => number;
 
 const byStamp = (left: Stamped, right: Stamped): number => left.stamp - right.stamp;
 
+interface Partition<Row> {
+  /** The first part of its key. */
+  readonly owner: string | number | undefined;
+  readonly rows: Map<string, Row>;
+  /** In their order, as they were last listed; undefined once one of them has changed. */
+  sorted: readonly Row[] | undefined;
+}
+
 /** Rows in partitions, as the real stores have them. */
 export class StampedTable<Row extends Stamped> {
-  readonly #partitions = new Map<string, Map<string, Row>>();
+  readonly #partitions = new Map<string, Partition<Row>>();
   /** Stamps up to which a row was removed: what is older and comes later stays removed. */
   readonly #removed = new Map<string, number>();
   readonly #order: (left: Row, right: Row) => number;
@@ -45,21 +53,29 @@ export class StampedTable<Row extends Stamped> {
 
   put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
     const name = JSON.stringify(partition);
-    const rows = this.#partitions.get(name) ?? new Map<string, Row>();
-    this.#partitions.set(name, rows);
+    let into = this.#partitions.get(name);
+    if (into === undefined) {
+      into = { owner: partition[0], rows: new Map(), sorted: undefined };
+      this.#partitions.set(name, into);
+    }
     const rowKey = JSON.stringify(key);
-    const standing = rows.get(rowKey);
+    const standing = into.rows.get(rowKey);
     if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
-    if (standing === undefined || this.#newer(row, standing) > 0) rows.set(rowKey, row);
+    if (standing !== undefined && this.#newer(row, standing) <= 0) return;
+    into.rows.set(rowKey, row);
+    into.sorted = undefined;
   }
 
   get(partition: readonly (string | number)[], key: readonly (string | number)[]): Row | undefined {
-    return this.#partitions.get(JSON.stringify(partition))?.get(JSON.stringify(key));
+    return this.#partitions.get(JSON.stringify(partition))?.rows.get(JSON.stringify(key));
   }
 
   /** Ascending. */
-  list(partition: readonly (string | number)[]): Row[] {
-    return [...(this.#partitions.get(JSON.stringify(partition))?.values() ?? [])].sort(this.#order);
+  list(partition: readonly (string | number)[]): readonly Row[] {
+    const of = this.#partitions.get(JSON.stringify(partition));
+    if (of === undefined) return [];
+    of.sorted ??= [...of.rows.values()].sort(this.#order);
+    return of.sorted;
   }
 
   /** Removes the row if it is no newer than `stamp` and may go, and then what is no newer and has yet to come. */
@@ -71,27 +87,28 @@ export class StampedTable<Row extends Stamped> {
   ): void {
     const name = JSON.stringify(partition);
     const rowKey = JSON.stringify(key);
-    const rows = this.#partitions.get(name);
-    const row = rows?.get(rowKey);
+    const from = this.#partitions.get(name);
+    const row = from?.rows.get(rowKey);
     if (row !== undefined && !mayGo(row)) return;
-    if (row !== undefined && row.stamp <= stamp) rows?.delete(rowKey);
+    if (from !== undefined && row !== undefined && row.stamp <= stamp) {
+      from.rows.delete(rowKey);
+      from.sorted = undefined;
+    }
     this.#shadow(`${name} ${rowKey}`, stamp);
   }
 
   /** Rows of the partitions whose first part is `owner`. */
   countOf(owner: string): number {
     let count = 0;
-    for (const [name, rows] of this.#partitions) {
-      if ((JSON.parse(name) as readonly unknown[])[0] === owner) count += rows.size;
+    for (const partition of this.#partitions.values()) {
+      if (partition.owner === owner) count += partition.rows.size;
     }
     return count;
   }
 
   /** Of the partitions whose first part is `owner`, in no order. */
   rowsOf(owner: string): Row[] {
-    return [...this.#partitions].flatMap(([name, rows]) =>
-      (JSON.parse(name) as readonly unknown[])[0] === owner ? [...rows.values()] : [],
-    );
+    return [...this.#partitions.values()].flatMap((each) => (each.owner === owner ? [...each.rows.values()] : []));
   }
 
   /**
@@ -100,12 +117,13 @@ export class StampedTable<Row extends Stamped> {
    */
   purge(owner: string, stamp: number, limit: number): number {
     let removed = 0;
-    for (const [name, rows] of this.#partitions) {
-      if ((JSON.parse(name) as readonly unknown[])[0] !== owner) continue;
-      for (const [key, row] of rows) {
+    for (const [name, partition] of this.#partitions) {
+      if (partition.owner !== owner) continue;
+      for (const [key, row] of partition.rows) {
         if (removed === limit) return removed;
         if (row.stamp > stamp) continue;
-        rows.delete(key);
+        partition.rows.delete(key);
+        partition.sorted = undefined;
         this.#shadow(`${name} ${key}`, stamp);
         removed += 1;
       }

@@ -37,6 +37,7 @@ export const SLOT = 0;
 /** Entries per segment of the log. */
 export const SEGMENT_SIZE = META.segmentSize;
 export const SECRETS = [randomBytes(32)] as const;
+const log = createLog({ level: 'silent', pretty: false });
 
 /** Resolves once the condition holds; rejects when it does not for long. */
 export const waitFor = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>
@@ -116,8 +117,9 @@ export class OpenSlot {
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
     const { store, clock } = parts;
-    // A test that fails leaves its slot running; its timers would keep the process alive.
-    after(() => this.kill());
+    // A test that fails leaves its slot running; its timers would keep the process alive. Only the clock is kept until
+    // then: some tests open hundreds of slots.
+    after(() => clock.kill());
     this.memory = memory;
     this.store = store;
     this.faults = parts.faults;
@@ -143,7 +145,6 @@ export class OpenSlot {
       observeWait: (_, kind) => this.waits.push(kind),
       onLost: (reason) => this.lost.push(reason),
     });
-    const log = createLog({ level: 'silent', pretty: false });
     this.#collection = new GrantCollection({ store, clock, log, createRequestId: () => ids.create('req') });
     const dependencies = {
       store,

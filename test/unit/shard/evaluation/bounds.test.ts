@@ -83,15 +83,17 @@ function measure(t: TestContext, ruled: RuledSlot) {
     step += count;
     work.stepMax = Math.max(work.stepMax, step);
   };
+  // By hand: a mock of node:test keeps every call with its stack, and there are hundreds of thousands.
   const { visit, look } = SearchCost.prototype;
-  t.mock.method(SearchCost.prototype, 'visit', function count(this: SearchCost, depth: number, entity: string) {
+  t.after(() => Object.assign(SearchCost.prototype, { visit, look }));
+  SearchCost.prototype.visit = function count(depth, entity) {
     add(1);
     return visit.call(this, depth, entity);
-  });
-  t.mock.method(SearchCost.prototype, 'look', function count(this: SearchCost, grants: number) {
+  };
+  SearchCost.prototype.look = function count(grants) {
     add(grants);
     return look.call(this, grants);
-  });
+  };
   const { turns } = ruled.slot.budget;
   const run = turns.run.bind(turns);
   t.mock.method(turns, 'run', (...args: Parameters<typeof turns.run>) => {
@@ -184,7 +186,7 @@ test('what the checks of a call miss is loaded together', async (t) => {
 });
 
 test('a check of too many entities is refused, and dear checks take many steps', async (t) => {
-  const CHECKS = 12;
+  const CHECKS = 8;
   const ruled = await RuledSlot.open(RULES, [
     ...numbered(5_500, (index) => grantOf(`team:start#member member team:g${index}`)),
     ...numbered(5_500, (index) => grantOf(`team:g${index}#member member team:h${index}`)),
@@ -203,7 +205,6 @@ test('a check of too many entities is refused, and dear checks take many steps',
   assert.equal(await ruled.check('user:none can_read document:broad'), false);
 
   const checks = numbered(CHECKS, (index) => grantOf(`user:${index} can_read document:${index}`));
-  assert.ok((await ruled.named(checks)).authorized.every((each) => !each));
   const { work, reset } = measure(t, ruled);
   assert.equal(await ruled.check('user:1 can_read document:1'), false);
   reset();
@@ -211,7 +212,7 @@ test('a check of too many entities is refused, and dear checks take many steps',
   const single = work.total;
   assert.ok(single > 3_000, `a dear check: ${single}`);
   reset();
-  await ruled.named(checks);
+  assert.ok((await ruled.named(checks)).authorized.every((each) => !each));
   assert.ok(work.total > STEP_MAX + 2 * single, `${work.total}`);
   assert.ok(work.stepMax <= STEP_MAX + 2 * single, `${work.stepMax}, a check is ${single}`);
   // A commit between two steps: the answers are those of one moment.

@@ -11,7 +11,9 @@ import { type NaiveGrant, naiveHeld } from '../../../kit/naive-rules.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { type OpenSlot, openSlot, type SlotOptions } from '../tools.ts';
 
-const WRITES_PER_CALL = 100;
+const WRITES_PER_CALL = 1000;
+/** Of a call: what these tests judge is the answer, however slow the machine. */
+const DEADLINE_MS = 600_000;
 
 export const relationOf = (text: string): Relation => {
   if (isRelation(text)) return text;
@@ -37,7 +39,8 @@ export class RuledSlot {
     this.#options = options;
   }
 
-  static async open(rules: object, grants: readonly NaiveGrant[] = [], options: SlotOptions = {}): Promise<RuledSlot> {
+  static async open(rules: object, grants: readonly NaiveGrant[] = [], given: SlotOptions = {}): Promise<RuledSlot> {
+    const options = { deadlineMs: DEADLINE_MS, ...given };
     const { slot, handle, tenantId } = await openSlot(options);
     const ruled = new RuledSlot(slot, handle, tenantId, options);
     await ruled.setRules(rules);

@@ -1,0 +1,5 @@
+// A shard against the definition of what rules mean, in every state of its memory.
+
+import { testDefinition } from '../unit/shard/evaluation/definition-cases.ts';
+
+testDefinition(1);

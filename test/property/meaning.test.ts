@@ -1,0 +1,7 @@
+// Converted models against the models, on many random models and tuples.
+
+import { testMeaning } from '../unit/cli/rules-convert/meaning-cases.ts';
+
+const CASES = 400;
+
+testMeaning(CASES);
