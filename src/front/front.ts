@@ -22,6 +22,7 @@ import type {
   HoldersQuery,
   ListedKey,
   Load,
+  NamesQuery,
   ObjectsQuery,
   PageQuery,
   ResultPage,
@@ -40,6 +41,11 @@ export type { UsageMinute };
 export interface ExplainedAnswer extends TimedAnswer {
   /** A shortest chain of grants from the subject to the object; empty unless authorized. */
   readonly because: readonly Grant[];
+}
+
+export interface LenientAnswer extends BulkAnswer {
+  /** Indices of the checks that were denied because no rule defines their name, ascending. */
+  readonly undefinedAt: readonly number[];
 }
 
 /** One HTTP request: its id, and when to give up, on the monotonic clock of this process. */
@@ -73,6 +79,10 @@ export interface TenantSession {
   check(context: RequestContext, check: NamedTuple): Promise<TimedAnswer>;
   explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer>;
   checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer>;
+  /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
+  checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer>;
+  /** What the subject may do on the object: derived names, or relations where rules define none. */
+  listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>>;
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult>;
   revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;

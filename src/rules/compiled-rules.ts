@@ -81,12 +81,15 @@ class Kept<Value> {
 class NamespaceRules {
   readonly wanted: Kept<Wanted>;
   readonly held: Kept<NameSet>;
+  /** Numbers of the derived names that they define. */
+  readonly derived: readonly number[];
   /** By relation. */
   readonly #inherited: readonly Kept<NameSet>[];
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
 
   constructor(bound: KeptBound, elements: ReadonlyMap<number, readonly NumberedElement[]>) {
     this.#elements = elements;
+    this.derived = [...elements.keys()].filter((number) => number > RELATIONS.length);
     this.wanted = new Kept(bound, (names) => this.#wanted(names));
     this.held = new Kept(bound, (names) => this.#held(names));
     this.#inherited = RELATIONS.map((_, index) => new Kept(bound, (names) => this.#inheritedBy(index + 1, names)));
@@ -214,6 +217,15 @@ export class CompiledRules {
   /** Names by ascending number. */
   namesIn(names: NameSet): readonly string[] {
     return this.#namesIn.get(names);
+  }
+
+  /**
+   * What subjects may do on objects of this namespace: the derived names that rules define there; if they define none,
+   * the built-in relations.
+   */
+  actionsOn(object: string): readonly string[] {
+    const { derived } = this.#of(object);
+    return derived.length === 0 ? RELATIONS : derived.map((number) => this.#names[number] ?? '');
   }
 
   /** What suffices for one of the names on the object. */

@@ -2,6 +2,7 @@
 
 import type { Grant } from '../core/tuples.ts';
 import type { NamedTuple } from '../rules/questions.ts';
+import type { PageQuery } from './grant-calls.ts';
 
 /** A boolean, if it does not matter when exactly it was decided; else with that time, of the slot. */
 export type CheckAnswer = boolean | TimedAnswer;
@@ -25,9 +26,19 @@ export interface NamedChecks {
   readonly list: string;
   /** Whether the answers are to name the grants on which they rest. */
   readonly explain: boolean;
+  /** Whether a check of a name that no rule defines is denied; otherwise it refuses the call. */
+  readonly denyUndefined: boolean;
+}
+
+/** What a subject may do on an object: see `CompiledRules.actionsOn`. */
+export interface NamesQuery extends PageQuery {
+  readonly subject: string;
+  readonly object: string;
 }
 
 export interface NamedAnswer extends BulkAnswer {
   /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
   readonly because: readonly (readonly Grant[])[];
+  /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
+  readonly undefinedAt: readonly number[];
 }

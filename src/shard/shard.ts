@@ -9,7 +9,7 @@ import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
-import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from './check-calls.ts';
+import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery } from './check-calls.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
@@ -263,10 +263,12 @@ export interface TenantConnection {
   /** All checks at one moment of the tenant's history, in order. At most 100. */
   checkBulk(handle: number, checks: TupleColumns): Promise<BulkAnswer>;
   /**
-   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines, and
-   * as `evaluation-too-large`.
+   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines,
+   * unless it is to be denied, and as `evaluation-too-large`.
    */
   checkNamed(handle: number, checks: NamedChecks): Promise<NamedAnswer>;
+  /** The names that the subject holds on the object, of those that are actions there; all of a page at one moment. */
+  listNames(handle: number, query: NamesQuery): Promise<ResultPage<string>>;
   /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   /** One operation. Resolves once it is durable. */

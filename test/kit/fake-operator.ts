@@ -16,6 +16,7 @@ import {
   isRelation,
   type Namespace,
   namespaceOf,
+  RELATIONS,
   relationOf,
 } from '../../src/core/tuples.ts';
 import type {
@@ -400,6 +401,24 @@ export class FakeOperator implements OperatorApi {
       checkBulk: async (context, checks) => {
         this.#enter('checkBulk', context);
         return { authorized: checks.map(checkNow), checkedAtMs: this.#clock.wallMs() };
+      },
+      checkOrDeny: async (context, checks) => {
+        this.#enter('checkOrDeny', context);
+        const isDefined = ({ relation }: NamedTuple): boolean =>
+          isRelation(relation) || data.rules.rules.some(({ name }) => name === relation);
+        return {
+          authorized: checks.map((each) => isDefined(each) && checkNow(each)),
+          checkedAtMs: this.#clock.wallMs(),
+          undefinedAt: [...checks.keys()].filter((at) => checks.slice(at, at + 1).every((each) => !isDefined(each))),
+        };
+      },
+      listNames: async (context, { subject, object, ...page }) => {
+        this.#enter('listNames', context);
+        const derived = data.rules.rules.filter(
+          ({ namespace, name }) => namespace === namespaceOf(object) && !isRelation(name),
+        );
+        const names = derived.length === 0 ? RELATIONS : derived.map(({ name }) => name);
+        return this.#page(names.filter((relation) => checkNow({ subject, relation, object })).sort(), page);
       },
       writeGrants: async (context, writes) => {
         this.#enter('writeGrants', context);

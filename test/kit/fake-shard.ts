@@ -12,6 +12,7 @@ import {
   grantOf,
   isRelation,
   type Namespace,
+  RELATIONS,
   relationOf,
   type Tuple,
   type TupleColumns,
@@ -35,6 +36,7 @@ import {
   type MemberAddress,
   type NamedAnswer,
   type NamedChecks,
+  type NamesQuery,
   type OperatorConnection,
   type ResultPage,
   type RevokeResult,
@@ -346,7 +348,13 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     await this.#enter('checkNamed');
     const { grants } = this.#resolve(handle);
     const authorized = checks.map(({ subject, relation, object }) => grants.has(`${subject} ${relation} ${object}`));
-    return { authorized, checkedAtMs: Date.now(), because: explain ? checks.map(() => []) : [] };
+    return { authorized, checkedAtMs: Date.now(), because: explain ? checks.map(() => []) : [], undefinedAt: [] };
+  }
+
+  async listNames(handle: number, { subject, object, ...page }: NamesQuery): Promise<ResultPage<string>> {
+    await this.#enter('listNames');
+    const { grants } = this.#resolve(handle);
+    return this.#page(RELATIONS.filter((name) => grants.has(`${subject} ${name} ${object}`)).sort(), page);
   }
 
   async writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<GrantResult[]> {

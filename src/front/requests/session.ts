@@ -28,6 +28,7 @@ import type {
   ListedKey,
   NamedAnswer,
   NamedChecks,
+  NamesQuery,
   ObjectsQuery,
   PageQuery,
   ResultPage,
@@ -36,7 +37,7 @@ import type {
   RulesRequest,
   TimedAnswer,
 } from '../../shard/shard.ts';
-import type { ExplainedAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
+import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
@@ -74,6 +75,9 @@ export interface SessionIdentity {
 const EXPIRY_UNKNOWN =
   'A shard of an earlier version does not know grants that expire. They can be made once all shards are upgraded.';
 const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try again once all shards are upgraded.';
+
+/** Names that no rule defines refuse the call. */
+const STRICT = { explain: false, denyUndefined: false };
 
 const isTuple = (check: NamedTuple): check is Tuple => isRelation(check.relation);
 
@@ -153,7 +157,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const relation = relationNumber(name);
     if (relation === undefined) {
       const checks = [{ subject, relation: name, object }];
-      return this.#checkNamed(context, { checks, explain: false, list: '' }).then(onlyAnswer);
+      return this.#checkNamed(context, { ...STRICT, checks, list: '' }).then(onlyAnswer);
     }
     this.usage.checks += 1;
     return new Promise((resolve, reject) => {
@@ -164,13 +168,21 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    if (!checks.every(isTuple)) return this.#checkNamed(context, { checks, explain: false, list: 'checks' });
+    if (!checks.every(isTuple)) return this.#checkNamed(context, { ...STRICT, checks, list: 'checks' });
     this.usage.checks += checks.length;
     return this.#ask(context, CALLS.checkBulk, columnsOf(checks), checks.length);
   }
 
+  checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer> {
+    if (checks.every(isTuple)) {
+      return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
+    }
+    assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
+    return this.#refusesRules() ?? this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true });
+  }
+
   explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer> {
-    return this.#checkNamed(context, { checks: [check], explain: true, list: '' }).then((answer) => ({
+    return this.#checkNamed(context, { ...STRICT, checks: [check], explain: true, list: '' }).then((answer) => ({
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
     }));
@@ -187,6 +199,10 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     }
     this.usage.checks += checks.length;
     return this.#ask(context, CALLS.checkNamed, request, checks.length);
+  }
+
+  listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>> {
+    return this.#refusesRules() ?? this.#ask(context, CALLS.listNames, query);
   }
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {

@@ -6,7 +6,7 @@ import { isRuleName } from '../../rules/rule-set.ts';
 import type { NamedChecks } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import { demandCount } from './parts/answer-fields.ts';
+import { demandCount, demandIndices } from './parts/answer-fields.ts';
 import { grantFrom, grantToWire } from './parts/grants.ts';
 import { demandIdentifiers } from './parts/request-fields.ts';
 
@@ -18,16 +18,17 @@ export const checkNamed = defineCall({
   access: 'check:read',
   write: 'no',
   costMs: ({ subjects }) => CHECK_MS * subjects.length,
-  requestToWire: ({ checks, explain, list }: NamedChecks) => ({
+  requestToWire: ({ checks, explain, list, denyUndefined }: NamedChecks) => ({
     checkNamed: {
       subjects: checks.map(({ subject }) => subject),
       names: checks.map(({ relation }) => relation),
       objects: checks.map(({ object }) => object),
       explain,
       list,
+      denyUndefined,
     },
   }),
-  requestFromWire: ({ subjects, names, objects, explain, list }): NamedChecks => {
+  requestFromWire: ({ subjects, names, objects, explain, list, denyUndefined }): NamedChecks => {
     const { length } = subjects;
     demand(length <= BULK_CHECKS_MAX, `A call has more than ${BULK_CHECKS_MAX} checks.`);
     demand(names.length === length && objects.length === length, 'The columns of the checks differ in length.');
@@ -38,19 +39,21 @@ export const checkNamed = defineCall({
       demand(relationNumber(relation) !== undefined || isRuleName(relation), 'A check has no name.');
       return { subject, relation, object };
     });
-    return { checks, explain, list };
+    return { checks, explain, list, denyUndefined };
   },
   serve: ({ connection, handle }, checks) => connection.checkNamed(handle, checks),
-  replyToWire: ({ authorized, checkedAtMs, because }) => ({
+  replyToWire: ({ authorized, checkedAtMs, because, undefinedAt }) => ({
     namedResults: {
       authorized: [...authorized],
       checkedAtMs,
       because: because.map((grants) => ({ grants: grants.map(grantToWire) })),
+      undefinedAt: [...undefinedAt],
     },
   }),
-  replyFromWire: ({ authorized, checkedAtMs, because }, { checks, explain }) => {
+  replyFromWire: ({ authorized, checkedAtMs, because, undefinedAt }, { checks, explain }) => {
     demandCount(authorized, checks);
     if (explain) demandCount(because, checks);
-    return { authorized, checkedAtMs, because: because.map(({ grants }) => grants.map(grantFrom)) };
+    demandIndices(undefinedAt, checks);
+    return { authorized, checkedAtMs, because: because.map(({ grants }) => grants.map(grantFrom)), undefinedAt };
   },
 });

@@ -19,6 +19,7 @@ import { listGrants } from './list-grants.ts';
 import { listHolders } from './list-holders.ts';
 import { listKeys } from './list-keys.ts';
 import { listMembers } from './list-members.ts';
+import { listNames } from './list-names.ts';
 import { listNamespaces } from './list-namespaces.ts';
 import { listObjects } from './list-objects.ts';
 import { listSlots } from './list-slots.ts';
@@ -51,6 +52,7 @@ export const CALLS = Object.freeze({
   listObjects,
   listHolders,
   listGrants,
+  listNames,
   listNamespaces,
   createNamespace,
   createKey,

@@ -36,6 +36,7 @@ import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd
 import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from './grantd/v1/ListHolders.ts';
 import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './grantd/v1/ListKeys.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './grantd/v1/ListMembers.ts';
+import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from './grantd/v1/ListNames.ts';
 import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
 import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from './grantd/v1/ListObjects.ts';
 import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from './grantd/v1/ListSlots.ts';
@@ -46,6 +47,7 @@ import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
 import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from './grantd/v1/NamedResults.ts';
+import type { Names as _grantd_v1_Names, Names__Output as _grantd_v1_Names__Output } from './grantd/v1/Names.ts';
 import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './grantd/v1/Namespace.ts';
 import type { NamespaceRelation as _grantd_v1_NamespaceRelation, NamespaceRelation__Output as _grantd_v1_NamespaceRelation__Output } from './grantd/v1/NamespaceRelation.ts';
 import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './grantd/v1/NamespaceResult.ts';
@@ -133,6 +135,7 @@ export interface ProtoGrpcType {
       ListHolders: MessageTypeDefinition<_grantd_v1_ListHolders, _grantd_v1_ListHolders__Output>
       ListKeys: MessageTypeDefinition<_grantd_v1_ListKeys, _grantd_v1_ListKeys__Output>
       ListMembers: MessageTypeDefinition<_grantd_v1_ListMembers, _grantd_v1_ListMembers__Output>
+      ListNames: MessageTypeDefinition<_grantd_v1_ListNames, _grantd_v1_ListNames__Output>
       ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
       ListObjects: MessageTypeDefinition<_grantd_v1_ListObjects, _grantd_v1_ListObjects__Output>
       ListSlots: MessageTypeDefinition<_grantd_v1_ListSlots, _grantd_v1_ListSlots__Output>
@@ -143,6 +146,7 @@ export interface ProtoGrpcType {
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
       NamedResults: MessageTypeDefinition<_grantd_v1_NamedResults, _grantd_v1_NamedResults__Output>
+      Names: MessageTypeDefinition<_grantd_v1_Names, _grantd_v1_Names__Output>
       Namespace: MessageTypeDefinition<_grantd_v1_Namespace, _grantd_v1_Namespace__Output>
       NamespaceRelation: MessageTypeDefinition<_grantd_v1_NamespaceRelation, _grantd_v1_NamespaceRelation__Output>
       NamespaceResult: MessageTypeDefinition<_grantd_v1_NamespaceResult, _grantd_v1_NamespaceResult__Output>

@@ -59,6 +59,7 @@ class CheckRun {
   readonly #evaluations: CheckEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
+  readonly #undefinedAt: number[] = [];
   /** To be gone on with in the next step. */
   #interrupted: CheckEvaluation | undefined;
   #spent = 0;
@@ -86,7 +87,12 @@ class CheckRun {
   }
 
   get answers(): NamedAnswer {
-    return { authorized: this.#authorized, checkedAtMs: this.#nowMs, because: this.#because };
+    return {
+      authorized: this.#authorized,
+      checkedAtMs: this.#nowMs,
+      because: this.#because,
+      undefinedAt: this.#undefinedAt,
+    };
   }
 
   /** Whether a change of a grant could change an answer. */
@@ -95,10 +101,16 @@ class CheckRun {
 
   /**
    * Decides the check at `index`, or goes on with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
-   * that no rule defines.
+   * that no rule defines, unless such a check is to be denied.
    */
   decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
-    const evaluation = this.#interrupted ?? this.#begin(check, index, spentMax);
+    const number = this.#rules.numberOf(check.relation);
+    if (number === undefined) {
+      if (!this.#checks.denyUndefined) throw undefinedName(check.relation, this.#checks.list, index);
+      this.#undefinedAt.push(index);
+      return this.#decided(false, []);
+    }
+    const evaluation = this.#interrupted ?? this.#begin(check, number, spentMax);
     this.#interrupted = undefined;
     const before = evaluation.spent;
     const { explain } = this.#checks;
@@ -109,15 +121,17 @@ class CheckRun {
     if (result.kind !== 'decided') return result.kind;
     const because = explain ? this.#grantsOf(evaluation.chain) : [];
     if (because === undefined) return 'missing';
-    this.#authorized.push(result.authorized);
+    return this.#decided(result.authorized, because);
+  }
+
+  #decided(authorized: boolean, because: readonly Grant[]): 'decided' {
+    this.#authorized.push(authorized);
     this.#because.push(because);
     return 'decided';
   }
 
-  #begin({ subject, relation, object }: NamedTuple, index: number, spentMax: number): CheckEvaluation {
+  #begin({ subject, object }: NamedTuple, number: number, spentMax: number): CheckEvaluation {
     const rules = this.#rules;
-    const number = rules.numberOf(relation);
-    if (number === undefined) throw undefinedName(relation, this.#checks.list, index);
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
     // A shortest chain is found from the beginning only.
@@ -165,7 +179,32 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
 }
 
 /** Rejects as `evaluation-too-large` or `overloaded`. */
-export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAnswer> {
+export const evaluateChecks = (of: Ruled, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
+
+/**
+ * What the subject may do on the object, of what comes after a name; ascending. Rejects as `evaluation-too-large` or
+ * `overloaded`.
+ */
+export async function listHeldNames(
+  of: Ruled,
+  { subject, object }: Pick<NamedTuple, 'subject' | 'object'>,
+  after: string,
+): Promise<readonly string[]> {
+  let names: readonly string[] = [];
+  const { authorized } = await evaluate(of, (rules) => {
+    // Names are ASCII: the order of strings is that of their bytes.
+    names = rules
+      .actionsOn(object)
+      .filter((name) => name > after)
+      .sort();
+    const checks = names.map((relation) => ({ subject, relation, object }));
+    return { checks, list: '', explain: false, denyUndefined: false };
+  });
+  return names.filter((_, index) => authorized[index] === true);
+}
+
+/** `checksOf`: asked again whenever the evaluation begins again, since the rules may have changed. */
+function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): Promise<NamedAnswer> {
   const { tenure, memory } = of;
   const options = {
     bytes: WAITING_BYTES,
@@ -175,7 +214,9 @@ export function evaluateChecks(of: Ruled, checks: NamedChecks): Promise<NamedAns
     overloaded: 'The grants on which these checks rest change faster than they are evaluated.',
   };
   return evaluateInRounds(of, options, async (graph, nowMs, isLastTry) => {
-    const run = new CheckRun(memory.rules.pinned.compiled, graph, tenure, nowMs, checks);
+    const { compiled } = memory.rules.pinned;
+    const checks = checksOf(compiled);
+    const run = new CheckRun(compiled, graph, tenure, nowMs, checks);
     const outcome = await runInSteps(of, run, checks, isLastTry ? LAST_SPENT_PER_STEP_MAX : SPENT_PER_STEP_MAX);
     if (outcome !== 'decided') return outcome;
     return run.waits ? 'waits' : run.answers;

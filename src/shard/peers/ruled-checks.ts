@@ -3,11 +3,12 @@
 
 import { assert } from '../../core/assert.ts';
 import { relationOf, type TupleColumns } from '../../core/tuples.ts';
-import { decideNow, evaluateChecks } from '../evaluation/evaluate-checks.ts';
-import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
+import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
+import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery, ResultPage } from '../shard.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import type { Handle } from './handles.ts';
-import { demandIndexed } from './listings.ts';
+import { cursorAt, demandIndexed, positionOf } from './listings.ts';
 
 export interface RuledChecksDependencies extends HandleCallsDependencies {
   readonly lookups: { hits: number; misses: number };
@@ -33,7 +34,7 @@ export class RuledChecks {
     }
     const name = relationOf(relation);
     assert(name !== undefined, 'a check on the wire has a built-in relation');
-    const checks: NamedChecks = { checks: [{ subject, relation: name, object }], explain: false, list: '' };
+    const checks = strictly([{ subject, relation: name, object }], '');
     const answers = this.#decideNow(handle, checks);
     return answers === undefined
       ? this.#evaluate(handle, checks).then((evaluated) => single(handle, evaluated))
@@ -46,15 +47,29 @@ export class RuledChecks {
       assert(relation !== undefined, 'a check on the wire has a built-in relation');
       return { subject, relation, object: objects[index] ?? '' };
     });
-    const checks: NamedChecks = { checks: named, explain: false, list: 'checks' };
+    const checks = strictly(named, 'checks');
     return this.#decideNow(handle, checks) ?? (await this.#evaluate(handle, checks));
   }
 
-  /** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines. */
+  /** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines, unless it is to be denied. */
   async checkNamed(handle: Handle, checks: NamedChecks): Promise<NamedAnswer> {
     const now =
       checks.explain || handle.memory.tenant.rulesRevision === undefined ? undefined : this.#decideNow(handle, checks);
     return now ?? this.#evaluate(handle, checks);
+  }
+
+  /** Of any tenant. */
+  async listNames(handle: Handle, { subject, object, limit, cursor }: NamesQuery): Promise<ResultPage<string>> {
+    const { memory } = handle;
+    if (memory.tenant.rulesRevision !== undefined) demandIndexed(handle);
+    const scope = ['names', memory.tenantId, subject, object];
+    const after = positionOf(this.#dependencies, scope, cursor)?.[0] ?? '';
+    const ruled = { ...this.#calls.listing(handle), clock: this.#dependencies.clock };
+    const held = await listHeldNames(ruled, { subject, object }, after);
+    this.#calls.handles.assertGood(handle);
+    const items = held.slice(0, limit);
+    const last = held.length > limit ? items.at(-1) : undefined;
+    return { items, nextCursor: last === undefined ? undefined : cursorAt(this.#dependencies, scope, [last]) };
   }
 
   #decideNow(handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
@@ -73,6 +88,13 @@ export class RuledChecks {
     return answers;
   }
 }
+
+const strictly = (checks: readonly NamedTuple[], list: string): NamedChecks => ({
+  checks,
+  list,
+  explain: false,
+  denyUndefined: false,
+});
 
 /** Only where grants of the tenant expire does it matter when exactly it was decided. */
 function single({ memory }: Handle, { authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {

@@ -37,6 +37,7 @@ import type {
   ListedKey,
   NamedAnswer,
   NamedChecks,
+  NamesQuery,
   ObjectsQuery,
   PageQuery,
   ResultPage,
@@ -190,6 +191,10 @@ export class TenantCalls implements TenantConnection {
 
   async checkNamed(number: number, checks: NamedChecks): Promise<NamedAnswer> {
     return this.#ruled.checkNamed(this.#handles.use(number), checks);
+  }
+
+  async listNames(number: number, query: NamesQuery): Promise<ResultPage<string>> {
+    return this.#ruled.listNames(this.#handles.use(number), query);
   }
 
   /** All results from pages in memory, or undefined if one of them cannot be decided there now. */

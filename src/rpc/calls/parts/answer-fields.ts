@@ -20,6 +20,12 @@ export function demandCount(results: readonly unknown[], items: readonly unknown
   throw malformed(`${items.length} items have ${results.length} results.`);
 }
 
+/** Places in a list: ascending, each at most once. */
+export function demandIndices(indices: readonly number[], items: readonly unknown[]): void {
+  const ascending = indices.every((index, at) => index > (indices[at - 1] ?? -1) && index < items.length);
+  if (!ascending) throw malformed('The reply names items that the call does not have.');
+}
+
 /** A point in time that may be missing: 0 on the wire. */
 export const zeroAsUndefined = (ms: number): number | undefined => (ms === 0 ? undefined : ms);
 

@@ -24,6 +24,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   revokeGrants: 'grant:write',
   listObjects: 'check:read',
   listHolders: 'check:read',
+  listNames: 'check:read',
   listGrants: 'check:read',
   listNamespaces: 'check:read',
   createNamespace: 'grant:write',

@@ -199,12 +199,14 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       checks: many(record({ subject: identifier, relation: name, object: identifier })),
       explain: fc.boolean(),
       list: fc.constantFrom('', 'checks'),
+      denyUndefined: fc.boolean(),
     }),
     answer: ({ checks, explain }) =>
       record({
         authorized: exactly(fc.boolean(), checks.length),
         checkedAtMs: timeMs,
         because: exactly(many(grant), explain ? checks.length : 0),
+        undefinedAt: fc.subarray([...checks.keys()]),
       }),
   },
   writeGrants: {
@@ -251,6 +253,10 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       namespace: orUndefined(someText),
       direct: fc.boolean(),
     }),
+    answer: () => pageOf(text),
+  },
+  listNames: {
+    request: record({ ...pageQuery, subject: identifier, object: identifier }),
     answer: () => pageOf(text),
   },
   listGrants: {

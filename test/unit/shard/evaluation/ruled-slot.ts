@@ -72,8 +72,9 @@ export class RuledSlot {
     this.handle = await this.slot.handle(this.tenantId);
   }
 
-  async named(checks: readonly NamedTuple[], explain = false): Promise<NamedAnswer> {
-    const answer = await this.slot.connection.checkNamed(this.handle, { checks, explain, list: 'checks' });
+  async named(checks: readonly NamedTuple[], explain = false, denyUndefined = false): Promise<NamedAnswer> {
+    const request = { checks, explain, list: 'checks', denyUndefined };
+    const answer = await this.slot.connection.checkNamed(this.handle, request);
     assert.equal(answer.authorized.length, checks.length);
     return answer;
   }

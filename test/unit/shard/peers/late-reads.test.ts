@@ -33,6 +33,7 @@ const FRONT_READS: Readonly<Record<string, (reader: Reader) => Promise<unknown>>
   listObjects: ({ slot, front }) => slot.front.listObjects(front, LISTING),
   listHolders: ({ slot, front }) =>
     slot.front.listHolders(front, { ...PAGE, object: 'doc:1', relation: 'viewer', namespace: undefined }),
+  listNames: ({ slot, front }) => slot.front.listNames(front, { ...PAGE, subject: 'user:a', object: 'doc:1' }),
   listGrants: ({ slot, front }) =>
     slot.front.listGrants(front, { ...PAGE, of: { object: 'doc:1' }, relation: undefined }),
   listNamespaces: ({ slot, front }) => slot.front.listNamespaces(front),

@@ -7,6 +7,7 @@ export interface CheckNamed {
   'objects'?: (string)[];
   'explain'?: (boolean);
   'list'?: (string);
+  'denyUndefined'?: (boolean);
 }
 
 export interface CheckNamed__Output {
@@ -15,4 +16,5 @@ export interface CheckNamed__Output {
   'objects': (string)[];
   'explain': (boolean);
   'list': (string);
+  'denyUndefined': (boolean);
 }

@@ -7,10 +7,12 @@ export interface NamedResults {
   'authorized'?: (boolean)[];
   'checkedAtMs'?: (number | string | Long);
   'because'?: (_grantd_v1_Reasons)[];
+  'undefinedAt'?: (number)[];
 }
 
 export interface NamedResults__Output {
   'authorized': (boolean)[];
   'checkedAtMs': (number);
   'because': (_grantd_v1_Reasons__Output)[];
+  'undefinedAt': (number)[];
 }
