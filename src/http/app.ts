@@ -32,7 +32,7 @@ const SCHEME_AND_AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 /** Whether only holders of a key may learn what is at a path. */
 export function needsKey(target: string): boolean {
   const path = target.replace(SCHEME_AND_AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
-  return path.startsWith('/v1/') || path === '/openapi.json';
+  return path.startsWith('/v1/') || path.startsWith('/access/v1/') || path === '/openapi.json';
 }
 
 /** `/v1/keys/{key_id}` → `/v1/keys/:key_id` */

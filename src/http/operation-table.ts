@@ -6,6 +6,8 @@ import { createCheckBulk } from './operations/check-bulk.ts';
 import { createCreateGrant } from './operations/create-grant.ts';
 import { createCreateKey } from './operations/create-key.ts';
 import { createNamespace } from './operations/create-namespace.ts';
+import { createEvaluate } from './operations/evaluate.ts';
+import { createEvaluateMany } from './operations/evaluate-many.ts';
 import { listGrants } from './operations/list-grants.ts';
 import { listKeys } from './operations/list-keys.ts';
 import { listNamespaces } from './operations/list-namespaces.ts';
@@ -44,6 +46,8 @@ export function createOperations(dependencies: {
     revokeKey,
     readRules,
     writeRules,
+    createEvaluate(dependencies.outcomes),
+    createEvaluateMany(dependencies.outcomes),
     createReadOpenapi(dependencies.readOpenapiText),
   ];
 }

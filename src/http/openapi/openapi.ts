@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
+import { actionSchema, defaultEntitySchema, entitySchema } from '../schema/authzen-schemas.ts';
 import { EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
@@ -43,6 +44,7 @@ const TAGS: Readonly<Record<OperationTag, string>> = {
   Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
   Keys: 'API keys, with scopes and expiry.',
   Rules: 'What follows from grants: relations that imply others, groups, and what is public.',
+  AuthZEN: 'The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points.',
   Description: 'This document.',
 };
 
@@ -67,6 +69,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Rule: ruleSchema,
   RulesPreview: rulesPreviewSchema,
   NamespaceRelation: namespaceRelationSchema,
+  AccessEntity: entitySchema,
+  AccessAction: actionSchema,
+  DefaultEntity: defaultEntitySchema,
 };
 
 const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });

@@ -8,7 +8,7 @@ import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 
 /** The heading under which readers find an operation. */
-export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Rules' | 'Description';
+export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Rules' | 'AuthZEN' | 'Description';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

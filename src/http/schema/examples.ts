@@ -1,6 +1,16 @@
 // The examples of the OpenAPI file, one story throughout: alice may view a document.
 
 export const EXAMPLE_TUPLE = { subject: 'user:alice', relation: 'viewer', object: 'document:readme' };
+export const EXAMPLE_EVALUATION = {
+  subject: { type: 'user', id: 'alice' },
+  action: { name: 'viewer' },
+  resource: { type: 'document', id: 'readme' },
+};
+export const EXAMPLE_EVALUATIONS = {
+  subject: { type: 'user', id: 'alice' },
+  resource: { type: 'document', id: 'readme' },
+  evaluations: [{ action: { name: 'viewer' } }, { action: { name: 'editor' } }],
+};
 export const EXAMPLE_TIMESTAMP = '2026-01-15T09:30:00.000Z';
 export const EXAMPLE_KEY_ID = 'key_01jhm9r0g0e8xsg4k6t2v8w0yz';
 

@@ -1,0 +1,142 @@
+// Requests of the AuthZEN Authorization API 1.0 (https://openid.net/specs/authorization-api-1_0.html): evaluations, one
+// or many. A `{type, id}` is the identifier `type:id`, and the name of an action that of a relation. Attributes, in
+// `properties` and `context`, must be well-formed and are otherwise ignored. Invariant: different pairs of type and id
+// never make the same identifier.
+
+import { type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { isIdentifier } from '../../core/tuples.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
+
+export const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
+export type Semantic = (typeof SEMANTICS)[number];
+
+type EntityName = 'subject' | 'action' | 'resource';
+
+const CODES: Readonly<Record<EntityName, ErrorCode>> = {
+  subject: 'invalid-subject',
+  action: 'invalid-relation',
+  resource: 'invalid-object',
+};
+
+const NO_IDENTIFIER =
+  'is no identifier: the type must be a letter, then up to 63 letters, digits, "_", "." or "-"; the id 1 to 256 characters without white space or control characters';
+
+/** Some clients send `null` for what is absent. */
+export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
+
+function refuse(code: ErrorCode, field: string, must: string, value: unknown): never {
+  throw new GrantdError(code, `"${field}" must be ${must}; it ${value === undefined ? 'is missing' : 'is not'}.`);
+}
+
+/** `context`, `properties`: an object, or absent. */
+export function demandAttributes(value: unknown, field: string, code: ErrorCode = 'invalid-request'): void {
+  if (!isAbsent(value) && !isJsonObject(value)) refuse(code, field, 'an object', value);
+}
+
+/** `place`: before the name of a field in messages. */
+export function entityIn(fields: JsonObject, name: EntityName, place = ''): JsonObject {
+  const entity = fields[name];
+  if (!isJsonObject(entity)) refuse(CODES[name], place + name, 'an object', entity);
+  demandAttributes(entity.properties, `${place}${name}.properties`, CODES[name]);
+  return entity;
+}
+
+export function textIn(entity: JsonObject, name: EntityName, part: 'type' | 'id' | 'name', place = ''): string {
+  const text = entity[part];
+  if (typeof text !== 'string') refuse(CODES[name], `${place}${name}.${part}`, 'a string', text);
+  return text;
+}
+
+/** Undefined: no grant can name it. A type with a colon would be cut in two. */
+export function identifierOf(type: string, id: string): string | undefined {
+  const identifier = `${type}:${id}`;
+  return !type.includes(':') && isIdentifier(identifier) ? identifier : undefined;
+}
+
+function identifierIn(fields: JsonObject, name: 'subject' | 'resource', place: string): string {
+  const entity = entityIn(fields, name, place);
+  const identifier = identifierOf(textIn(entity, name, 'type', place), textIn(entity, name, 'id', place));
+  if (identifier === undefined) throw new GrantdError(CODES[name], `"${place}${name}" ${NO_IDENTIFIER}.`);
+  return identifier;
+}
+
+export const actionIn = (fields: JsonObject, place = ''): string =>
+  textIn(entityIn(fields, 'action', place), 'action', 'name', place);
+
+export function demandBody(body: unknown): JsonObject {
+  if (!isJsonObject(body)) throw new GrantdError('invalid-request', 'The body must be a JSON object.');
+  return body;
+}
+
+/** The relation is any text: whether rules define such a name is not known here. Throws for the first bad field. */
+export function parseEvaluation(body: unknown, place = ''): NamedTuple {
+  const fields = demandBody(body);
+  const subject = identifierIn(fields, 'subject', place);
+  const relation = actionIn(fields, place);
+  const object = identifierIn(fields, 'resource', place);
+  demandAttributes(fields.context, `${place}context`);
+  return { subject, relation, object };
+}
+
+/** An element of `evaluations`; what is wrong with it concerns nothing else. */
+export type Item = { readonly question: NamedTuple } | { readonly error: GrantdError };
+
+export type Evaluations =
+  | { readonly kind: 'one'; readonly question: NamedTuple }
+  | { readonly kind: 'many'; readonly items: readonly Item[]; readonly semantic: Semantic };
+
+/** Throws for a bad field outside `evaluations`. */
+export function parseEvaluations(value: unknown): Evaluations {
+  const body = demandBody(value);
+  const { evaluations } = body;
+  if (Array.isArray(evaluations) && evaluations.length > BULK_CHECKS_MAX) {
+    throw new GrantdError(
+      'bulk-too-large',
+      `"evaluations" holds ${evaluations.length} evaluations; at most ${BULK_CHECKS_MAX} are allowed.`,
+    );
+  }
+  const semantic = semanticIn(body);
+  if (isAbsent(evaluations)) return { kind: 'one', question: parseEvaluation(body) };
+  if (!Array.isArray(evaluations)) refuse('invalid-request', 'evaluations', 'an array', evaluations);
+  if (evaluations.length === 0) return { kind: 'one', question: parseEvaluation(body) };
+  demandDefaults(body);
+  return { kind: 'many', items: evaluations.map((item: unknown, index) => itemIn(body, item, index)), semantic };
+}
+
+function semanticIn({ options }: JsonObject): Semantic {
+  if (isAbsent(options)) return 'execute_all';
+  if (!isJsonObject(options)) refuse('invalid-request', 'options', 'an object', options);
+  const { evaluations_semantic: given } = options;
+  if (isAbsent(given)) return 'execute_all';
+  const semantic = SEMANTICS.find((each) => each === given);
+  return semantic ?? refuse('invalid-request', 'options.evaluations_semantic', `one of ${SEMANTICS.join(', ')}`, given);
+}
+
+/** Defaults may lack a part, as long as no element uses them; what they have is of its type. */
+function demandDefaults(body: JsonObject): void {
+  for (const [name, parts] of [
+    ['subject', ['type', 'id']],
+    ['action', ['name']],
+    ['resource', ['type', 'id']],
+  ] as const) {
+    if (isAbsent(body[name])) continue;
+    const entity = entityIn(body, name);
+    for (const part of parts) if (entity[part] !== undefined) textIn(entity, name, part);
+  }
+  demandAttributes(body.context, 'context');
+}
+
+/** Entities replace defaults as a whole; `null` is none that could. */
+function itemIn(body: JsonObject, item: unknown, index: number): Item {
+  const place = `evaluations[${index}]`;
+  try {
+    if (!isJsonObject(item)) refuse('invalid-request', place, 'an object', item);
+    const { subject = body.subject, action = body.action, resource = body.resource, context = body.context } = item;
+    return { question: parseEvaluation({ subject, action, resource, context }, `${place}.`) };
+  } catch (error) {
+    if (error instanceof GrantdError) return { error };
+    throw error;
+  }
+}

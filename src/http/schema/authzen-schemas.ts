@@ -1,0 +1,92 @@
+// The schemas of the AuthZEN interface, as documented; its requests are parsed by hand (authzen-requests.ts). What is
+// ignored may be anything, so it has no schema here.
+
+import { z } from 'zod';
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { NAMESPACE_PATTERN } from '../../core/tuples.ts';
+import { SEMANTICS } from './authzen-requests.ts';
+
+const attributes = z.record(z.string(), z.unknown()).meta({ description: 'Ignored.' }).nullish();
+
+const anyType = z.string().meta({ description: 'The namespace of the identifier `type:id`.' });
+const anyId = z.string().meta({ description: 'Unique within its type.' });
+const namespaceType = z.string().meta({ description: 'A namespace.', pattern: `^${NAMESPACE_PATTERN}$` });
+const externalId = z.string().min(1).meta({
+  description: 'Unique within its type: 1 to 256 Unicode code points without control characters or white space.',
+});
+
+/** What a decision is about. */
+export const entitySchema = z
+  .object({ type: namespaceType, id: externalId, properties: attributes })
+  .meta({ description: 'A subject or a resource: the identifier `type:id`. Unknown fields are ignored.' });
+
+export const actionSchema = z
+  .object({
+    name: z.string().meta({
+      description: 'A built-in relation, or a name that a rule of the tenant defines. Any other one is denied.',
+    }),
+    properties: attributes,
+  })
+  .meta({ description: 'What the subject would do. Unknown fields are ignored.' });
+
+export const evaluationSchema = z
+  .object({ subject: entitySchema, action: actionSchema, resource: entitySchema, context: attributes })
+  .meta({ description: 'May the subject perform the action on the resource? Unknown fields are ignored.' });
+
+export const decisionSchema = z
+  .object({
+    decision: z.boolean().meta({ description: 'Whether the access is permitted.' }),
+    context: z
+      .object({
+        reason: z.string().meta({ description: 'Why the action is denied whatever the grants are.' }).optional(),
+        error: z
+          .object({ status: z.int(), message: z.string() })
+          .meta({ description: 'What is wrong with this element.' })
+          .optional(),
+      })
+      .meta({ description: 'Only of a denial that rests on no grants.' })
+      .optional(),
+  })
+  .meta({ description: 'A decision.' });
+
+export const defaultEntitySchema = z
+  .object({ type: anyType.optional(), id: anyId.optional(), properties: attributes })
+  .meta({ description: 'A subject or resource for elements without one. Without elements: that of the evaluation.' });
+
+const defaultAction = z
+  .object({ name: z.string().optional(), properties: attributes })
+  .meta({ description: 'An action for elements without one. Without elements: that of the evaluation.' })
+  .nullish();
+
+export const evaluationsSchema = z
+  .object({
+    subject: defaultEntitySchema.nullish(),
+    action: defaultAction,
+    resource: defaultEntitySchema.nullish(),
+    context: attributes,
+    evaluations: z
+      .array(
+        z.unknown().meta({
+          description:
+            'An object with `subject`, `action`, `resource` and `context`; each that is absent has its default. Anything else is denied.',
+        }),
+      )
+      .max(BULK_CHECKS_MAX)
+      .nullish(),
+    options: z
+      .object({
+        evaluations_semantic: z
+          .enum(SEMANTICS)
+          .meta({ description: 'All, or until the first denial, or until the first permission.' })
+          .nullish(),
+      })
+      .nullish(),
+  })
+  .meta({ description: 'Several evaluations, or a single one. Unknown fields are ignored.' });
+
+export const evaluationsResultSchema = z
+  .union([
+    z.object({ evaluations: z.array(decisionSchema).meta({ description: 'In the order of the request.' }) }),
+    decisionSchema,
+  ])
+  .meta({ description: 'The decisions, or the one of a single evaluation.' });
