@@ -19,6 +19,9 @@ import { readRules } from './operations/read-rules.ts';
 import { revokeGrant } from './operations/revoke-grant.ts';
 import { revokeGrants } from './operations/revoke-grants.ts';
 import { revokeKey } from './operations/revoke-key.ts';
+import { searchActions } from './operations/search-actions.ts';
+import { searchResources } from './operations/search-resources.ts';
+import { searchSubjects } from './operations/search-subjects.ts';
 import { createWriteBulk } from './operations/write-bulk.ts';
 import { writeRules } from './operations/write-rules.ts';
 
@@ -48,6 +51,9 @@ export function createOperations(dependencies: {
     writeRules,
     createEvaluate(dependencies.outcomes),
     createEvaluateMany(dependencies.outcomes),
+    searchSubjects,
+    searchResources,
+    searchActions,
     createReadOpenapi(dependencies.readOpenapiText),
   ];
 }

@@ -5,7 +5,14 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
-import { actionSchema, defaultEntitySchema, entitySchema } from '../schema/authzen-schemas.ts';
+import {
+  actionSchema,
+  defaultEntitySchema,
+  entitySchema,
+  foundEntitySchema,
+  pageInfoSchema,
+  SEARCH_PARTS,
+} from '../schema/authzen-schemas.ts';
 import { EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
@@ -72,6 +79,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   AccessEntity: entitySchema,
   AccessAction: actionSchema,
   DefaultEntity: defaultEntitySchema,
+  PageInfo: pageInfoSchema,
+  FoundEntity: foundEntitySchema,
+  ...SEARCH_PARTS,
 };
 
 const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });

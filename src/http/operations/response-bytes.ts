@@ -25,6 +25,9 @@ function limitOf({ limit }: Readonly<Record<string, string>>): number {
 export const entityListBytesMax = (query: Readonly<Record<string, string>>): number =>
   limitOf(query) * ENTITY_BYTES_MAX;
 
+/** Entities of which type and id are told apart. */
+export const entityBytesMax = (count: number): number => count * (ENTITY_BYTES_MAX + '{"type":,"id":""}'.length);
+
 /** What a grant takes besides its two identifiers: about the same in every record. */
 const GRANT_FRAME_BYTES = 300;
 const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;

@@ -1,8 +1,8 @@
-// The schemas of the AuthZEN interface, as documented; its requests are parsed by hand (authzen-requests.ts). What is
-// ignored may be anything, so it has no schema here.
+// The schemas of the AuthZEN interface, as documented; its requests are parsed by hand (authzen-requests.ts,
+// authzen-searches.ts). What is ignored may be anything, so it has no schema here.
 
 import { z } from 'zod';
-import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { BULK_CHECKS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { NAMESPACE_PATTERN } from '../../core/tuples.ts';
 import { SEMANTICS } from './authzen-requests.ts';
 
@@ -90,3 +90,70 @@ export const evaluationsResultSchema = z
     decisionSchema,
   ])
   .meta({ description: 'The decisions, or the one of a single evaluation.' });
+
+const searchPage = z
+  .object({
+    token: z.string().meta({ description: 'The `next_token` of the page before.' }).nullish(),
+    limit: z
+      .int()
+      .min(0)
+      .meta({
+        description: `Results of a page at most; more than ${PAGE_LIMIT_MAX}, or none given: ${PAGE_LIMIT_MAX}.`,
+      })
+      .nullish(),
+    properties: attributes,
+  })
+  .meta({
+    description:
+      'Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.',
+  });
+
+const givenEntity = z
+  .object({
+    type: z.string().meta({ description: 'A namespace. For any other text there are no results.' }),
+    id: z.string().meta({ description: 'An external id. For any other text there are no results.' }),
+    properties: attributes,
+  })
+  .meta({ description: 'A subject or resource that is given.' });
+
+const wantedType = z
+  .object({ type: anyType, properties: attributes })
+  .meta({ description: 'What is searched for. An `id` is ignored.' });
+
+/** What occurs in several searches. */
+export const SEARCH_PARTS = { SearchPage: searchPage, GivenEntity: givenEntity, WantedType: wantedType };
+
+const paged = { context: attributes, page: searchPage.nullish() };
+
+export const subjectSearchSchema = z
+  .object({ subject: wantedType, action: actionSchema, resource: givenEntity, ...paged })
+  .meta({ description: 'Which subjects of a type may perform the action on the resource?' });
+
+export const resourceSearchSchema = z
+  .object({ subject: givenEntity, action: actionSchema, resource: wantedType, ...paged })
+  .meta({ description: 'On which resources of a type may the subject perform the action?' });
+
+export const actionSearchSchema = z
+  .object({ subject: givenEntity, resource: givenEntity, ...paged })
+  .meta({ description: 'Which actions may the subject perform on the resource? An `action` is ignored.' });
+
+export const pageInfoSchema = z
+  .object({
+    next_token: z.string().meta({ description: 'The `page.token` of the next request; empty at the end.' }),
+    count: z.int().min(0).meta({ description: 'Results in this page.' }),
+  })
+  .meta({ description: 'Where the search goes on.' });
+
+export const foundEntitySchema = z
+  .object({ type: anyType, id: anyId })
+  .meta({ description: 'A subject or resource that was found.' });
+
+export const entitySearchResultSchema = z.object({
+  page: pageInfoSchema,
+  results: z.array(foundEntitySchema).meta({ description: 'Ascending by the bytes of the id.' }),
+});
+
+export const actionSearchResultSchema = z.object({
+  page: pageInfoSchema,
+  results: z.array(z.object({ name: z.string() })).meta({ description: 'Ascending by the bytes of the name.' }),
+});
