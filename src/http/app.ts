@@ -5,9 +5,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
+import type { AuthzenConfiguration } from './pipeline/authzen-configuration.ts';
 import type { ErrorPages } from './pipeline/error-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
-import type { RequestMetrics } from './pipeline/request-metrics.ts';
+import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
 import type { ResponseWriter } from './pipeline/response-writer.ts';
 import type { Route } from './pipeline/routes.ts';
@@ -25,6 +26,7 @@ export interface App {
 /** The label in metrics for requests that match no operation. */
 const OTHER = 'other';
 const ERROR_PAGE = 'errorPage';
+const AUTHZEN_CONFIGURATION = 'readAuthzenConfiguration';
 
 /** RFC 9112 section 3.2.2: a target may name scheme and authority, which are ignored here. */
 const SCHEME_AND_AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
@@ -46,6 +48,8 @@ export function createApp(
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: ErrorPages;
+    /** Undefined: there is none. */
+    readonly configuration: AuthzenConfiguration | undefined;
   },
   options: {
     readonly routes: readonly Route[];
@@ -53,7 +57,7 @@ export function createApp(
     readonly incoming: NodeIncomingOptions;
   },
 ): App {
-  const { ids, connections, answers, pipeline, metrics, pages } = dependencies;
+  const { ids, connections, answers, pipeline, metrics, pages, configuration } = dependencies;
   const { routes, deadlineMs } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
@@ -100,38 +104,54 @@ export function createApp(
     if (exchange !== undefined) pipeline.serve(exchange, route);
   };
 
-  const servePage = (request: Request, response: Response, html: string | undefined): void => {
+  /** Anybody may read it. */
+  const servePublic = (
+    request: Request,
+    response: Response,
+    meter: OperationMeter,
+    answer: (exchange: Exchange) => void,
+  ): void => {
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
-    exchange.meter = errorPage;
-    pipeline.serveAnonymous(exchange, () => writePage(exchange, request.method, html));
+    exchange.meter = meter;
+    pipeline.serveAnonymous(exchange, () => {
+      if (request.method === 'GET') answer(exchange);
+      else {
+        const details = { allow: 'GET' };
+        answers.problem(exchange, new GrantdError('method-not-allowed', 'This path accepts GET.', { details }));
+      }
+    });
   };
-  const writePage = (exchange: Exchange, method: string, html: string | undefined): void => {
-    if (html === undefined) {
-      answers.problem(exchange, new GrantdError('not-found', 'There is no error type with this name.'));
-    } else if (method !== 'GET') {
-      answers.problem(
-        exchange,
-        new GrantdError('method-not-allowed', 'This path accepts GET.', { details: { allow: 'GET' } }),
-      );
-    } else {
-      answers.page(exchange, html);
-    }
+  const servePage = (request: Request, response: Response, html: string | undefined): void => {
+    if (html === undefined) serveNothing(request, response, 'There is no error type with this name.', errorPage);
+    else servePublic(request, response, errorPage, (exchange) => answers.page(exchange, html));
   };
   router.all('/errors', (request, response) => servePage(request, response, pages.index));
   router.all('/errors/:type', (request, response) =>
     servePage(request, response, pages.byType.get(request.params.type)),
   );
 
+  if (configuration !== undefined) {
+    const { path, json } = configuration;
+    const meter = metrics.meterOf(AUTHZEN_CONFIGURATION);
+    router.all(new RegExp(`^${RegExp.escape(path)}$`), (request, response) =>
+      servePublic(request, response, meter, (exchange) => answers.reply(exchange, { status: 200, json })),
+    );
+  }
+
   /** There is nothing at the path, or it cannot be decoded, so it names nothing either. */
-  const serveNothing = (request: Request, response: Response): void => {
+  const serveNothing = (
+    request: Request,
+    response: Response,
+    message = 'There is nothing at this path.',
+    meter = other,
+  ): void => {
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
+    exchange.meter = meter;
     if (needsKey(request.url)) pipeline.serve(exchange, undefined);
     else {
-      pipeline.serveAnonymous(exchange, () =>
-        answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.')),
-      );
+      pipeline.serveAnonymous(exchange, () => answers.problem(exchange, new GrantdError('not-found', message)));
     }
   };
 

@@ -15,6 +15,7 @@ import type { Tracing } from '../telemetry/spans.ts';
 import { createApp } from './app.ts';
 import { createOpenapiDocument } from './openapi/openapi.ts';
 import { createOperations } from './operation-table.ts';
+import { createAuthzenConfiguration } from './pipeline/authzen-configuration.ts';
 import { createErrorPages } from './pipeline/error-pages.ts';
 import { createRequestMetrics } from './pipeline/request-metrics.ts';
 import { createPipeline } from './pipeline/request-pipeline.ts';
@@ -141,7 +142,15 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
-    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
+    {
+      ids,
+      connections,
+      answers,
+      pipeline,
+      metrics,
+      pages: createErrorPages(errorsBase),
+      configuration: createAuthzenConfiguration(baseUrl),
+    },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,

@@ -51,7 +51,8 @@ const TAGS: Readonly<Record<OperationTag, string>> = {
   Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
   Keys: 'API keys, with scopes and expiry.',
   Rules: 'What follows from grants: relations that imply others, groups, and what is public.',
-  AuthZEN: 'The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points.',
+  AuthZEN:
+    'The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points. `GET /.well-known/authzen-configuration` needs no key and says where its endpoints are; it is a 404 where the base URL of the service is not https.',
   Description: 'This document.',
 };
 
