@@ -69,11 +69,9 @@ function assertDocumented(parse: (body: unknown) => unknown, schema: z.ZodType, 
   fc.assert(
     fc.property(requests, (request) => {
       const body: unknown = JSON.parse(JSON.stringify(request));
-      const isAccepted = accepted(() => parse(body)) !== undefined;
-      const isDocumented = schema.safeParse(body).success;
-      // Types and ids that are no identifiers are well-formed, and so are empty batches that have no defaults.
-      if (isAccepted) assert.ok(isDocumented, JSON.stringify(body));
-      if (isAccepted) count += 1;
+      if (accepted(() => parse(body)) === undefined) return;
+      assert.ok(schema.safeParse(body).success, JSON.stringify(body));
+      count += 1;
     }),
     { numRuns: 2000 },
   );
