@@ -120,7 +120,16 @@ describe('the AuthZEN interface', () => {
     for (const [endpoint, change, code, named] of REFUSALS) {
       assert.match(await client.refuses(endpoint, { ...ENDPOINTS[endpoint], ...change }, code), named);
     }
-    for (const page of [[], 'x', { limit: -1 }, { limit: 1.5 }, { limit: '1' }, { token: 1 }, { properties: 1 }]) {
+    for (const page of [
+      [],
+      'x',
+      { limit: -1 },
+      { limit: 1.5 },
+      { limit: 2 ** 53 },
+      { limit: '1' },
+      { token: 1 },
+      { properties: 1 },
+    ]) {
       for (const endpoint of ['search/subject', 'search/resource', 'search/action']) {
         await client.refuses(endpoint, { ...ENDPOINTS[endpoint], page }, 'invalid-request');
       }

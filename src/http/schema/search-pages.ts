@@ -56,7 +56,7 @@ export function canonicalJson(value: unknown): string {
 /** Undefined: none is given. A limit beyond the largest page means the largest page. */
 function limitIn(limit: unknown): number | undefined {
   if (isAbsent(limit)) return undefined;
-  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= 0) return Math.min(limit, PAGE_LIMIT_MAX);
+  if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= 0) return Math.min(limit, PAGE_LIMIT_MAX);
   throw new GrantdError('invalid-request', '"page.limit" must be a whole number, 0 or more; it is not.');
 }
 

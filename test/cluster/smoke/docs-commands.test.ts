@@ -1,10 +1,12 @@
-// The commands of the README, and of the guides to many changes, to permissions, from other systems and to the command
-// line, run as they stand there (but for the address, since a test takes a free port, and for what the guides leave
-// open), in one shell, in their order.
+// The commands of the README, and of the guides to many changes, to permissions, to AuthZEN, from other systems and to
+// the command line, run as they stand there (but for the addresses, since a test takes free ports, and for what the
+// guides leave open), in one shell, in their order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -38,6 +40,17 @@ function commandsAgainstDev(): (path: string, blocksMin: number, between: string
     const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
     return stdout;
   };
+}
+
+/** A port that nothing listens at: what a page starts takes its port from there. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : assert.fail('a server has a port');
 }
 
 /** Whether a line is as a page shows it, with `…` for any text. */
@@ -98,6 +111,37 @@ describe('the commands of the guide to modelling permissions', () => {
         const lines = output.map((line, at) => (matchesShown(line, printed[at] ?? '') ? printed[at] : line));
         assert.deepEqual(lines, printed, commands);
       }
+    }
+  });
+});
+
+describe('the commands of the guide to AuthZEN', () => {
+  const PAGE = 'docs/guides/authzen.md';
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    mkdirSync(join(directory, '.grantd'));
+    grantd = await startDev(join(directory, '.grantd'));
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('print what the guide shows, and a proxy is answered as it needs', async () => {
+    const steps = shellSteps(PAGE);
+    const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
+    const script = ["trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", ...steps.map(({ commands }) => commands)]
+      .join('\necho "=== next"\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .replaceAll('9000', String(await freePort()));
+    const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env: testEnvironment(directory) });
+    const outputs = stdout.split('=== next\n').slice(1).map(linesOf);
+    assert.equal(outputs.length, steps.length);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
+    for (const [index, { commands, printed }] of steps.entries()) {
+      if (printed !== undefined) assert.deepEqual(outputs[index], printed, commands);
+      else assert.doesNotMatch((outputs[index] ?? []).join('\n'), /"status":/, commands);
     }
   });
 });
