@@ -28,7 +28,11 @@ export function renderErrorsPage(): string {
           'string',
           'What is wrong with this request, and where. Names fields as the client wrote them, as in `checks[3].subject`.',
         ],
-        ['`instance`', 'string', 'The id of the request, `req_…`; the header `X-Service-Request-Id` has it too.'],
+        [
+          '`instance`',
+          'string',
+          'The id of the request, `req_…`; the header `X-Service-Request-Id` has it too. The header `X-Request-ID` is the id that the client gave the request, if it gave one.',
+        ],
       ],
     ),
     '',

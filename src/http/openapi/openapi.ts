@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
+import { CLIENT_REQUEST_ID_LENGTH_MAX } from '../../core/text/client-request-id.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
-import { EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
+import { EXAMPLE_CLIENT_REQUEST_ID, EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
@@ -77,11 +78,28 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonOb
 }
 
 const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` });
-const REQUEST_ID = { 'X-Service-Request-Id': headerRef('RequestId') };
+const REQUEST_ID = { 'X-Service-Request-Id': headerRef('RequestId'), 'X-Request-ID': headerRef('ClientRequestId') };
 const RATE_LIMIT = {
   'X-Service-RateLimit-Limit': headerRef('RateLimitLimit'),
   'X-Service-RateLimit-Remaining': headerRef('RateLimitRemaining'),
   'X-Service-RateLimit-Reset': headerRef('RateLimitReset'),
+};
+
+const CLIENT_REQUEST_ID = {
+  type: 'string',
+  pattern: `^[!-~]{1,${CLIENT_REQUEST_ID_LENGTH_MAX}}$`,
+};
+
+/** Parameters of every operation. */
+const PARAMETERS: JsonObject = {
+  ClientRequestId: {
+    name: 'X-Request-ID',
+    in: 'header',
+    required: false,
+    description: `An id of the client's own for this request: up to ${CLIENT_REQUEST_ID_LENGTH_MAX} visible ASCII characters. The response repeats it. One of another form is ignored.`,
+    schema: { type: 'string' },
+    example: EXAMPLE_CLIENT_REQUEST_ID,
+  },
 };
 
 const HEADERS: JsonObject = {
@@ -90,6 +108,11 @@ const HEADERS: JsonObject = {
     required: true,
     schema: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$' },
     example: EXAMPLE_REQUEST_ID,
+  },
+  ClientRequestId: {
+    description: 'The id that the client gave this request. Absent if it gave none, or one of another form.',
+    schema: CLIENT_REQUEST_ID,
+    example: EXAMPLE_CLIENT_REQUEST_ID,
   },
   RateLimitLimit: {
     description:
@@ -285,7 +308,11 @@ function parametersOf({ query, queryExamples, pathParameters }: Operation): Json
 
 function operationObject(operation: Operation): JsonObject {
   const { id, tag, summary, description, scope, body } = operation;
-  const parameters = [...parametersOf(operation), ...headerParametersOf(operation)];
+  const parameters = [
+    ...parametersOf(operation),
+    ...headerParametersOf(operation),
+    { $ref: '#/components/parameters/ClientRequestId' },
+  ];
   const needs = scope === undefined ? 'Any valid key may call it.' : `Needs the scope \`${scope}\`.`;
   return {
     operationId: id,
@@ -293,7 +320,7 @@ function operationObject(operation: Operation): JsonObject {
     summary,
     description: `${description}\n\n${needs}`,
     security: [{ [SECURITY_SCHEME]: scope === undefined ? [] : [scope] }],
-    ...(parameters.length === 0 ? {} : { parameters }),
+    parameters,
     ...(body === undefined
       ? {}
       : {
@@ -359,6 +386,7 @@ export function createOpenapiDocument(operations: readonly Operation[], addresse
             'An API key. It belongs to one tenant and carries the scopes check:read, grant:write and admin; no scope implies another.',
         },
       },
+      parameters: PARAMETERS,
       headers: HEADERS,
       examples: problemExamples(errorsBase),
       schemas: schemasOf(operations),

@@ -1,12 +1,13 @@
 // Writes responses: one head and one body per exchange, exactly once. It owns what every response carries: request id,
-// no-store, the state of the rate limit.
+// the client's own id for the request, no-store, the state of the rate limit.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { OperationResponse } from '../operations/operation.ts';
-import { describeProblem, type ProblemText } from '../wire/problem.ts';
+import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/problem.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ResponseWriter {
@@ -47,7 +48,9 @@ export function createResponseWriter(
     const { rate } = exchange;
     if (exchange.answered) return;
     exchange.answered = true;
-    const head = rate === undefined ? lines : lines + rateLines(rate);
+    let head = rate === undefined ? lines : lines + rateLines(rate);
+    const given = exchange.incoming.headers['x-request-id'];
+    if (given !== undefined) head += clientRequestIdLine(given);
     const { reservation } = exchange;
     if (reservation !== undefined) reservation.resize(Buffer.byteLength(body));
     exchange.incoming.send({ status, head, body, last: closing(), reservation });
@@ -55,10 +58,9 @@ export function createResponseWriter(
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
     if (debug) {
-      log.debug(
-        { requestId: exchange.requestId, operation: exchange.meter.operation, status, elapsedMs },
-        'request answered',
-      );
+      const { requestId, meter } = exchange;
+      const clientRequestId = given === undefined ? undefined : clientRequestIdOf(given);
+      log.debug({ requestId, clientRequestId, operation: meter.operation, status, elapsedMs }, 'request answered');
     }
   };
 
