@@ -16,6 +16,8 @@ export interface ProblemDocument {
   readonly detail: string;
   /** The request id, `req_…`. */
   readonly instance: string;
+  /** The names of the rate limits that are used up; as in the header `RateLimit`. */
+  readonly 'violated-policies'?: readonly string[];
 }
 
 export interface Problem {
@@ -28,8 +30,8 @@ export interface Problem {
 
 /**
  * Any thrown value as a problem. A value that is not a GrantdError becomes `internal`, whose detail reveals nothing
- * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After` and `allow` (string) becomes
- * `Allow`. Every 429 and 503 has a `Retry-After`, every 401 a `WWW-Authenticate`.
+ * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After`, `allow` (string) becomes `Allow`,
+ * and `violatedPolicy` (string) becomes a member of the document. Every 429 and 503 has a `Retry-After`, every 401 a `WWW-Authenticate`.
  */
 export function problemOf(
   thrown: unknown,
@@ -59,6 +61,9 @@ export function problemOf(
       status: httpStatus,
       detail: error.message,
       instance: options.requestId,
+      ...(typeof error.details.violatedPolicy === 'string'
+        ? { 'violated-policies': [error.details.violatedPolicy] }
+        : {}),
     },
   };
 }

@@ -83,6 +83,8 @@ const RATE_LIMIT = {
   'X-Service-RateLimit-Limit': headerRef('RateLimitLimit'),
   'X-Service-RateLimit-Remaining': headerRef('RateLimitRemaining'),
   'X-Service-RateLimit-Reset': headerRef('RateLimitReset'),
+  'RateLimit-Policy': headerRef('RateLimitPolicy'),
+  RateLimit: headerRef('RateLimit'),
 };
 
 const CLIENT_REQUEST_ID = {
@@ -130,6 +132,17 @@ const HEADERS: JsonObject = {
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
+  RateLimitPolicy: {
+    description:
+      'The same limit as a structured field (draft-ietf-httpapi-ratelimit-headers): its name, which is that of the plan, `key:revocations` or `address:failures`; its requests `q` per window; the length `w` of the window in seconds.',
+    schema: { type: 'string' },
+    example: '"standard";q=200;w=1',
+  },
+  RateLimit: {
+    description: 'The state of that limit: requests left `r`, and whole seconds `t` until the window ends.',
+    schema: { type: 'string' },
+    example: '"standard";r=199;t=1',
+  },
   ETag: {
     description: 'The revision of the rules, in quotes: the value of `If-Match` in the next change.',
     schema: { type: 'string', pattern: '^"[0-9a-f]{32}"$' },
@@ -171,6 +184,11 @@ function problemSchema(): JsonObject {
       status: { type: 'integer', description: 'The HTTP status.', minimum: 400, maximum: 599 },
       detail: { type: 'string', description: 'What is wrong with this request, and where.' },
       instance: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$', description: 'The id of this request.' },
+      'violated-policies': {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'In a 429, the names of the limits that are used up, as in `RateLimit`.',
+      },
     },
     required: ['type', 'title', 'status', 'detail', 'instance'],
   };

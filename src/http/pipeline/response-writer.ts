@@ -3,7 +3,6 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
-import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { OperationResponse } from '../operations/operation.ts';
@@ -29,9 +28,6 @@ const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requ
 const bodyLines = (contentType: string, body: string): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
 
-const rateLines = ({ limit, remaining, resetSeconds }: RateDecision): string =>
-  `X-Service-RateLimit-Limit: ${limit}\r\nX-Service-RateLimit-Remaining: ${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}\r\n`;
-
 export function createResponseWriter(
   dependencies: { readonly clock: Clock; readonly log: Log },
   options: {
@@ -45,10 +41,10 @@ export function createResponseWriter(
   const debug = log.isLevelEnabled('debug');
 
   const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
-    const { rate } = exchange;
+    const { rate, policy } = exchange;
     if (exchange.answered) return;
     exchange.answered = true;
-    let head = rate === undefined ? lines : lines + rateLines(rate);
+    let head = rate === undefined || policy === undefined ? lines : lines + policy.linesOf(rate);
     const given = exchange.incoming.headers['x-request-id'];
     if (given !== undefined) head += clientRequestIdLine(given);
     const { reservation } = exchange;
