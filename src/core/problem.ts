@@ -18,6 +18,8 @@ export interface ProblemDocument {
   readonly instance: string;
   /** The names of the rate limits that are used up; as in the header `RateLimit`. */
   readonly 'violated-policies'?: readonly string[];
+  /** Of the API key that an earlier request created. */
+  readonly key_id?: string;
 }
 
 export interface Problem {
@@ -30,8 +32,9 @@ export interface Problem {
 
 /**
  * Any thrown value as a problem. A value that is not a GrantdError becomes `internal`, whose detail reveals nothing
- * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After`, `allow` (string) becomes `Allow`,
- * and `violatedPolicy` (string) becomes a member of the document. Every 429 and 503 has a `Retry-After`, every 401 a `WWW-Authenticate`.
+ * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After`, `allow` (string) becomes
+ * `Allow`, and `violatedPolicy` and `keyId` (strings) become members of the document. Every 429 and 503 has a
+ * `Retry-After`, every 401 a `WWW-Authenticate`.
  */
 export function problemOf(
   thrown: unknown,
@@ -64,6 +67,7 @@ export function problemOf(
       ...(typeof error.details.violatedPolicy === 'string'
         ? { 'violated-policies': [error.details.violatedPolicy] }
         : {}),
+      ...(typeof error.details.keyId === 'string' ? { key_id: error.details.keyId } : {}),
     },
   };
 }

@@ -78,11 +78,12 @@ export function assertProblem(answer: Answer, status: number, type: string, erro
   assert.equal(inBody, status);
   assert.ok(typeof title === 'string' && title !== '');
   assert.ok(typeof detail === 'string' && detail !== '');
-  // The one member that only some problems have.
-  const { 'violated-policies': violated, ...unknown } = rest;
+  // The members that only some problems have.
+  const { 'violated-policies': violated, key_id: keyId, ...unknown } = rest;
   assert.deepEqual(unknown, {});
   if (status === 429) assert.deepEqual(violated, [policyOf(answer)]);
   else assert.equal(violated, undefined);
+  assert.ok(keyId === undefined || type === 'already-created', context);
   assert.match(String(instance), REQUEST_ID);
   assertCommonHeaders(answer);
   assert.equal(answer.headers['x-service-request-id'], instance);

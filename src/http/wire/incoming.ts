@@ -17,6 +17,7 @@ export interface RequestHeaders {
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
   readonly traceparent?: string | readonly string[] | undefined;
   readonly tracestate?: string | readonly string[] | undefined;
+  readonly 'idempotency-key'?: string | readonly string[] | undefined;
   readonly 'x-request-id'?: string | readonly string[] | undefined;
 }
 

@@ -34,7 +34,8 @@ export function describeProblem(thrown: unknown, options: ProblemOptions): Probl
 }
 
 /**
- * A whole HTTP/1.1 response that announces the end of the connection. `lines`: further header lines, each with its CRLF.
+ * A whole HTTP/1.1 response that announces the end of the connection. `lines`: further header lines, each with its
+ * CRLF.
  */
 export function rawProblem(thrown: unknown, options: ProblemOptions, lines = ''): string {
   const { status, head, body } = describeProblem(thrown, options);

@@ -42,6 +42,7 @@ const RELEVANT = [
   'traceparent',
   'tracestate',
   'x-request-id',
+  'idempotency-key',
 ] as const;
 /** Headers that ask for more than a response, make conditions, or define differently where the request ends. */
 const DISQUALIFYING = [
@@ -164,6 +165,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
     traceparent,
     tracestate,
     clientRequestId,
+    idempotencyKey,
   ] = headers.values;
   if (host === undefined || (connection !== undefined && connection.toLowerCase() !== 'keep-alive')) return undefined;
   const bodyStart = headers.end + 2;
@@ -179,6 +181,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
       traceparent,
       tracestate,
       'x-request-id': clientRequestId,
+      'idempotency-key': idempotencyKey,
     },
     bodyStart,
   };

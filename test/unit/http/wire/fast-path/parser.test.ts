@@ -157,6 +157,7 @@ const NAMES_OF_INTEREST = [
   'traceparent',
   'tracestate',
   'x-request-id',
+  'idempotency-key',
 ] as const;
 /** Of the length of one of interest, and of characters that differ from it in the bit of the case. */
 const NEAR_NAMES = ['x\rforwarded-for', 'HOS\x14', '@ontent-type', 'x_forwarded_for', 'content^type'];
@@ -366,6 +367,7 @@ describe('a request that is taken as plain', () => {
         traceparent: undefined,
         tracestate: undefined,
         'x-request-id': 'an id of the client',
+        'idempotency-key': undefined,
       },
       bodyStart: text.length - 3,
     });
