@@ -3,7 +3,7 @@
 // documentation and the OpenAPI file are generated from this table and tested against it both ways.
 
 /** gRPC status numbers (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) that the catalogue uses. */
-export type GrpcStatus = 3 | 4 | 5 | 7 | 8 | 9 | 13 | 14 | 16;
+export type GrpcStatus = 3 | 4 | 5 | 6 | 7 | 8 | 9 | 13 | 14 | 16;
 
 export interface ErrorEntry {
   readonly httpStatus: number;
@@ -102,12 +102,24 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Method not allowed',
     'The path exists, but does not support this method. The Allow header lists the methods it supports.',
   ),
+  'already-created': entry(
+    409,
+    6,
+    'Already created',
+    'An earlier request with this Idempotency-Key has created what this one asks for, and nothing was created again. The text of an API key is shown only in the response to the first request: if that response was lost, revoke the key that the detail names, and create another with a new Idempotency-Key.',
+  ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(
     422,
     9,
     'Evaluation too large',
     'The answer rests on more groups, parents or grants than one call may follow. The detail names the bound. Nothing is answered rather than something wrong: make the nesting flatter, or ask about fewer levels.',
+  ),
+  'idempotency-key-reused': entry(
+    422,
+    9,
+    'Idempotency-Key reused',
+    'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use a new Idempotency-Key for each thing to create.',
   ),
   'precondition-failed': entry(
     412,
@@ -145,7 +157,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     503,
     14,
     'Unavailable',
-    'The service cannot answer right now. Either nothing was done, or the outcome of a write is not known. Repeating the call is safe, except for POST /v1/keys: a repeated call may create a second key, so check GET /v1/keys first.',
+    'The service cannot answer right now. Either nothing was done, or the outcome of a write is not known. Repeating the call is safe, except for POST /v1/keys without an Idempotency-Key: a repeated call may create a second key, so check GET /v1/keys first.',
     true,
   ),
   overloaded: entry(

@@ -1,5 +1,6 @@
 // Identifiers: a type prefix and a UUIDv7 (RFC 9562 section 5.7) as 26 characters of lower-case Crockford base32. Ids
-// that a factory creates within one millisecond differ by 74 random bits; they are not ordered within it.
+// that a factory creates within one millisecond differ by 74 random bits; they are not ordered within it. An id that is
+// derived from a digest has a UUIDv8 (section 5.8) instead, which has no time.
 
 import { assert } from './assert.ts';
 import type { Clock, Random } from './async/clock.ts';
@@ -152,6 +153,35 @@ export function timeOfId(id: string): number | undefined {
     timeMs = timeMs * 32 + value;
   }
   return timeMs;
+}
+
+/** A UUIDv8 of the first 16 bytes of a digest, but for its version and variant. */
+function derivedUuid(digest: Uint8Array): string {
+  const bytes = Uint8Array.from(digest.subarray(0, UUID_LENGTH));
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  return encodeUuid(bytes);
+}
+
+export const keyIdFromDigest = (digest: Uint8Array): KeyId => `key_${derivedUuid(digest)}` as KeyId;
+export const tenantIdFromDigest = (digest: Uint8Array): TenantId => `ten_${derivedUuid(digest)}` as TenantId;
+
+/** The id right before that of a key, in the order of ids. */
+export function keyIdBefore(keyId: KeyId): KeyId {
+  const bytes = uuidOf(keyId);
+  // A UUID has a version, so it is never zero.
+  for (let index = UUID_LENGTH - 1; index >= 0; index -= 1) {
+    const byte = bytes[index] ?? 0;
+    bytes[index] = (byte + 255) & 255;
+    if (byte > 0) break;
+  }
+  return `key_${encodeUuid(bytes)}` as KeyId;
+}
+
+/** Whether an id was derived from a digest. The version of its UUID follows the ten characters of the time. */
+export function isDerivedId(id: string): boolean {
+  const version = decodeTable.get(id[id.indexOf('_') + 11] ?? '') ?? 0;
+  return version >> 1 === 8;
 }
 
 export class IdFactory {

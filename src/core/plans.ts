@@ -27,6 +27,9 @@ export const DEFAULT_PLAN_NAME = 'free';
  */
 export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 60 });
 
+/** Failed authentications that a front allows from each client network. */
+export const AUTHENTICATION_FAILURES = Object.freeze({ requests: 60, windowSeconds: 60 });
+
 const plan = (name: string, requests: number | undefined, windowSeconds: number, grantsMax: number | undefined): Plan =>
   Object.freeze({
     name,

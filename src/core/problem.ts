@@ -16,6 +16,10 @@ export interface ProblemDocument {
   readonly detail: string;
   /** The request id, `req_…`. */
   readonly instance: string;
+  /** The names of the rate limits that are used up; as in the header `RateLimit`. */
+  readonly 'violated-policies'?: readonly string[];
+  /** Of the API key that an earlier request created. */
+  readonly key_id?: string;
 }
 
 export interface Problem {
@@ -28,8 +32,9 @@ export interface Problem {
 
 /**
  * Any thrown value as a problem. A value that is not a GrantdError becomes `internal`, whose detail reveals nothing
- * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After` and `allow` (string) becomes
- * `Allow`. Every 429 and 503 has a `Retry-After`, every 401 a `WWW-Authenticate`.
+ * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After`, `allow` (string) becomes
+ * `Allow`, and `violatedPolicy` and `keyId` (strings) become members of the document. Every 429 and 503 has a
+ * `Retry-After`, every 401 a `WWW-Authenticate`.
  */
 export function problemOf(
   thrown: unknown,
@@ -59,6 +64,10 @@ export function problemOf(
       status: httpStatus,
       detail: error.message,
       instance: options.requestId,
+      ...(typeof error.details.violatedPolicy === 'string'
+        ? { 'violated-policies': [error.details.violatedPolicy] }
+        : {}),
+      ...(typeof error.details.keyId === 'string' ? { key_id: error.details.keyId } : {}),
     },
   };
 }

@@ -136,11 +136,14 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const ledger = new UsageLedger();
   const knowsExpiry = (): boolean => links.ready().every((link) => link.knowsExpiry);
   const knowsRules = (): boolean => links.ready().every((link) => link.knowsRules);
-  const sessions = new SessionCache({ control, clock, random, ids, ledger, knowsExpiry, knowsRules }, sessionsMax);
+  const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
+  const forSessions = { control, clock, random, ids, ledger, knowsExpiry, knowsRules, knowsCreations };
+  const sessions = new SessionCache(forSessions, sessionsMax);
   const operator = new FrontOperator({
     control,
     ids,
-    sessions: new SessionCache({ control, clock, random, ids, ledger, knowsExpiry, knowsRules }, OPERATOR_SESSIONS_MAX),
+    sessions: new SessionCache(forSessions, OPERATOR_SESSIONS_MAX),
+    knowsCreations,
     readyLinks: () => links.ready(),
   });
   // Requests of an operator count neither as a tenant's usage nor as load.

@@ -94,10 +94,14 @@ export interface TenantSession {
     context: RequestContext,
     name: string,
   ): Promise<{ readonly created: boolean; readonly namespace: Namespace }>;
-  /** Creates the key here; its text leaves this process only in the response. */
+  /**
+   * Creates the key here; its text leaves this process only in the response. `idempotencyKey`: rejects with
+   * `already-created`, or with `idempotency-key-reused`, if a key of the tenant was created with it before.
+   */
   createKey(
     context: RequestContext,
     key: { readonly name: string; readonly scopes: ScopeMask; readonly expiresAtMs: number | undefined },
+    idempotencyKey?: string,
   ): Promise<{ readonly record: ListedKey; readonly text: string }>;
   listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
@@ -160,7 +164,15 @@ export interface ClusterPicture {
 export interface OperatorApi {
   /** A session with all scopes on any tenant, including suspended ones. Throws `tenant-not-found`. */
   tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession>;
-  createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant>;
+  /**
+   * `idempotencyKey`: resolves to the tenant that the operator created with it before, as it is now. Rejects with
+   * `idempotency-key-reused` if other fields were asked for, and with `already-created` if it was deleted.
+   */
+  createTenant(
+    context: RequestContext,
+    tenant: { name: string; plan: string; operator: string },
+    idempotencyKey?: string,
+  ): Promise<Tenant>;
   updateTenant(
     context: RequestContext,
     change: {

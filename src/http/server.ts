@@ -110,7 +110,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     refusedConnectionsMax: bounds.refusedConnectionsMax,
     idleDisplaceableMs: bounds.idleDisplaceableMs,
     heldBytesMax: bounds.heldBytesMax,
-    rawProblem: (error) => rawProblem(error, { errorsBase, requestId: ids.create('req') }),
+    rawProblem: (error, lines) => rawProblem(error, { errorsBase, requestId: ids.create('req') }, lines),
     isShared: (address) => address !== '' && isTrusted(address, 0),
     onDropped: metrics.connectionDropped,
   });

@@ -335,7 +335,8 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true, rules: true };
+    const { incarnation } = this;
+    return { incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true, rules: true, creations: true };
   }
 
   monotonicMs(): number {

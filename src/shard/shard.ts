@@ -238,6 +238,8 @@ export interface ShardWelcome {
   readonly expiry: boolean;
   /** Whether it knows rules. */
   readonly rules: boolean;
+  /** Whether it refuses to create what exists under an id that is derived from an Idempotency-Key. */
+  readonly creations: boolean;
 }
 
 /**

@@ -136,6 +136,8 @@ export class FakeShard implements Shard {
   expiry = true;
   /** False: a version that knows no rules. */
   rules = true;
+  /** False: a version that would create again what exists under a derived id. */
+  creations = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -204,6 +206,7 @@ export class FakeShard implements Shard {
       leaseMs: 3000,
       expiry: this.expiry,
       rules: this.rules,
+      creations: this.creations,
     };
   }
 

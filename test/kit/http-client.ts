@@ -78,7 +78,12 @@ export function assertProblem(answer: Answer, status: number, type: string, erro
   assert.equal(inBody, status);
   assert.ok(typeof title === 'string' && title !== '');
   assert.ok(typeof detail === 'string' && detail !== '');
-  assert.deepEqual(rest, {});
+  // The members that only some problems have.
+  const { 'violated-policies': violated, key_id: keyId, ...unknown } = rest;
+  assert.deepEqual(unknown, {});
+  if (status === 429) assert.deepEqual(violated, [policyOf(answer)]);
+  else assert.equal(violated, undefined);
+  assert.ok(keyId === undefined || type === 'already-created', context);
   assert.match(String(instance), REQUEST_ID);
   assertCommonHeaders(answer);
   assert.equal(answer.headers['x-service-request-id'], instance);
@@ -86,6 +91,12 @@ export function assertProblem(answer: Answer, status: number, type: string, erro
   if (status === 429 || status === 503) assert.match(String(answer.headers['retry-after']), /^[1-9][0-9]*$/);
   if (status === 405) assert.match(String(answer.headers.allow), /^[A-Z]+(?:, [A-Z]+)*$/);
   return detail;
+}
+
+/** The name of the limit that a response shows. */
+function policyOf({ headers }: Answer): string {
+  const [, name = ''] = /^"([a-z0-9_:-]+)";q=/.exec(String(headers['ratelimit-policy'])) ?? [];
+  return name;
 }
 
 /** What every response carries, and what none does. */
@@ -97,12 +108,16 @@ export function assertCommonHeaders({ headers }: Answer): void {
   }
 }
 
-export function assertRateLimitHeaders({ headers }: Answer, limit: number): void {
+export function assertRateLimitHeaders(answer: Answer, limit: number): void {
+  const { headers } = answer;
   assert.equal(headers['x-service-ratelimit-limit'], String(limit));
   assert.match(String(headers['x-service-ratelimit-remaining']), /^[0-9]+$/);
   assert.match(String(headers['x-service-ratelimit-reset']), /^[1-9][0-9]*$/);
+  assert.match(String(headers['ratelimit-policy']), new RegExp(`^"[a-z0-9_:-]+";q=${limit};w=[1-9][0-9]*$`));
+  const { 'x-service-ratelimit-remaining': remaining, 'x-service-ratelimit-reset': reset } = headers;
+  assert.equal(headers.ratelimit, `"${policyOf(answer)}";r=${remaining};t=${reset}`);
 }
 
 export function assertNoRateLimitHeaders({ headers }: Answer): void {
-  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^x-service-ratelimit/);
+  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^(x-service-)?ratelimit/);
 }

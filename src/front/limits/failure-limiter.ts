@@ -3,11 +3,11 @@
 // bounded; above the bound, the network whose window began first is forgotten.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { AUTHENTICATION_FAILURES } from '../../core/plans.ts';
 import { clientNetwork } from '../../core/text/addresses.ts';
 import { type FailureLimiter, secondsUntil } from './rate-limiter.ts';
 
-const FAILURES_MAX = 60;
-const WINDOW_SECONDS = 60;
+const { requests: FAILURES_MAX, windowSeconds: WINDOW_SECONDS } = AUTHENTICATION_FAILURES;
 /** About 200 bytes each: 20 MB while failures come from everywhere. */
 const NETWORKS_MAX_DEFAULT = 100_000;
 

@@ -93,6 +93,7 @@ export class ShardLink {
   #shardName = '';
   #knowsExpiry = false;
   #knowsRules = false;
+  #knowsCreations = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -154,6 +155,11 @@ export class ShardLink {
   /** Whether it knows rules. */
   get knowsRules(): boolean {
     return this.#knowsRules;
+  }
+
+  /** Whether it refuses to create what exists under a derived id. */
+  get knowsCreations(): boolean {
+    return this.#knowsCreations;
   }
 
   /**
@@ -238,6 +244,7 @@ export class ShardLink {
     this.#shardName = welcome.shardName;
     this.#knowsExpiry = welcome.expiry;
     this.#knowsRules = welcome.rules;
+    this.#knowsCreations = welcome.creations;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

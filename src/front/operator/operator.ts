@@ -1,6 +1,7 @@
 // The operator's calls: those about one tenant go to its owner, listings to every shard.
 
 import { auditMatcher } from '../../core/audit-filter.ts';
+import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
@@ -18,11 +19,13 @@ import type {
   UsageMinute,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
+import { demandCreations } from '../requests/creations.ts';
 import { CallRequest } from '../requests/flight-requests.ts';
 import { Flight, type FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
 import { OwnerPath } from './operator-paths.ts';
+import { createOnce } from './repeated-creations.ts';
 import { TenantListing, type TenantsPage, type TenantsQuery } from './tenant-listing.ts';
 
 export interface OperatorDependencies {
@@ -30,9 +33,12 @@ export interface OperatorDependencies {
   readonly ids: IdFactory;
   readonly sessions: SessionCache;
   readonly readyLinks: () => readonly ShardLink[];
+  /** Whether all shards that it reaches refuse to create what exists under a derived id. */
+  readonly knowsCreations: () => boolean;
 }
 
 export class FrontOperator implements OperatorApi {
+  readonly #dependencies: OperatorDependencies;
   readonly #control: FlightControl;
   readonly #ids: IdFactory;
   readonly #sessions: SessionCache;
@@ -40,6 +46,7 @@ export class FrontOperator implements OperatorApi {
   readonly #listing: TenantListing;
 
   constructor(dependencies: OperatorDependencies) {
+    this.#dependencies = dependencies;
     this.#control = dependencies.control;
     this.#ids = dependencies.ids;
     this.#sessions = dependencies.sessions;
@@ -61,9 +68,22 @@ export class FrontOperator implements OperatorApi {
     );
   }
 
-  createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant> {
-    const tenantId = this.#ids.create('ten');
-    return this.#ask(context, tenantId, CALLS.createTenant, { tenantId, ...tenant });
+  async createTenant(
+    context: RequestContext,
+    tenant: { name: string; plan: string; operator: string },
+    idempotencyKey?: string,
+  ): Promise<Tenant> {
+    const { operator } = tenant;
+    const tenantId = idempotencyKey === undefined ? this.#ids.create('ten') : derivedTenantId(operator, idempotencyKey);
+    const create = (): Promise<Tenant> =>
+      this.#ask(context, tenantId, CALLS.createTenant, { tenantId, ...tenant }, idempotencyKey !== undefined);
+    if (idempotencyKey === undefined) return create();
+    demandCreations(this.#dependencies);
+    const readFirstChange = async (): Promise<string | undefined> => {
+      const { items } = await this.listAuditLog(context, tenantId, { limit: 1, cursor: undefined });
+      return items[0]?.change;
+    };
+    return createOnce({ create, read: () => this.readTenant(context, tenantId), readFirstChange }, tenant);
   }
 
   updateTenant(
@@ -115,14 +135,15 @@ export class FrontOperator implements OperatorApi {
     return this.#survey.picture(context);
   }
 
-  /** One call to the owner of the tenant. */
+  /** One call to the owner of the tenant. `repeatable`: a repeat of this creation finds what the first one created. */
   async #ask<Request, Answer>(
     context: RequestContext,
     tenantId: TenantId,
     call: DefinedCall<CallField, Request, Answer>,
     request: Request,
+    repeatable = false,
   ): Promise<Answer> {
-    const asked = { body: call.toWire(request), write: call.write };
+    const asked = { body: call.toWire(request), write: repeatable ? 'repeatable' : call.write };
     const reply = await new Promise<Reply__Output>((resolve, reject) => {
       const toOwner = new CallRequest(this.#control.clock, asked, resolve, reject);
       this.#control.flights.start(new Flight(this.#control, context, new OwnerPath(tenantId), toOwner));

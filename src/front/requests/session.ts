@@ -5,6 +5,7 @@ import { createApiKey, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { derivedKeyId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
@@ -40,6 +41,7 @@ import type {
 import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
+import { demandCreations, naming } from './creations.ts';
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
@@ -55,6 +57,8 @@ export interface SessionDependencies {
   readonly knowsExpiry: () => boolean;
   /** The same for rules. */
   readonly knowsRules: () => boolean;
+  /** The same for derived ids. */
+  readonly knowsCreations: () => boolean;
 }
 
 export interface SessionIdentity {
@@ -248,13 +252,22 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   async createKey(
     context: RequestContext,
     key: { name: string; scopes: ScopeMask; expiresAtMs: number | undefined },
+    idempotencyKey?: string,
   ): Promise<{ record: ListedKey; text: string }> {
-    const keyId = this.#dependencies.ids.create('key');
+    if (idempotencyKey !== undefined) demandCreations(this.#dependencies);
+    const keyId =
+      idempotencyKey === undefined
+        ? this.#dependencies.ids.create('key')
+        : derivedKeyId(this.tenantId, this.#operator ? this.keyId : '', idempotencyKey);
     const text = createApiKey({ tenantId: this.tenantId, keyId }, this.#dependencies.random);
     const { name, scopes, expiresAtMs } = key;
     const hash = hashApiKey(text);
-    const record = await this.#ask(context, CALLS.createKey, { keyId, name, scopes, expiresAtMs, hash });
-    return { record, text };
+    const request = { keyId, name, scopes, expiresAtMs, hash };
+    const write = idempotencyKey === undefined ? CALLS.createKey.write : 'repeatable';
+    const reply = await this.#fly(context, { body: CALLS.createKey.toWire(request), write }).catch((error: unknown) => {
+      throw naming(keyId, error);
+    });
+    return { record: CALLS.createKey.answerOf(reply, request), text };
   }
 
   listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>> {

@@ -1,7 +1,8 @@
 // The OpenAPI file as committed: with relative addresses, so it is the same on every machine.
 
 import { createOperations } from '../operation-table.ts';
-import { createOpenapiDocument, type JsonObject } from './openapi.ts';
+import type { JsonObject } from './headers.ts';
+import { createOpenapiDocument } from './openapi.ts';
 
 const none = (): void => {};
 

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord } from '../../core/records.ts';
@@ -37,7 +38,7 @@ export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      'The key is shown once, in this response. A key with the scope `admin` can create keys with any scope. Not idempotent: a repeated call creates another key.',
+      'The key is shown once, in this response. A key with the scope `admin` can create keys with any scope. Without `Idempotency-Key`, a repeated call creates another key. With it, a repeat with the same body is a 409 `already-created` that names the key, whose text is not shown again; one with another body is a 422 `idempotency-key-reused`.',
     body: {
       name: 'KeyRequest',
       schema: keyBodySchema,
@@ -53,12 +54,20 @@ export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
         example: { ...EXAMPLE_KEY, key: `gk1_${'0'.repeat(81)}` },
       },
     ],
-    errors: ['key-limit-reached'],
-    answer(session, context, { body }) {
+    errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
+    headers: {
+      'Idempotency-Key': {
+        description:
+          'Makes a repeat of this request safe: up to 255 characters of visible ASCII, as a string of a structured field (in quotes) or bare. A tenant creates one key with it.',
+        example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+      },
+    },
+    answer(session, context, { body, headers }) {
       refuseTooManyScopes(body);
       const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
       const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at) };
-      return session.createKey(context, key).then(({ record, text }) => ({
+      const idempotencyKey = parseIdempotencyKey(headers['idempotency-key']);
+      return session.createKey(context, key, idempotencyKey).then(({ record, text }) => ({
         status: 201,
         json: JSON.stringify({ ...keyRecord(record), key: text }),
       }));

@@ -20,7 +20,7 @@ export interface OperationRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** As received; of repeated ones, all values in one list. */
-  readonly headers: ConditionHeaders;
+  readonly headers: ConditionHeaders & { readonly 'idempotency-key'?: string | readonly string[] | undefined };
 }
 
 export interface OperationResponse {

@@ -6,6 +6,7 @@ import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
+import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
 export class Exchange implements RequestContext {
@@ -19,6 +20,8 @@ export class Exchange implements RequestContext {
   session: TenantSession | undefined = undefined;
   /** Set once the limit has been consulted, for a plan that has one. */
   rate: RateDecision | undefined = undefined;
+  /** What `rate` is about. */
+  policy: RatePolicy | undefined = undefined;
   meter: OperationMeter;
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;

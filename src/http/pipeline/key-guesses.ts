@@ -7,6 +7,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { Exchange } from './exchange.ts';
+import { FAILURE_POLICY_NAME, failurePolicy } from './rate-policy.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 export class KeyGuesses {
@@ -31,9 +32,10 @@ export class KeyGuesses {
     const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
     if (refusal === undefined) return;
     exchange.rate = refusal;
+    exchange.policy = failurePolicy(refusal);
     this.#metrics.rateLimited('authentication');
     throw new GrantdError('rate-limited', 'Too many keys from this address were refused.', {
-      details: { retryAfterSeconds: refusal.resetSeconds },
+      details: { retryAfterSeconds: refusal.resetSeconds, violatedPolicy: FAILURE_POLICY_NAME },
     });
   }
 

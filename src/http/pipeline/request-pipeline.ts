@@ -15,6 +15,7 @@ import { bearerTokenOf } from './bearer-token.ts';
 import type { Exchange } from './exchange.ts';
 import { KeyGuesses } from './key-guesses.ts';
 import { OperationStage } from './operation-stage.ts';
+import { PlanPolicies, REVOCATION_POLICY } from './rate-policy.ts';
 import { Refusals } from './refusals.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { ResponseWriter } from './response-writer.ts';
@@ -57,9 +58,13 @@ const ANSWER_MS = 0.025;
 /** How old the plan may be of a tenant that sends only requests above its limit. */
 const PLAN_AGE_MS = 1000;
 
+const violatedBy = ({ policy }: Exchange): { readonly violatedPolicy?: string } =>
+  policy === undefined ? {} : { violatedPolicy: policy.name };
+
 class RequestPipeline implements Pipeline {
   readonly #dependencies: PipelineDependencies;
   readonly #plans: Plans;
+  readonly #policies = new PlanPolicies();
   readonly #deadlineMs: number;
   readonly #refusals: Refusals;
   readonly #guesses: KeyGuesses;
@@ -144,9 +149,11 @@ class RequestPipeline implements Pipeline {
     exchange.session = session;
     if (tracing !== undefined) this.#beginSpan(tracing, exchange, session, route);
     const revoking = route?.reserveMethod !== undefined && route.reserveMethod === exchange.incoming.method;
+    const plan = resolvePlan(this.#plans, session.plan);
+    exchange.policy = revoking ? REVOCATION_POLICY : this.#policies.of(plan);
     const decision = revoking
       ? rateLimiter.consumeRevocation(session.keyId)
-      : rateLimiter.consume(session.tenantId, resolvePlan(this.#plans, session.plan));
+      : rateLimiter.consume(session.tenantId, plan);
     if (decision instanceof Promise) this.#awaitDecision(exchange, session, route, revoking, decision);
     else this.#take(exchange, session, route, revoking, decision);
   }
@@ -183,7 +190,7 @@ class RequestPipeline implements Pipeline {
     metrics.rateLimited(revoking ? 'revocation' : 'plan');
     this.#learnPlan(exchange, session);
     const error = new GrantdError('rate-limited', `The ${decision.limit} requests of this window are used up.`, {
-      details: { retryAfterSeconds: decision.resetSeconds },
+      details: { retryAfterSeconds: decision.resetSeconds, ...violatedBy(exchange) },
     });
     answers.problem(exchange, error);
   }

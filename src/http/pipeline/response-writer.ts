@@ -1,12 +1,12 @@
 // Writes responses: one head and one body per exchange, exactly once. It owns what every response carries: request id,
-// no-store, the state of the rate limit.
+// the client's own id for the request, no-store, the state of the rate limit.
 
 import type { Clock } from '../../core/async/clock.ts';
-import type { RateDecision } from '../../front/limits/rate-limiter.ts';
+import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { OperationResponse } from '../operations/operation.ts';
-import { describeProblem, type ProblemText } from '../wire/problem.ts';
+import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/problem.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ResponseWriter {
@@ -28,9 +28,6 @@ const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requ
 const bodyLines = (contentType: string, body: string): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
 
-const rateLines = ({ limit, remaining, resetSeconds }: RateDecision): string =>
-  `X-Service-RateLimit-Limit: ${limit}\r\nX-Service-RateLimit-Remaining: ${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}\r\n`;
-
 export function createResponseWriter(
   dependencies: { readonly clock: Clock; readonly log: Log },
   options: {
@@ -44,10 +41,12 @@ export function createResponseWriter(
   const debug = log.isLevelEnabled('debug');
 
   const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
-    const { rate } = exchange;
+    const { rate, policy } = exchange;
     if (exchange.answered) return;
     exchange.answered = true;
-    const head = rate === undefined ? lines : lines + rateLines(rate);
+    let head = rate === undefined || policy === undefined ? lines : lines + policy.linesOf(rate);
+    const given = exchange.incoming.headers['x-request-id'];
+    if (given !== undefined) head += clientRequestIdLine(given);
     const { reservation } = exchange;
     if (reservation !== undefined) reservation.resize(Buffer.byteLength(body));
     exchange.incoming.send({ status, head, body, last: closing(), reservation });
@@ -55,10 +54,9 @@ export function createResponseWriter(
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
     if (debug) {
-      log.debug(
-        { requestId: exchange.requestId, operation: exchange.meter.operation, status, elapsedMs },
-        'request answered',
-      );
+      const { requestId, meter } = exchange;
+      const clientRequestId = given === undefined ? undefined : clientRequestIdOf(given);
+      log.debug({ requestId, clientRequestId, operation: meter.operation, status, elapsedMs }, 'request answered');
     }
   };
 

@@ -12,9 +12,10 @@ import { clientNetwork } from '../../core/text/addresses.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
 import { type Peer, Peers } from './peers.ts';
+import { clientRequestIdLine } from './problem.ts';
 
-/** Bytes of a whole HTTP response that reports `error` and closes the connection. */
-export type RawProblem = (error: GrantdError) => string;
+/** Bytes of a whole HTTP response that reports `error` and closes the connection. `lines`: further header lines. */
+export type RawProblem = (error: GrantdError, lines: string) => string;
 
 const lateRequest = (): GrantdError =>
   new GrantdError('request-timeout', 'The request did not arrive completely in time.');
@@ -98,8 +99,9 @@ export class Connections {
   constructor(server: Server, options: ConnectionsOptions) {
     this.#options = options;
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
-    server.on('connect', (_request, socket) => {
-      this.#end(socket, new GrantdError('invalid-request', 'The method CONNECT is not supported.'));
+    server.on('connect', ({ headers }, socket) => {
+      const refusal = new GrantdError('invalid-request', 'The method CONNECT is not supported.');
+      this.#end(socket, refusal, clientRequestIdLine(headers['x-request-id']));
     });
   }
 
@@ -248,12 +250,12 @@ export class Connections {
     else lastResponse.once('close', () => this.#end(socket, refusal));
   }
 
-  #end(socket: Duplex, refusal: GrantdError): void {
+  #end(socket: Duplex, refusal: GrantdError, lines = ''): void {
     if (!socket.writable) {
       socket.destroy();
       return;
     }
     socket.on('error', () => socket.destroy());
-    socket.end(this.#options.rawProblem(refusal), () => socket.destroy());
+    socket.end(this.#options.rawProblem(refusal, lines), () => socket.destroy());
   }
 }

@@ -17,6 +17,8 @@ export interface RequestHeaders {
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
   readonly traceparent?: string | readonly string[] | undefined;
   readonly tracestate?: string | readonly string[] | undefined;
+  readonly 'idempotency-key'?: string | readonly string[] | undefined;
+  readonly 'x-request-id'?: string | readonly string[] | undefined;
 }
 
 export type PathParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,7 +31,7 @@ export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
 export interface WireResponse {
   readonly status: number;
-  /** Header lines, each with its CRLF; nothing in them comes from a client. */
+  /** Header lines, each with its CRLF; of a client there is at most the id of its request, which has been checked. */
   readonly head: string;
   readonly body: string;
   /** The server accepts no more requests: the connection ends with this response. */

@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from '../../core/errors.ts';
 import { problemOf } from '../../core/problem.ts';
+import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import { statusLine } from './response-head.ts';
 
 export interface ProblemText {
@@ -18,6 +19,12 @@ export interface ProblemOptions {
   readonly requestId: string;
 }
 
+/** The header line that repeats the client's own id for its request; empty without one that may be repeated. */
+export function clientRequestIdLine(given: string | readonly string[] | undefined): string {
+  const id = given === undefined ? undefined : clientRequestIdOf(given);
+  return id === undefined ? '' : `X-Request-ID: ${id}\r\n`;
+}
+
 export function describeProblem(thrown: unknown, options: ProblemOptions): ProblemText {
   const problem = problemOf(thrown, options);
   const body = JSON.stringify(problem.body);
@@ -26,8 +33,11 @@ export function describeProblem(thrown: unknown, options: ProblemOptions): Probl
   return { status: problem.status, code: problem.code, head, body };
 }
 
-/** A whole HTTP/1.1 response that announces the end of the connection. */
-export function rawProblem(thrown: unknown, options: ProblemOptions): string {
+/**
+ * A whole HTTP/1.1 response that announces the end of the connection. `lines`: further header lines, each with its
+ * CRLF.
+ */
+export function rawProblem(thrown: unknown, options: ProblemOptions, lines = ''): string {
   const { status, head, body } = describeProblem(thrown, options);
-  return `${statusLine(status)}Date: ${new Date().toUTCString()}\r\n${head}Connection: close\r\n\r\n${body}`;
+  return `${statusLine(status)}Date: ${new Date().toUTCString()}\r\n${head}${lines}Connection: close\r\n\r\n${body}`;
 }

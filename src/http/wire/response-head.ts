@@ -1,5 +1,5 @@
-// Heads of HTTP/1.1 responses as text: header lines, each with its CRLF. Nothing in them comes from a client, so
-// nothing in them has to be checked.
+// Heads of HTTP/1.1 responses as text: header lines, each with its CRLF. Of a client there is at most the id of its
+// request in them, which has been checked.
 
 import { STATUS_CODES } from 'node:http';
 

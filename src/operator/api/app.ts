@@ -10,6 +10,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import { problemOf } from '../../core/problem.ts';
+import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import type { OperatorApi } from '../../front/front.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -136,6 +137,9 @@ export function createConsoleApp(
     Object.assign(locals, { requestId: ids.create('req'), startedMs: clock.monotonicMs(), operation: 'none' });
     response.setHeader('X-Service-Request-Id', locals.requestId);
     response.setHeader('Cache-Control', 'no-store');
+    const given = request.headers['x-request-id'];
+    const clientRequestId = given === undefined ? undefined : clientRequestIdOf(given);
+    if (clientRequestId !== undefined) response.setHeader('X-Request-ID', clientRequestId);
     response.once('close', () => {
       const elapsedMs = clock.monotonicMs() - locals.startedMs;
       const status = String(response.statusCode);
@@ -143,7 +147,10 @@ export function createConsoleApp(
       if (locals.span !== undefined) endRequestSpan(locals.span, response.statusCode);
       if (log.isLevelEnabled('debug')) {
         const { requestId, operation, operator } = locals;
-        log.debug({ requestId, operation, operator, status: response.statusCode, elapsedMs }, 'operator request');
+        log.debug(
+          { requestId, clientRequestId, operation, operator, status: response.statusCode, elapsedMs },
+          'operator request',
+        );
       }
     });
     if (request.path === OPERATOR_API_PREFIX || request.path.startsWith(`${OPERATOR_API_PREFIX}/`)) {

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
+import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
@@ -27,7 +28,7 @@ export type ApiResponse =
   | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
 
 export interface Call {
-  /** Only used for its body, and for conditions in its header. */
+  /** Only used for its body, and for the conditions and the Idempotency-Key in its header. */
   readonly request: IncomingMessage;
   /** After the question mark, as sent. */
   readonly search: string;
@@ -47,6 +48,10 @@ export interface Operation {
   readonly name: string;
   run(call: Call): Promise<ApiResponse>;
 }
+
+/** Of a request that creates something; undefined: it has none. Throws `invalid-request`. */
+export const idempotencyKeyOf = ({ request }: Call): string | undefined =>
+  parseIdempotencyKey(request.headers['idempotency-key']);
 
 /** The tenant in the path. Throws `tenant-not-found` for an id that grantd cannot have issued. */
 export function tenantIdOf(call: Call): TenantId {

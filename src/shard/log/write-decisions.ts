@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
-import type { IdFactory } from '../../core/ids.ts';
+import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
@@ -173,6 +173,24 @@ export function decideNamespace(context: DecideContext, memory: TenantMemory, na
   };
 }
 
+export const keyRevoked = (keyId: string): GrantdError =>
+  new GrantdError('already-created', `An earlier request has created the API key ${keyId}, which was revoked since.`);
+
+function refusalOfKey(
+  { keyId, name, scopes, expiresAtMs }: ApiKeyRecord,
+  asked: Omit<ApiKeyRecord, 'createdAtMs'>,
+): GrantdError {
+  return name === asked.name && scopes === asked.scopes && expiresAtMs === asked.expiresAtMs
+    ? new GrantdError(
+        'already-created',
+        `An earlier request has created the API key ${keyId}. Its text was shown only in the response to that request.`,
+      )
+    : new GrantdError(
+        'idempotency-key-reused',
+        `An earlier request has created the API key ${keyId}, with other fields.`,
+      );
+}
+
 export function decideKey(
   context: DecideContext,
   memory: TenantMemory,
@@ -180,6 +198,10 @@ export function decideKey(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
+    // Only a derived id can be there already. A repeat is told so even if the limit is reached.
+    const present = draft.key(memory, key.keyId);
+    if (present !== undefined) throw refusalOfKey(present, key);
+    if (draft.revokes(memory.tenantId, key.keyId)) throw keyRevoked(key.keyId);
     const { keysMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
     if (draft.keyCount(memory) >= keysMax) {
       context.onRefused('key-limit-reached');
@@ -201,7 +223,10 @@ export function decideKeyRevocation(memory: TenantMemory, keyId: string): Decide
 
 export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
   return (draft) => {
-    assert(!exists() && !draft.hasTenant(tenant.tenantId), 'a tenant id is never used again');
+    if (exists() || draft.hasTenant(tenant.tenantId)) {
+      assert(isDerivedId(tenant.tenantId), 'a tenant id is never used again');
+      throw new GrantdError('already-created', `An earlier request has created the tenant ${tenant.tenantId}.`);
+    }
     return { result: { kind: 'tenant', tenant }, changes: [{ kind: 'tenant-created', tenant }] };
   };
 }

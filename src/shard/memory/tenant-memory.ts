@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
-import type { KeyId, TenantId } from '../../core/ids.ts';
+import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { relationNumber } from '../../core/tuples.ts';
 import type { Stamp, StateStore } from '../../store/store.ts';
@@ -224,6 +224,14 @@ export class TenantMemory {
     const { store, clock } = this.#dependencies;
     const readKey = () => readFromStore(store.readKey(this.tenantId, keyId, storeDeadline(clock)));
     return this.keys.withRow(keyId, readKey, take);
+  }
+
+  /** Whether state has the row of a key as revoked. Such rows are removed once the log no longer needs them. */
+  async hasRevoked(keyId: KeyId): Promise<boolean> {
+    const { store, clock } = this.#dependencies;
+    const query = { tenantId: this.tenantId, after: keyIdBefore(keyId), limit: 1 };
+    const { revoked } = await readFromStore(store.listKeys(query, storeDeadline(clock)));
+    return revoked.includes(keyId);
   }
 
   /** The subject is listed but has no grant: its row can be removed, if that is still true then. */

@@ -3,7 +3,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { parseTenantId, timeOfId } from '../../core/ids.ts';
+import { isDerivedId, parseTenantId, type TenantId, timeOfId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving, type Tenant } from '../../core/tenants.ts';
 import type { MemberRow } from '../../store/store.ts';
@@ -34,6 +34,9 @@ import { clusterMemberOf, slotClaimOf } from './views.ts';
 
 /** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
 const TENANT_CHARACTERS_MAX = 1024;
+
+/** How far back the audit log of a removed tenant is looked for: it is kept for 400 days. */
+const AUDIT_LOG_SEARCHED_MS = 450 * 24 * 3_600_000;
 
 export interface OperatorCallsDependencies extends HandleCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
@@ -138,8 +141,7 @@ export class OperatorCalls implements OperatorConnection {
     if (tenantId === undefined) throw noTenant(query.tenantId);
     const tenure = this.#calls.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
-    // The id of a removed tenant gives its creation time, by the clock of a console.
-    const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
+    const createdAtMs = memory?.tenant.createdAtMs ?? this.#timeOfRemoved(tenantId) - CLOCK_STEP_MS;
     const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
     const of = { tenantId, createdAtMs, isDeleted };
     const page = await listAuditLog(this.#dependencies, tenure, of, query);
@@ -151,6 +153,12 @@ export class OperatorCalls implements OperatorConnection {
     }
     tenure.assertServing();
     return page;
+  }
+
+  /** When a removed tenant was created, or a time before that. Its id gives it by the clock of a console. */
+  #timeOfRemoved(tenantId: TenantId): number {
+    if (isDerivedId(tenantId)) return this.#dependencies.clock.wallMs() - AUDIT_LOG_SEARCHED_MS;
+    return timeOfId(tenantId) ?? 0;
   }
 
   async exportGrants(number: number, query: PageQuery): ReturnType<OperatorConnection['exportGrants']> {

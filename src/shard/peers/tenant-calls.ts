@@ -3,7 +3,7 @@
 
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
-import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
+import { isDerivedId, type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
@@ -16,6 +16,7 @@ import {
   decideKey,
   decideKeyRevocation,
   decideNamespace,
+  keyRevoked,
   type OperationResult,
 } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -287,6 +288,11 @@ export class TenantCalls implements TenantConnection {
   ): Promise<ListedKey> {
     const keyId = parseKeyId(key.keyId);
     assert(keyId !== undefined, 'a front creates well-formed key ids');
+    if (isDerivedId(keyId)) {
+      const { tenure, memory } = this.#handles.use(number);
+      await tenure.applied();
+      if (await memory.hasRevoked(keyId)) throw keyRevoked(keyId);
+    }
     const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
       decideKey(this.#dependencies, memory, { ...key, keyId }),
     );

@@ -8,9 +8,13 @@ import {
   decodeUuid,
   encodeUuid,
   IdFactory,
+  isDerivedId,
+  keyIdBefore,
+  keyIdFromDigest,
   parseKeyId,
   parseTenantId,
   readUuidWords,
+  tenantIdFromDigest,
   timeOfId,
   UUID_WORDS,
   uuidOf,
@@ -197,5 +201,52 @@ describe('the time of an id', () => {
     for (const text of ['', 'grt_', 'grt_1', `grt_${'u'.repeat(26)}`, 'x'.repeat(30)]) {
       assert.equal(timeOfId(text), undefined, text);
     }
+  });
+});
+
+describe('an id that is derived from a digest', () => {
+  const digest = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+  it('is well-formed, says that it is derived, and differs with the digest', () => {
+    fc.assert(
+      fc.property(digest, digest, (one, other) => {
+        const [keyId, tenantId] = [keyIdFromDigest(one), tenantIdFromDigest(one)];
+        assert.equal(parseKeyId(keyId), keyId);
+        assert.equal(parseTenantId(tenantId), tenantId);
+        assert.ok(isDerivedId(keyId) && isDerivedId(tenantId));
+        const bytes = uuidOf(keyId);
+        assert.deepEqual([(bytes[6] ?? 0) >> 4, (bytes[8] ?? 0) >> 6], [8, 2], 'a UUIDv8');
+        const same = Buffer.from(one.subarray(0, 6)).equals(other.subarray(0, 6));
+        assert.ok(same || keyIdFromDigest(other) !== keyId);
+      }),
+    );
+  });
+
+  it('is told apart from those of a factory, at any time', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+        fc.uint8Array({ minLength: 10, maxLength: 10 }),
+        (ms, rest) => {
+          const random: Random = {
+            bytes: (length) => Uint8Array.from({ length }, (_, index) => rest[index % 10] ?? 0),
+          };
+          const ids = new IdFactory({ wallMs: () => ms } as Clock, random);
+          return !isDerivedId(ids.create('key')) && !isDerivedId(ids.create('ten'));
+        },
+      ),
+    );
+  });
+
+  it('comes right after the one before it', () => {
+    fc.assert(
+      fc.property(digest, (bytes) => {
+        const keyId = keyIdFromDigest(bytes);
+        const [value, before] = [keyId, keyIdBefore(keyId)].map((id) =>
+          BigInt(`0x${Buffer.from(uuidOf(id)).toString('hex')}`),
+        );
+        return before === (value ?? 0n) - 1n && keyIdBefore(keyId) < keyId;
+      }),
+    );
   });
 });

@@ -41,6 +41,8 @@ const RELEVANT = [
   'x-forwarded-for',
   'traceparent',
   'tracestate',
+  'x-request-id',
+  'idempotency-key',
 ] as const;
 /** Headers that ask for more than a response, make conditions, or define differently where the request ends. */
 const DISQUALIFYING = [
@@ -152,8 +154,19 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   if (targetEnd === -1 || !text.startsWith(END_OF_REQUEST_LINE, targetEnd)) return undefined;
   const headers = readHeaders(bytes, text, targetEnd + END_OF_REQUEST_LINE.length);
   if (headers === undefined) return undefined;
-  const [host, length, connection, authorization, contentType, contentEncoding, forwardedFor, traceparent, tracestate] =
-    headers.values;
+  const [
+    host,
+    length,
+    connection,
+    authorization,
+    contentType,
+    contentEncoding,
+    forwardedFor,
+    traceparent,
+    tracestate,
+    clientRequestId,
+    idempotencyKey,
+  ] = headers.values;
   if (host === undefined || (connection !== undefined && connection.toLowerCase() !== 'keep-alive')) return undefined;
   const bodyStart = headers.end + 2;
   if (bodyStart > HEAD_BYTES_MAX || bytes.length - bodyStart !== bodyLengthOf(method, length)) return undefined;
@@ -167,6 +180,8 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
       'x-forwarded-for': forwardedFor,
       traceparent,
       tracestate,
+      'x-request-id': clientRequestId,
+      'idempotency-key': idempotencyKey,
     },
     bodyStart,
   };

@@ -7,7 +7,7 @@ import { scopeMask } from '../../../core/scopes.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
 import { keyName, parseBody, parsePage, scopes, timestamp } from '../../schemas.ts';
-import { keyIdOf, type Operation, sessionOf } from '../operation.ts';
+import { idempotencyKeyOf, keyIdOf, type Operation, sessionOf } from '../operation.ts';
 
 export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly Operation[] {
   return [
@@ -26,11 +26,8 @@ export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly 
         if (expiresAtMs !== undefined && expiresAtMs <= clock.wallMs()) {
           throw new GrantdError('invalid-request', 'The field "expires_at" must be in the future.');
         }
-        const { record, text } = await session.createKey(call.context(), {
-          name: body.name,
-          scopes: scopeMask(body.scopes),
-          expiresAtMs,
-        });
+        const key = { name: body.name, scopes: scopeMask(body.scopes), expiresAtMs };
+        const { record, text } = await session.createKey(call.context(), key, idempotencyKeyOf(call));
         return { kind: 'json', status: 201, body: { ...keyRecord(record), key: text } };
       },
     },

@@ -9,7 +9,7 @@ import type { Tenant } from '../../../core/tenants.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from '../../schemas.ts';
-import { type Operation, tenantIdOf } from '../operation.ts';
+import { idempotencyKeyOf, type Operation, tenantIdOf } from '../operation.ts';
 import { tenantRecord } from '../records.ts';
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
@@ -32,11 +32,8 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       async run(call) {
         const body = parseBody(await readJson(call.request), { name: tenantName, plan: planName.optional() });
         requireKnownPlan(plans, body.plan);
-        const tenant = await operatorApi.createTenant(call.context(), {
-          name: body.name,
-          plan: body.plan ?? DEFAULT_PLAN_NAME,
-          operator: call.operator,
-        });
+        const asked = { name: body.name, plan: body.plan ?? DEFAULT_PLAN_NAME, operator: call.operator };
+        const tenant = await operatorApi.createTenant(call.context(), asked, idempotencyKeyOf(call));
         return { kind: 'json', status: 201, body: tenantRecord(tenant, plans) };
       },
     },

@@ -55,7 +55,10 @@ describe('the keys that an address guesses', () => {
   it('are refused with the state of the limit once there were too many, from that address alone', () => {
     refused = '192.0.2.1';
     const exchange = from('192.0.2.1');
-    assert.throws(() => guesses.admit(exchange), { code: 'rate-limited', details: { retryAfterSeconds: 42 } });
+    assert.throws(() => guesses.admit(exchange), {
+      code: 'rate-limited',
+      details: { retryAfterSeconds: 42, violatedPolicy: 'address:failures' },
+    });
     assert.deepEqual([exchange.rate, limited], [REFUSAL, ['authentication']]);
     const other = from('192.0.2.2');
     guesses.admit(other);

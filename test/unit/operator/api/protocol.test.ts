@@ -135,6 +135,29 @@ describe('paths and methods', () => {
   });
 });
 
+describe('X-Request-ID', () => {
+  const send = (path: string, id: string, headers: Record<string, string> = authorization) =>
+    fetch(`${service.url}${path}`, { headers: { ...headers, 'X-Request-ID': id } });
+
+  test('comes back with responses, refusals and what is not there', async () => {
+    for (const path of ['/operator/v1/plans', '/operator/v1/tenants/nobody', '/operator/v1/nothing', '/nothing']) {
+      assert.equal((await send(path, 'my-id-1')).headers.get('x-request-id'), 'my-id-1');
+    }
+    assert.equal((await send('/operator/v1/plans', 'my-id-2', {})).headers.get('x-request-id'), 'my-id-2');
+    assert.equal(
+      (await fetch(`${service.url}/operator/v1/plans`, { headers: authorization })).headers.get('x-request-id'),
+      null,
+    );
+  });
+
+  test('does not come back if it is long or has blanks', async () => {
+    for (const id of ['x'.repeat(129), 'a b', 'é']) {
+      const response = await send('/operator/v1/plans', id);
+      assert.deepEqual([response.status, response.headers.get('x-request-id')], [200, null]);
+    }
+  });
+});
+
 describe('bodies', () => {
   const post = (headers: Record<string, string>, body: string) =>
     fetch(`${service.url}/operator/v1/tenants`, { method: 'POST', headers: { ...authorization, ...headers }, body });

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { derivedTenantId } from '../../../../src/core/idempotency-keys.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
 import { purgeTenants, trimLog } from '../../../../src/shard/log/maintenance.ts';
@@ -121,6 +122,22 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
   const { items } = await heir.operator.listAuditLog({ tenantId: doomed, limit: 10, cursor: undefined });
   assert.match(items.at(-1)?.change ?? '', /"deleted"/);
   heir.kill();
+});
+
+test('the audit log of a removed tenant is found under an id that tells no time, too', async () => {
+  const opened = await openSlot();
+  const { memory, slot } = opened;
+  const doomed = derivedTenantId('ann', 'a');
+  const asked = { tenantId: doomed, name: 'Acme', plan: 'free', operator: 'ann' };
+  await slot.operator.createTenant(slot.attempt(), asked);
+  await deleteTenant(slot, doomed);
+  await purgeTenants(portsOf(slot), slot.tenure);
+  await slot.applied();
+  await trim(opened);
+  assert.ok(!(await tenantRows(memory)).includes(doomed));
+  const { items } = await slot.operator.listAuditLog({ tenantId: doomed, limit: 1, cursor: undefined });
+  assert.match(items[0]?.change ?? '', /"tenant.created","name":"Acme"/);
+  slot.kill();
 });
 
 test('a tenant that is still being deleted keeps its record', async () => {

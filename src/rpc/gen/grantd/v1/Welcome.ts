@@ -10,6 +10,7 @@ export interface Welcome {
   'leaseMs'?: (number);
   'expiry'?: (boolean);
   'rules'?: (boolean);
+  'creations'?: (boolean);
 }
 
 export interface Welcome__Output {
@@ -21,4 +22,5 @@ export interface Welcome__Output {
   'leaseMs': (number);
   'expiry': (boolean);
   'rules': (boolean);
+  'creations': (boolean);
 }

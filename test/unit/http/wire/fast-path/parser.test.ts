@@ -156,6 +156,8 @@ const NAMES_OF_INTEREST = [
   'x-forwarded-for',
   'traceparent',
   'tracestate',
+  'x-request-id',
+  'idempotency-key',
 ] as const;
 /** Of the length of one of interest, and of characters that differ from it in the bit of the case. */
 const NEAR_NAMES = ['x\rforwarded-for', 'HOS\x14', '@ontent-type', 'x_forwarded_for', 'content^type'];
@@ -348,6 +350,7 @@ describe('a request that is taken as plain', () => {
       'Content-Type:application/json',
       'Content-Length: 003',
       'X-Forwarded-For: 10.0.0.1, 10.0.0.2',
+      'X-Request-ID: an id of the client',
       'Accept: */*',
       'Connection: Keep-Alive',
       '',
@@ -363,6 +366,8 @@ describe('a request that is taken as plain', () => {
         'x-forwarded-for': '10.0.0.1, 10.0.0.2',
         traceparent: undefined,
         tracestate: undefined,
+        'x-request-id': 'an id of the client',
+        'idempotency-key': undefined,
       },
       bodyStart: text.length - 3,
     });

@@ -72,7 +72,9 @@ describe('the public interface with the fast path before Node', () => {
   /** Status line and names, and the values that are the same for every answer of a kind. */
   const shapeOf = (text: string): readonly string[] => {
     const [head = ''] = text.split('\r\n\r\n', 1);
-    return head.split('\r\n').map((line) => line.replace(/^((?:Date|X-Service-[A-Za-z-]+|Content-Length): ).*/, '$1'));
+    return head
+      .split('\r\n')
+      .map((line) => line.replace(/^((?:Date|RateLimit|X-Service-[A-Za-z-]+|Content-Length): ).*/, '$1'));
   };
 
   const ANSWERS: readonly (readonly [string, number, NodeWay, string, string, string])[] = [

@@ -1,0 +1,58 @@
+// The header lines that show a rate limit: our own, and the fields RateLimit and RateLimit-Policy of the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers), which are structured fields (RFC 9651). Invariant: what is the same in every
+// response under a plan is written once, since nearly every response carries these lines.
+
+import { AUTHENTICATION_FAILURES, type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
+import type { RateDecision } from '../../front/limits/rate-limiter.ts';
+
+/** A string of a structured field (RFC 9651 section 3.3.3) of visible ASCII and spaces. */
+const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+
+export class RatePolicy {
+  /** In quotes in the headers, and as it is in the problem document of a refusal. */
+  readonly name: string;
+  /** Up to the number of requests left. */
+  readonly #start: string;
+  /** From after the reset to the number of requests left, which the two forms both show. */
+  readonly #middle: string;
+
+  constructor(
+    name: string,
+    { requests, windowSeconds }: { readonly requests: number; readonly windowSeconds: number },
+  ) {
+    this.name = name;
+    const item = quoted(name);
+    this.#start =
+      `RateLimit-Policy: ${item};q=${requests};w=${windowSeconds}\r\n` +
+      `X-Service-RateLimit-Limit: ${requests}\r\nX-Service-RateLimit-Remaining: `;
+    this.#middle = `\r\nRateLimit: ${item};r=`;
+  }
+
+  /** Header lines, each with its CRLF. */
+  linesOf({ remaining, resetSeconds }: RateDecision): string {
+    return `${this.#start}${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}${this.#middle}${remaining};t=${resetSeconds}\r\n`;
+  }
+}
+
+/** Names with a colon: no plan has such a name. */
+export const REVOCATION_POLICY = new RatePolicy('key:revocations', REVOCATION_RESERVE);
+export const FAILURE_POLICY_NAME = 'address:failures';
+
+/** Of an address that has failed too often: so rarely needed that it is made for each refusal. */
+export const failurePolicy = ({ limit }: RateDecision): RatePolicy =>
+  new RatePolicy(FAILURE_POLICY_NAME, { requests: limit, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
+
+/** The policies of plans, each made at its first use: as many as there are plans. */
+export class PlanPolicies {
+  readonly #policies = new Map<Plan, RatePolicy>();
+
+  /** Undefined: the plan has no limit. */
+  of(plan: Plan): RatePolicy | undefined {
+    const known = this.#policies.get(plan);
+    if (known !== undefined || plan.requests === undefined) return known;
+    const { name, requests, windowSeconds } = plan;
+    const policy = new RatePolicy(name, { requests, windowSeconds });
+    this.#policies.set(plan, policy);
+    return policy;
+  }
+}
