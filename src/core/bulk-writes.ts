@@ -113,15 +113,18 @@ function refuseTooMany(grants: number, revocations: number, conditions: number):
   }
 }
 
-function refuseRepeated(write: BulkWrite): void {
-  const places = new Map<string, string>();
-  for (const list of ['grants', 'revocations'] as const) {
-    for (const [index, tuple] of write[list].entries()) {
-      const place = `${list}[${index}]`;
-      const first = places.get(tupleKey(tuple));
-      if (first !== undefined) throw invalid(`"${first}" and "${place}" name the same tuple; a call changes it once.`);
-      places.set(tupleKey(tuple), place);
+function refuseRepeated({ grants, revocations }: BulkWrite): void {
+  const tuples = [...grants, ...revocations];
+  const placeOf = (index: number): string =>
+    index < grants.length ? `grants[${index}]` : `revocations[${index - grants.length}]`;
+  const found = new Map<string, number>();
+  for (const [index, tuple] of tuples.entries()) {
+    const key = tupleKey(tuple);
+    const first = found.get(key);
+    if (first !== undefined) {
+      throw invalid(`"${placeOf(first)}" and "${placeOf(index)}" name the same tuple; a call changes it once.`);
     }
+    found.set(key, index);
   }
 }
 

@@ -148,8 +148,8 @@ export function timeOfId(id: string): number | undefined {
   // Two bits of padding, then the 48 bits of the time.
   let timeMs = 0;
   for (let index = start; index < start + 10; index += 1) {
-    const value = decodeTable.get(id[index] ?? '');
-    if (value === undefined) return undefined;
+    const value = BITS[id.charCodeAt(index)] ?? 255;
+    if (value > 31) return undefined;
     timeMs = timeMs * 32 + value;
   }
   return timeMs;

@@ -99,6 +99,20 @@ function describe(change: Change): string {
   }
 }
 
+/** How many rows `deriveState` derives from the change. */
+export function countStateRows(change: Change): number {
+  switch (change.kind) {
+    case 'grant-created':
+      return 2 + (change.newSubject ? 1 : 0) + (change.grant.expiresAtMs === undefined ? 0 : 1);
+    case 'grant-updated':
+      return change.grant.expiresAtMs === undefined ? 2 : 3;
+    case 'rules-updated':
+      return 3;
+    default:
+      return 2;
+  }
+}
+
 function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
   const { tenantId } = origin;
   const { stamp } = position;

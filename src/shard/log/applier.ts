@@ -1,6 +1,8 @@
 // The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, reports
 // confirmed entries to memory, and moves the checkpoint, never past what is confirmed. It retries a failed batch until
 // it succeeds: state writes are stamped, so a repeat changes nothing. Its backlog is bounded: if it lags, writes wait.
+// The backlog consists of entries; their rows are derived when they are written. Rows would be several times as large,
+// and would outlive several collections of garbage.
 //
 // The grant counts that a batch changed are written once, with its last entry. No checkpoint precedes them, so a stored
 // count is never behind the checkpoint. The first count of a tenant is written before its first row by object.
@@ -13,7 +15,7 @@ import { backoffMs } from '../../core/async/backoff.ts';
 import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
-import { deriveState } from '../log-changes.ts';
+import { countStateRows, deriveState } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 import type { CommittedEntry } from './appender-ports.ts';
@@ -26,7 +28,10 @@ const WRITES_PER_CALL = 4000;
 const BYTES_PER_CALL = 16 * 1024 * 1024;
 /** Backlog of rows at which writes to the slot wait. All slots together also have a bound in bytes. */
 const LAG_WRITES_MAX = 40_000;
-/** Memory of a row with its part of the overlay, without the strings of its grant. */
+/**
+ * At most the memory of a row's part of its entry and of the overlay, and of the row itself while it is written,
+ * without the strings of its grant.
+ */
 const ROW_BYTES = 500;
 /** Each character occurs in the change and in the row of the audit log. */
 const BYTES_PER_CHARACTER = 4;
@@ -48,17 +53,19 @@ export interface ApplierPorts {
   readonly window: Pick<IdempotencyWindow, 'from' | 'emptyInMs'>;
   /** Bytes held by the backlogs of all slots. */
   readonly backlog: HeldBytes;
-  /** The state tables now contain these rows, committed at `seq`. */
-  readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
+  /** The state tables now contain the changes of these tenants up to `seq`. */
+  readonly confirm: (tenants: ReadonlySet<TenantId>, seq: number) => void;
+  /** That many rows were written. */
+  readonly wrote: (rows: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
 type CheckpointAtEntry = Omit<Required<Checkpoint>, 'windowFrom'>;
 
 interface Pending {
-  readonly seq: number;
+  readonly entry: CommittedEntry;
   readonly checkpoint: CheckpointAtEntry;
-  readonly writes: readonly StateWrite[];
+  readonly rows: number;
   readonly counts: readonly GrantCountWrite[];
   readonly countsFirst: boolean;
   readonly bytes: number;
@@ -69,7 +76,7 @@ export class Applier {
   readonly #slot: number;
   readonly #countedFrom: number;
   readonly #pending: Pending[] = [];
-  #pendingWrites = 0;
+  #pendingRows = 0;
   #progressAtMs = 0;
   #running = false;
   #closed = false;
@@ -112,7 +119,7 @@ export class Applier {
   }
 
   get hasCapacity(): boolean {
-    return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasCapacity;
+    return this.#pendingRows < LAG_WRITES_MAX && this.#ports.backlog.hasCapacity;
   }
 
   /** Resolves when the backlog is within its bounds, or the tenure has ended. */
@@ -132,23 +139,20 @@ export class Applier {
   /** Entries come in log order, each with the grant counts that it changed. `countsFirst`: they precede its rows. */
   add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = [], countsFirst = false): void {
     if (this.#closed) return;
-    let index = 0;
-    const writes: StateWrite[] = [];
+    let rows = 0;
     let characters = 0;
-    for (const operation of entry.operations) {
-      for (const change of operation.changes) {
+    for (const { changes } of entry.operations) {
+      for (const change of changes) {
         if ('grant' in change) characters += change.grant.subject.length + change.grant.object.length;
         else if (change.kind === 'rules-updated') characters += change.rules.length + change.former.length;
-        const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
-        writes.push(...deriveState(change, operation, position));
-        index += 1;
+        rows += countStateRows(change);
       }
     }
     const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
     if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
-    const bytes = ROW_BYTES * writes.length + BYTES_PER_CHARACTER * characters;
-    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts, countsFirst, bytes });
-    this.#pendingWrites += writes.length;
+    const bytes = ROW_BYTES * rows + BYTES_PER_CHARACTER * characters;
+    this.#pending.push({ entry, checkpoint, rows, counts, countsFirst, bytes });
+    this.#pendingRows += rows;
     this.#ports.backlog.add(bytes);
     if (this.#isUrgent) this.#endGathering?.();
     if (this.#running) return;
@@ -157,7 +161,7 @@ export class Applier {
   }
 
   get #isUrgent(): boolean {
-    if (this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL) return true;
+    if (this.#closed || this.#waiters.length > 0 || this.#pendingRows >= WRITES_PER_CALL) return true;
     return !this.#ports.backlog.hasCapacity;
   }
 
@@ -172,7 +176,7 @@ export class Applier {
 
   /** Resolves when everything added so far is applied and behind the checkpoint, or the tenure has ended. */
   async flush(): Promise<void> {
-    const { seq } = this.#pending.at(-1) ?? this.#applied;
+    const seq = this.#pending.at(-1)?.entry.seq ?? this.#applied.seq;
     await this.applied(seq);
     while (!this.#closed) {
       await this.#writeCheckpoint();
@@ -197,19 +201,16 @@ export class Applier {
     while (this.#pending.length > 0 && !this.#closed) {
       await this.#gather();
       if (this.#closed) break;
-      const { taken, writes, counts, countsFirst } = this.#take();
-      if (countsFirst && !(await this.#write(counts))) break;
-      if (!(await this.#write([...writes, ...counts]))) break;
-      const last = this.#pending[taken - 1];
+      const { taken, rows, counts, countsFirst } = this.#take();
+      const last = taken.at(-1);
       assert(last !== undefined, 'at least one entry was taken');
-      let bytes = 0;
-      for (const confirmed of this.#pending.splice(0, taken)) {
-        this.#ports.confirm(confirmed.writes, confirmed.seq);
-        bytes += confirmed.bytes;
-      }
-      this.#ports.backlog.add(-bytes);
-      this.#ports.confirm(counts, last.seq);
-      this.#pendingWrites -= writes.length;
+      if (countsFirst && !(await this.#write(counts))) break;
+      if (!(await this.#write([...this.#rowsOf(taken), ...counts]))) break;
+      this.#pending.splice(0, taken.length);
+      this.#ports.wrote(rows + counts.length);
+      this.#ports.confirm(tenantsIn(taken), last.entry.seq);
+      this.#ports.backlog.add(-taken.reduce((bytes, pending) => bytes + pending.bytes, 0));
+      this.#pendingRows -= rows;
       this.#progressAtMs = this.#ports.clock.monotonicMs();
       this.#applied = last.checkpoint;
       this.#wake();
@@ -231,21 +232,36 @@ export class Applier {
     this.#endGathering = undefined;
   }
 
-  #take(): { taken: number; writes: StateWrite[]; counts: GrantCountWrite[]; countsFirst: boolean } {
-    const writes: StateWrite[] = [];
+  /** The next entries, and the counts after them. */
+  #take(): { taken: readonly Pending[]; rows: number; counts: readonly GrantCountWrite[]; countsFirst: boolean } {
+    const taken: Pending[] = [];
     const counts = new Map<TenantId, GrantCountWrite>();
-    let taken = 0;
+    let rows = 0;
     let bytes = 0;
-    let countsFirst = false;
     for (const pending of this.#pending) {
       bytes += pending.bytes;
-      if (taken > 0 && (writes.length + pending.writes.length > WRITES_PER_CALL || bytes > BYTES_PER_CALL)) break;
-      writes.push(...pending.writes);
+      if (taken.length > 0 && (rows + pending.rows > WRITES_PER_CALL || bytes > BYTES_PER_CALL)) break;
+      rows += pending.rows;
+      taken.push(pending);
       for (const count of pending.counts) counts.set(count.row.tenantId, count);
-      taken += 1;
-      countsFirst ||= pending.countsFirst;
     }
-    return { taken, writes, counts: [...counts.values()], countsFirst };
+    const countsFirst = taken.some((pending) => pending.countsFirst);
+    return { taken, rows, counts: [...counts.values()], countsFirst };
+  }
+
+  #rowsOf(taken: readonly Pending[]): StateWrite[] {
+    const writes: StateWrite[] = [];
+    for (const { entry } of taken) {
+      let index = 0;
+      for (const operation of entry.operations) {
+        for (const change of operation.changes) {
+          const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
+          for (const row of deriveState(change, operation, position)) writes.push(row);
+          index += 1;
+        }
+      }
+    }
+    return writes;
   }
 
   async #write(writes: readonly StateWrite[]): Promise<boolean> {
@@ -266,7 +282,7 @@ export class Applier {
     const ready = this.#waiters.filter((waiter) => waiter.seq <= seq);
     this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
     for (const { resolve } of ready) resolve();
-    if (this.#pendingWrites >= LAG_WRITES_MAX) return;
+    if (this.#pendingRows >= LAG_WRITES_MAX) return;
     const waiting = this.#capacityWaiters;
     this.#capacityWaiters = [];
     for (const resolve of waiting) resolve();
@@ -315,6 +331,9 @@ export class Applier {
     }
   }
 }
+
+const tenantsIn = (taken: readonly Pending[]): ReadonlySet<TenantId> =>
+  new Set(taken.flatMap(({ entry }) => entry.operations.map(({ tenantId }) => tenantId)));
 
 function isLater(checkpoint: Required<Checkpoint>, than: Required<Checkpoint>): boolean {
   return checkpoint.seq > than.seq || (checkpoint.seq === than.seq && checkpoint.windowFrom > than.windowFrom);

@@ -9,7 +9,7 @@ import { assert } from '../../core/assert.ts';
 import { delay } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { GrantCountWrite, SlotRow, Stamp, StateWrite } from '../../store/store.ts';
+import type { GrantCountWrite, SlotRow, Stamp } from '../../store/store.ts';
 import { endsGrant } from '../log-changes.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
@@ -274,10 +274,10 @@ export class Tenure {
         clock,
         window,
         backlog: this.#held.backlog,
-        confirm: (writes, seq) => {
-          observeState({ rows: writes.length });
-          this.#confirm(writes, seq);
+        confirm: (tenants, seq) => {
+          for (const tenantId of tenants) this.tenants.get(tenantId)?.confirm(seq);
         },
+        wrote: (rows) => observeState({ rows }),
         failed: (error) => observeState({ error }),
       },
       this.slot,
@@ -379,18 +379,6 @@ export class Tenure {
   #expect(memory: TenantMemory, expiresAtMs: number): void {
     memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? expiresAtMs, expiresAtMs);
     this.expiring.add(memory);
-  }
-
-  #confirm(writes: readonly StateWrite[], seq: number): void {
-    let last: TenantId | undefined;
-    for (const write of writes) {
-      // Its rows were confirmed with their entries.
-      if (write.kind === 'grant-count') continue;
-      const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
-      // The rows of one operation are adjacent.
-      if (tenantId !== last) this.tenants.get(tenantId)?.confirm(seq);
-      last = tenantId;
-    }
   }
 
   #addTenant(tenant: Tenant): void {

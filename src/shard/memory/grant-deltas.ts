@@ -22,9 +22,17 @@ const tupleKey = (relation: number, counterpart: string): string => `${relation}
 /** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
+/** Of one entity, by tuple. A single change stands for itself: in a bulk write most objects have no more. */
+type Changes = TupleChange | Map<string, TupleChange>;
+
+const keyOf = ({ relation, counterpart }: TupleChange): string => tupleKey(relation, counterpart);
+
+const isTuple = (change: TupleChange, relation: number, counterpart: string): boolean =>
+  change.relation === relation && change.counterpart === counterpart;
+
 interface Generation {
-  /** By entity and tuple; only the last commit to a tuple is kept. */
-  readonly changes: Map<string, Map<string, TupleChange>>;
+  /** By entity; only the last commit to a tuple is kept. */
+  readonly changes: Map<string, Changes>;
   count: number;
   lastSeq: number;
   /** The following generation. */
@@ -49,19 +57,22 @@ export class GrantDelta {
   /** The number of changes to examine; at least the number of changed tuples. */
   get size(): number {
     let size = 0;
-    for (const changes of this.#generations()) size += changes.size;
+    for (const changes of this.#generations()) size += changes instanceof Map ? changes.size : 1;
     return size;
   }
 
   /** The state of changed tuples after `drafted`, which overrides what the store returned. */
   changes(drafted: Iterable<TupleChange> = []): EntityChanges {
     const merged = new Map<string, TupleChange>();
-    for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
-    for (const change of drafted) merged.set(tupleKey(change.relation, change.counterpart), change);
+    for (const changes of this.#generations()) {
+      if (!(changes instanceof Map)) merged.set(keyOf(changes), changes);
+      else for (const [key, change] of changes) merged.set(key, change);
+    }
+    for (const change of drafted) merged.set(keyOf(change), change);
     return new EntityChanges(merged);
   }
 
-  *#generations(): Generator<ReadonlyMap<string, TupleChange>> {
+  *#generations(): Generator<Changes> {
     for (let generation: Generation | undefined = this.#first; generation !== undefined; generation = generation.next) {
       const changes = generation.changes.get(this.#entity);
       if (changes !== undefined) yield changes;
@@ -102,10 +113,17 @@ export class GrantDeltas {
     if (newest === undefined || newest.count >= GENERATION_CHANGES) newest = this.#begin(newest);
     newest.count += 1;
     newest.lastSeq = seq;
-    const key = tupleKey(change.relation, change.counterpart);
     const changes = newest.changes.get(entity);
-    if (changes === undefined) newest.changes.set(entity, new Map([[key, change]]));
-    else changes.set(key, change);
+    if (changes instanceof Map) {
+      changes.set(keyOf(change), change);
+    } else if (changes === undefined || isTuple(changes, change.relation, change.counterpart)) {
+      newest.changes.set(entity, change);
+    } else {
+      const both = new Map<string, TupleChange>();
+      both.set(keyOf(changes), changes);
+      both.set(keyOf(change), change);
+      newest.changes.set(entity, both);
+    }
   }
 
   #begin(former: Generation | undefined): Generation {
@@ -132,8 +150,13 @@ export class GrantDeltas {
   /** The unconfirmed commit to the tuple, if there is one. */
   find(entity: string, relation: number, counterpart: string): TupleChange | undefined {
     for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
-      const change = this.#generations[index]?.changes.get(entity)?.get(tupleKey(relation, counterpart));
-      if (change !== undefined) return change;
+      const changes = this.#generations[index]?.changes.get(entity);
+      if (changes instanceof Map) {
+        const change = changes.get(tupleKey(relation, counterpart));
+        if (change !== undefined) return change;
+      } else if (changes !== undefined && isTuple(changes, relation, counterpart)) {
+        return changes;
+      }
     }
     return undefined;
   }

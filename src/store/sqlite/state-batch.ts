@@ -10,7 +10,8 @@ import type { StateBatch, Value } from './messages.ts';
 
 function addGrant(values: Value[], write: GrantWrite | ObjectGrantWrite): void {
   values.push(write.tenantId, write.subject, write.relation, write.object);
-  values.push(...grantColumnValues(write), write.tombstone ? 1 : 0, write.stamp);
+  for (const value of grantColumnValues(write)) values.push(value);
+  values.push(write.tombstone ? 1 : 0, write.stamp);
 }
 
 function addWrite(batch: StateBatch, write: StateWrite): void {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deriveState, monthOf } from '../../../src/shard/log-changes.ts';
+import { type Change, countStateRows, deriveState, monthOf } from '../../../src/shard/log-changes.ts';
 import { ids, SLOT, tuple } from './tools.ts';
 
 const origin = { tenantId: ids.create('ten'), actor: 'key_1', requestId: 'req_1', atMs: 1 };
@@ -41,5 +41,30 @@ test('the audit log never tells the hash of a key', () => {
     const [row, auditLog] = deriveState({ kind, key }, origin, position);
     assert.ok(row?.kind === 'key' && row.tombstone === (kind === 'key-revoked'));
     assert.ok(auditLog?.kind === 'audit-log' && !auditLog.row.change.includes('secret'));
+  }
+});
+
+test('the rows of a change are counted without deriving them', () => {
+  const key = { keyId: ids.create('key'), name: 'ci', scopes: 5, createdAtMs: 1, expiresAtMs: undefined, hash: 'h' };
+  const tenant = { tenantId: origin.tenantId, name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+  const expiring = { ...grant, expiresAtMs: 2 };
+  const changes: readonly Change[] = [
+    ...[grant, expiring].flatMap((each): Change[] => [
+      { kind: 'grant-created', grant: each, newSubject: true },
+      { kind: 'grant-created', grant: each, newSubject: false },
+      { kind: 'grant-updated', grant: each },
+      { kind: 'grant-revoked', grant: each },
+      { kind: 'grant-expired', grant: each },
+    ]),
+    { kind: 'namespace-created', name: 'doc', createdAtMs: 1 },
+    { kind: 'key-created', key },
+    { kind: 'key-revoked', key },
+    { kind: 'tenant-created', tenant },
+    { kind: 'tenant-updated', tenant },
+    { kind: 'rules-updated', tenant, rules: '{}', former: '{}' },
+  ];
+  const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
+  for (const change of changes) {
+    assert.equal(countStateRows(change), deriveState(change, origin, position).length, JSON.stringify(change));
   }
 });

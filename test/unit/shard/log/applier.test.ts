@@ -48,6 +48,7 @@ class Bench {
       window: this.#window,
       backlog: this.writes.hold('backlog'),
       confirm: () => {},
+      wrote: () => {},
       failed: (error: unknown) => assert.ok(this.failing || this.stateCallsLeft === 0, String(error)),
     };
     this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, countedFrom: 1, windowFrom: 1 });

@@ -79,3 +79,16 @@ test('the last commit to a tuple counts, over any number of commits and confirma
   deltas.confirm(5000);
   assert.equal(deltas.unconfirmed, 0);
 });
+
+test('a single change of an entity, and one that replaces it, are found as those of many are', () => {
+  const deltas = new GrantDeltas();
+  deltas.commit('doc:1', change('user:a', 'g1'), 1);
+  assert.equal(deltas.find('doc:1', 6, 'user:a')?.facts?.grantId, 'g1');
+  assert.equal(deltas.find('doc:1', 6, 'user:b'), undefined);
+  deltas.commit('doc:1', change('user:a', null), 2);
+  assert.deepEqual([...deltas.open('doc:1').changes()], [change('user:a', null)]);
+  assert.equal(deltas.open('doc:1').size, 1);
+  deltas.commit('doc:1', change('user:b', 'g2'), 3);
+  assert.deepEqual([...deltas.open('doc:1').changes()], [change('user:a', null), change('user:b', 'g2')]);
+  assert.equal(deltas.find('doc:1', 6, 'user:a')?.facts, null);
+});
