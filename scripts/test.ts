@@ -31,7 +31,7 @@ ${rows(STEPS)}
 Suites (folders of test/):
 ${rows(SUITES.filter(({ runs }) => runs !== 'asked'))}
 
-Suites that run only when you name them; "slow" names both slow ones:
+Suites that run only when you name them; "slow" names all slow ones:
 ${rows(SUITES.filter(({ runs }) => runs === 'asked'))}
 
   --changed        the tests that import what you changed since the branch left main; suites that start the whole

@@ -1,0 +1,73 @@
+// Faults of grantd, as rules or changes that it gets wrong: what the comparison must find.
+
+import type { Rule, RuleElement } from '../../src/rules/rule-set.ts';
+import type { Peer } from './peers/peer.ts';
+import type { Change } from './question.ts';
+import type { World } from './universe.ts';
+
+export interface Mutation {
+  readonly name: string;
+  readonly what: string;
+  readonly world?: (world: World) => World;
+  readonly changes?: (changes: readonly Change[]) => readonly Change[];
+}
+
+const withRules = (world: World, change: (rule: Rule) => Rule): World => ({
+  ...world,
+  ruleSet: { ...world.ruleSet, rules: world.ruleSet.rules.map(change) },
+});
+
+const withElements = (world: World, change: (element: RuleElement) => RuleElement): World =>
+  withRules(world, (rule) => ({ ...rule, anyOf: rule.anyOf.map(change) }));
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'element-lost',
+    what: 'the last of several elements of a rule does not count',
+    world: (world) =>
+      withRules(world, (rule) => (rule.anyOf.length > 1 ? { ...rule, anyOf: rule.anyOf.slice(0, -1) } : rule)),
+  },
+  {
+    name: 'parent-confused',
+    what: '"from parent" follows the owner as well',
+    world: (world) =>
+      withRules(world, (rule) => ({
+        ...rule,
+        anyOf: rule.anyOf.flatMap((element): RuleElement[] =>
+          element.from === 'parent' ? [element, { ...element, from: 'owner' }] : [element],
+        ),
+      })),
+  },
+  {
+    name: 'name-confused',
+    what: 'an editor is taken for an owner',
+    world: (world) =>
+      withElements(world, (element) => (element.name === 'owner' ? { ...element, name: 'editor' } : element)),
+  },
+  {
+    name: 'groups-ignored',
+    what: 'groups are plain subjects',
+    world: (world) => ({ ...world, ruleSet: { ...world.ruleSet, groups: false } }),
+  },
+  {
+    name: 'public-ignored',
+    what: 'grants to everybody do not count',
+    world: (world) => ({ ...world, ruleSet: { ...world.ruleSet, public: [] } }),
+  },
+  {
+    name: 'revocations-lost',
+    what: 'what is revoked stays granted',
+    changes: (changes) => changes.filter(({ revoke }) => !revoke),
+  },
+];
+
+/** The system with the fault. */
+export function withMutation(peer: Peer, { world, changes }: Mutation): Peer {
+  return {
+    name: peer.name,
+    begin: (given) => peer.begin(world?.(given) ?? given),
+    write: (given) => peer.write(changes?.(given) ?? given),
+    answer: (question) => peer.answer(question),
+    stop: () => peer.stop(),
+  };
+}

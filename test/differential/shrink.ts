@@ -1,0 +1,148 @@
+// Makes a situation in which two systems differ as small as possible: fewer states, fewer grants, fewer and shorter
+// rules. What is left still differs, and is a world that all systems can express.
+
+import type { RuleSet } from '../../src/rules/rule-set.ts';
+import { differsStill, type Situation } from './compare.ts';
+import type { Peer } from './peers/peer.ts';
+import type { Change } from './question.ts';
+import { expressibleOf, isGrantable, namesOn, namespaceOf, type World } from './universe.ts';
+
+/** Of situations: each is brought about on two systems. */
+const ATTEMPTS_MAX = 600;
+
+const keyOf = ({ subject, relation, object }: Change): string => `${subject} ${relation} ${object}`;
+
+/** What the changes come to, as one write. */
+function summed(changes: readonly (readonly Change[])[]): readonly Change[] {
+  const grants = new Map<string, Change>();
+  for (const change of changes.flat()) {
+    if (change.revoke) grants.delete(keyOf(change));
+    else grants.set(keyOf(change), change);
+  }
+  return [...grants.values()];
+}
+
+/** Without changes that the world does not allow, or that change nothing. */
+function effective(world: World, changes: readonly (readonly Change[])[]): readonly (readonly Change[])[] {
+  const there = new Set<string>();
+  const kept = changes.map((part) =>
+    part.filter((change) => {
+      const { subject, relation, object, revoke } = change;
+      if (!isGrantable(world, subject, relation, object) || there.has(keyOf(change)) !== revoke) return false;
+      if (revoke) there.delete(keyOf(change));
+      else there.add(keyOf(change));
+      return true;
+    }),
+  );
+  return kept.filter((part) => part.length > 0);
+}
+
+/** Whether all names of the question still have a meaning in the world. */
+function canBeAsked({ world, question }: Situation): boolean {
+  const hasName = (entity: string, name: string | undefined): boolean =>
+    name === undefined || (world.ruleSet.groups && namesOn(world, namespaceOf(entity)).includes(name));
+  const [subject = '', group] = question.kind === 'subjects' ? [] : question.subject.split('#');
+  const object = question.kind === 'objects' ? `${question.namespace}:` : question.object;
+  return (
+    namesOn(world, namespaceOf(object)).includes(question.relation) &&
+    hasName(subject, group) &&
+    (question.kind !== 'subjects' || hasName(`${question.namespace}:`, question.name))
+  );
+}
+
+/** Rule sets with something less, the shortest first. */
+function* smallerRules(ruleSet: RuleSet): Generator<RuleSet> {
+  const { rules } = ruleSet;
+  yield { ...ruleSet, rules: [] };
+  for (const rule of rules) yield { ...ruleSet, rules: rules.filter((each) => each !== rule) };
+  for (const rule of rules) {
+    for (const element of rule.anyOf) {
+      const anyOf = rule.anyOf.filter((each) => each !== element);
+      yield { ...ruleSet, rules: rules.map((each) => (each === rule ? { ...rule, anyOf } : each)) };
+    }
+  }
+  if (ruleSet.groups) yield { ...ruleSet, groups: false };
+  for (const namespace of ruleSet.public) {
+    yield { ...ruleSet, public: ruleSet.public.filter((each) => each !== namespace) };
+  }
+}
+
+/** Changes with something less: halves first, single ones last. */
+function* smallerChanges(changes: readonly (readonly Change[])[]): Generator<readonly (readonly Change[])[]> {
+  const total = changes.flat().length;
+  for (let size = Math.ceil(total / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let start = 0; start < total; start += size) {
+      let index = 0;
+      yield changes.map((part) =>
+        part.filter(() => {
+          index += 1;
+          return index <= start || index > start + size;
+        }),
+      );
+    }
+  }
+}
+
+/** Relations that nothing is granted any more, and kinds of subjects that none of the grants has. */
+function* smallerGrantable({ world, changes }: Situation): Generator<World> {
+  const used = (relation: string, namespace: string): readonly string[] =>
+    changes
+      .flat()
+      .filter((change) => change.relation === relation && namespaceOf(change.object) === namespace)
+      .map(({ subject }) => subject);
+  const { grantable } = world;
+  yield { ...world, grantable: grantable.filter((each) => used(each.relation, each.namespace).length > 0) };
+  yield {
+    ...world,
+    grantable: grantable.map((each) => {
+      const subjects = used(each.relation, each.namespace);
+      const kept = each.entities.filter((namespace) => subjects.some((subject) => namespaceOf(subject) === namespace));
+      return {
+        ...each,
+        entities: kept.length === 0 ? each.entities.slice(0, 1) : kept,
+        everyone: each.everyone.filter((namespace) => subjects.includes(`${namespace}:*`)),
+        groups: each.groups.filter(({ namespace, name }) =>
+          subjects.some((subject) => namespaceOf(subject) === namespace && subject.endsWith(`#${name}`)),
+        ),
+      };
+    }),
+  };
+  for (const one of grantable) yield { ...world, grantable: grantable.filter((each) => each !== one) };
+}
+
+function* smaller(situation: Situation): Generator<Situation> {
+  const { world, changes } = situation;
+  if (changes.length > 1) yield { ...situation, changes: [summed(changes)] };
+  for (const fewer of smallerChanges(changes)) yield { ...situation, changes: fewer };
+  for (const ruleSet of smallerRules(world.ruleSet)) yield { ...situation, world: { ...world, ruleSet } };
+  for (const less of smallerGrantable(situation)) yield { ...situation, world: less };
+}
+
+function normalised(situation: Situation): Situation {
+  const world = expressibleOf(situation.world);
+  return { ...situation, world, changes: effective(world, situation.changes) };
+}
+
+const sizeOf = ({ world, changes }: Situation): number => JSON.stringify([world, changes]).length;
+
+/** Undefined if it does not differ again when it is brought about anew. */
+export async function shrink(own: Peer, peer: Peer, found: Situation): Promise<Situation | undefined> {
+  const { world, changes, question } = found;
+  let smallest: Situation = { world, changes, question };
+  if (!(await differsStill(own, peer, smallest))) return undefined;
+  let attempts = 0;
+  for (let hasShrunk = true; hasShrunk && attempts < ATTEMPTS_MAX; ) {
+    hasShrunk = false;
+    for (const each of smaller(smallest)) {
+      const candidate = normalised(each);
+      if (sizeOf(candidate) >= sizeOf(smallest) || !canBeAsked(candidate)) continue;
+      attempts += 1;
+      if (attempts > ATTEMPTS_MAX) break;
+      if (!(await differsStill(own, peer, candidate))) continue;
+      smallest = candidate;
+      hasShrunk = true;
+      break;
+    }
+  }
+  return smallest;
+}
