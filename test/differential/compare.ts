@@ -90,10 +90,11 @@ async function compareQuestions(
 /** One case on all systems. `tallies`: by the name of the peer. */
 export async function compareCase(
   own: Peer,
-  peers: readonly Peer[],
-  { world, steps }: Case,
+  all: readonly Peer[],
+  { profile, world, steps }: Case,
   tallies: ReadonlyMap<string, Tally>,
 ): Promise<Difference | undefined> {
+  const peers = all.filter(({ standsTangles }) => standsTangles || profile !== 'tangled');
   const systems = [own, ...peers];
   for (const system of systems) await system.begin(world);
   const changes: (readonly Change[])[] = [];

@@ -65,6 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
 export function withMutation(peer: Peer, { world, changes }: Mutation): Peer {
   return {
     name: peer.name,
+    standsTangles: peer.standsTangles,
     begin: (given) => peer.begin(world?.(given) ?? given),
     write: (given) => peer.write(changes?.(given) ?? given),
     answer: (question) => peer.answer(question),

@@ -20,6 +20,7 @@ const tupleOf = ({ subject, relation, object }: Change) => ({ subject, relation,
 
 export class GrantdPeer implements Peer {
   readonly name = 'grantd';
+  readonly standsTangles = true;
   readonly #service: HttpService;
   #key = '';
 

@@ -10,6 +10,7 @@ const keyOf = ({ subject, relation, object }: NaiveGrant): string => `${subject}
 
 export class NaivePeer implements Peer {
   readonly name = 'the definition';
+  readonly standsTangles = true;
   #world: World | undefined;
   readonly #grants = new Map<string, NaiveGrant>();
   readonly #held = new Map<string, ReadonlySet<string>>();

@@ -39,6 +39,7 @@ function textOf({ object, userset, wildcard }: User): string {
 
 export class OpenfgaPeer implements Peer {
   readonly name = 'openfga';
+  readonly standsTangles = true;
   readonly #url: string;
   readonly #parts: AsyncDisposableStack;
   #world: World | undefined;

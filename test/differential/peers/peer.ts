@@ -5,6 +5,8 @@ import type { World } from '../universe.ts';
 
 export interface Peer {
   readonly name: string;
+  /** Whether it answers, or refuses at once, where grants form many cycles. */
+  readonly standsTangles: boolean;
   /** A new world without grants. */
   begin(world: World): Promise<void>;
   /** Each change alters something: nothing is granted twice, or revoked that is not granted. */

@@ -17,7 +17,9 @@ import { spicedbRelation, spicedbSchema } from './spicedb-schema.ts';
 const START_SECONDS_MAX = 120;
 const KEY = 'the-key-of-the-differential-test';
 const CONSISTENCY = { consistency: { fullyConsistent: true } };
-/** Where grants form cycles, it may visit them in all orders until it reaches its limit of depth, which takes forever. */
+/** Of address space: lists over cycles of grants could otherwise take all memory of the machine. */
+const MEMORY_BYTES_MAX = 4 * 1024 ** 3;
+/** It goes round in cycles of grants until it reaches its limit of depth: if there are several, that takes forever. */
 const ASK_MS_MAX = 10_000;
 const TOO_LATE: Limited = { limit: 'no answer in 10 s' };
 const SETTINGS: readonly string[] = [
@@ -48,6 +50,7 @@ const isDepthError = (text: string): boolean => /maximum depth|max depth/i.test(
 
 export class SpicedbPeer implements Peer {
   readonly name = 'spicedb';
+  readonly standsTangles = false;
   readonly #url: string;
   readonly #parts: AsyncDisposableStack;
   #world: World | undefined;
@@ -60,7 +63,7 @@ export class SpicedbPeer implements Peer {
     const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
     const server = new BackgroundProcess({
       name: 'spicedb',
-      command: [program, 'serve', ...addresses, ...SETTINGS],
+      command: ['prlimit', `--as=${MEMORY_BYTES_MAX}`, program, 'serve', ...addresses, ...SETTINGS],
       logFile: join(directory, 'spicedb.log'),
     });
     parts.defer(() => server.stop());
@@ -86,11 +89,8 @@ export class SpicedbPeer implements Peer {
   /** Undefined: there was no answer in time. */
   async #ask(path: string, body: object): Promise<JsonAnswer | undefined> {
     try {
-      return await post(
-        `${this.#url}/v1/permissions/${path}`,
-        { ...CONSISTENCY, ...body },
-        { key: KEY, boundMs: ASK_MS_MAX },
-      );
+      const url = `${this.#url}/v1/permissions/${path}`;
+      return await post(url, { ...CONSISTENCY, ...body }, { key: KEY, boundMs: ASK_MS_MAX });
     } catch (error) {
       if (error instanceof NoAnswer) return undefined;
       throw error;
