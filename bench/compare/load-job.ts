@@ -6,9 +6,9 @@ export type Product = 'grantd' | 'echo' | 'openfga' | 'spicedb';
 export type Operation = 'load' | 'check' | 'batch' | 'list' | 'subjects' | 'write';
 /**
  * `wide`: subjects with ten objects, and a hundred subjects on each object. `deep`: a thousand objects, and two
- * subjects.
+ * subjects. `ruled`: what follows from rules, through groups and folders.
  */
-export type Shape = 'wide' | 'deep';
+export type Shape = 'wide' | 'deep' | 'ruled';
 
 /** Where a system is reached, and what requests to it must carry. */
 export interface Access {

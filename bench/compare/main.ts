@@ -8,11 +8,20 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { describeMachine, renderMachine } from '../report.ts';
 import { removeDirectory } from '../server/grantd-process.ts';
+import type { LoadResult, Shape } from './load-job.ts';
 import { LoadProgram, NoAnswer } from './load-program.ts';
-import { type MeasureContext, Measurement, type Pace, type Series, TASKS, type TaskName } from './measurement.ts';
+import {
+  type MeasureContext,
+  Measurement,
+  type Pace,
+  type Series,
+  TASKS,
+  type Task,
+  type TaskName,
+} from './measurement.ts';
 import { type Loaded, renderSize, type SizeReport, toJson } from './report.ts';
 import { createStarters, SYSTEM_NAMES, type SystemName } from './starters.ts';
-import type { System, SystemContext } from './systems/system.ts';
+import type { BulkLoad, System, SystemContext } from './systems/system.ts';
 import { installTool } from './tools.ts';
 
 const PACE: Pace = {
@@ -46,6 +55,9 @@ const QUICK_SYSTEMS: readonly SystemName[] = [
 ];
 /** More than any measurement writes. */
 const NEW_GRANTS_PER_JOB = 1_000_000;
+
+const ALL_TASKS = Object.keys(TASKS) as readonly TaskName[];
+const isRuled = ({ shape }: Task): boolean => shape === 'ruled';
 
 interface Options {
   readonly quick: boolean;
@@ -81,7 +93,7 @@ function parseGrants(text: string, before: readonly number[] | undefined): reado
 }
 
 class Comparison {
-  readonly #load: LoadProgram;
+  readonly #program: LoadProgram;
   readonly #options: Options;
   readonly #context: SystemContext;
   readonly #directories: string[] = [];
@@ -90,7 +102,7 @@ class Comparison {
   #ended: Promise<void> | undefined;
 
   constructor(load: LoadProgram, options: Options) {
-    this.#load = load;
+    this.#program = load;
     this.#options = options;
     this.#context = {
       searchPath: process.env.PATH ?? '',
@@ -126,7 +138,7 @@ class Comparison {
       loaded.push(outcome);
     }
     const context: MeasureContext = {
-      load: this.#load,
+      load: this.#program,
       grants,
       pace,
       takeNewGrants: () => {
@@ -145,29 +157,37 @@ class Comparison {
     return { grants, loaded, results };
   }
 
-  /** Loads the grants with the system's own bulk write, within its time limit. */
+  /** Loads the grants of the measured tasks with the system's own bulk write, within its time limit. */
   async #fill(system: System, grants: number): Promise<Loaded> {
-    const { bulk, processes, product, grantsMax = grants } = system;
+    const { bulk, grantsMax = grants } = system;
     if (bulk === undefined) return { system };
     if (grants > grantsMax) return { system, out: `it is measured with at most ${grantsMax} grants` };
-    progress(`${system.name}: ${grants} grants`);
-    const seconds = this.#options.quick ? BULK_SECONDS_MAX_QUICK : BULK_SECONDS_MAX;
     try {
-      const result = await this.#load.run({
-        ...bulk,
-        system: product,
-        operation: 'load',
-        grants,
-        mode: 'once',
-        seconds,
-        processes,
-      });
+      const result = await this.#load(system, grants, bulk);
+      const { only = ALL_TASKS } = this.#options;
+      if (system.ruled !== undefined && only.some((name) => isRuled(TASKS[name])))
+        await this.#load(system, grants, system.ruled.bulk, 'ruled');
       await system.settle();
       return { system, seconds: result.seconds, memoryBytes: result.memoryBytes };
     } catch (error) {
       if (error instanceof NoAnswer) return { system, out: error.message };
       throw error;
     }
+  }
+
+  #load({ name, product, processes }: System, grants: number, bulk: BulkLoad, shape?: Shape): Promise<LoadResult> {
+    progress(`${name}: ${grants} grants${shape === undefined ? '' : ', of the questions about rules'}`);
+    const seconds = this.#options.quick ? BULK_SECONDS_MAX_QUICK : BULK_SECONDS_MAX;
+    return this.#program.run({
+      ...bulk,
+      system: product,
+      operation: 'load',
+      grants,
+      mode: 'once',
+      seconds,
+      processes,
+      ...(shape === undefined ? {} : { shape }),
+    });
   }
 
   async #stop(...systems: readonly System[]): Promise<void> {
@@ -218,13 +238,12 @@ function messageOf(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
 }
 
-const names = Object.keys(TASKS) as readonly TaskName[];
 const program = new Command('compare')
   .description(
     'Compares grantd with OpenFGA and SpiceDB on this machine: the same grants and the same load, in turns, in one run.',
   )
   .option('--quick', 'fewer grants, shorter rounds: rough figures', false)
-  .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(names))
+  .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(ALL_TASKS))
   .addOption(new Option('--systems <system...>', 'the systems to measure').choices(SYSTEM_NAMES))
   .option('--grants <number>', `may be repeated (default: ${GRANTS.join(' and ')})`, parseGrants)
   .option('--rounds <number>', `rounds of each measurement (default: ${PACE.rounds})`, parseRounds)

@@ -24,6 +24,10 @@ export const TASKS = {
   list: { operation: 'list', workers: 16 },
   subjects: { operation: 'subjects', workers: 16 },
   write: { operation: 'write', workers: 64 },
+  ruled: { operation: 'check', shape: 'ruled', workers: 64 },
+  'ruled-new': { operation: 'check', shape: 'ruled', workers: 64, everNew: true },
+  'ruled-list': { operation: 'list', shape: 'ruled', workers: 4 },
+  'ruled-subjects': { operation: 'subjects', shape: 'ruled', workers: 4 },
 } satisfies Readonly<Record<string, Task>>;
 export type TaskName = keyof typeof TASKS;
 
@@ -79,6 +83,10 @@ const QUESTIONS_KEPT = 10_000;
  */
 const HOPELESS = 1.5;
 
+/** Questions about rules have grants of their own. */
+const channelsOf = ({ channels, ruled }: System, { shape }: Task): readonly Channel[] =>
+  shape === 'ruled' ? (ruled?.channels ?? []) : channels;
+
 function canDo(system: System, { operation }: Task): boolean {
   switch (operation) {
     case 'check':
@@ -120,7 +128,7 @@ export class Measurement {
     this.#task = task;
     this.#series = systems
       .filter((system) => canDo(system, task))
-      .flatMap((system) => system.channels.flatMap((channel) => this.#seriesOf(system, channel)));
+      .flatMap((system) => channelsOf(system, task).flatMap((channel) => this.#seriesOf(system, channel)));
   }
 
   #seriesOf(system: System, channel: Channel): Series[] {
@@ -195,7 +203,7 @@ export class Measurement {
     };
   }
 
-  /** There are as many questions as grants. grantd and the echo cache no answers, so questions may repeat. */
+  /** There are at least as many questions as grants. grantd and the echo cache no answers, so questions may repeat. */
   #countAsked(system: System, asked: number): void {
     if (this.#task.everNew !== true || system.product === 'grantd' || system.product === 'echo') return;
     const next = (this.#next.get(system) ?? QUESTIONS_KEPT) + asked;

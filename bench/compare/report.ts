@@ -30,6 +30,10 @@ const TITLES: Readonly<Record<TaskName, string>> = {
   list: 'Listing the 1,000 objects of a subject',
   subjects: 'Listing the 1,000 subjects of an object',
   write: 'Durable writes of one new grant each',
+  ruled: 'Single checks by rules, through a group and three folders. Half hits, half misses',
+  'ruled-new': 'The same, never asked before',
+  'ruled-list': 'Listing the 1,000 objects that a subject holds through ten groups and ten folders',
+  'ruled-subjects': 'Listing the 1,000 subjects that hold an object through ten groups and two folders',
 };
 const MIB = 1024 ** 2;
 

@@ -85,6 +85,28 @@ const WANTED: readonly Wanted[] = [
       against: allPeers,
     }),
   ),
+  ...(['ruled', 'ruled-new'] as const).map(
+    (task): Wanted => ({
+      title: `CPU per check by rules${task === 'ruled' ? '' : ', never asked before'}`,
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: task === 'ruled' ? 6 : 20,
+      against: allPeers,
+    }),
+  ),
+  ...(['ruled-list', 'ruled-subjects'] as const).map(
+    (task): Wanted => ({
+      title: `CPU of listing 1,000 ${task === 'ruled-list' ? 'objects' : 'subjects'} by rules`,
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: 5,
+      against: allPeers,
+    }),
+  ),
   {
     title: 'durable writes a second',
     task: 'write',

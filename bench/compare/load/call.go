@@ -43,14 +43,14 @@ func expectStatus(a answer, status int) error {
 
 func expectAllowed(found, expected bool, about tuple) error {
 	if found != expected {
-		return wrongAnswer{fmt.Sprintf("%s %s %s: answered %t", about.subject, relation, about.object, found)}
+		return wrongAnswer{fmt.Sprintf("%s %s %s: answered %t", about.fullSubject(), about.of.relation, about.fullObject(), found)}
 	}
 	return nil
 }
 
-func expectNames(of string, found, expected nameSum) error {
-	if found != expected {
-		return wrongAnswer{fmt.Sprintf("%s: a list with other names, %d of %d", of, found.count, expected.count)}
+func expectNames(of listing, found nameSum) error {
+	if found != of.expected {
+		return wrongAnswer{fmt.Sprintf("%s: a list with other names, %d of %d", of.name, found.count, of.expected.count)}
 	}
 	return nil
 }
@@ -68,6 +68,11 @@ func prepared(count int, of func(number int) *call) callList {
 		calls[number] = of(number)
 	}
 	return callList{count, func(number int) *call { return calls[number%count] }}
+}
+
+// The lists of a job.
+func lists(count int, of func(number int) listing, callOf func(listing) *call) callList {
+	return prepared(count, func(number int) *call { return callOf(of(number)) })
 }
 
 // The checks of a job: the same bounded set repeatedly, or, from a start number on, always new ones.
@@ -93,14 +98,16 @@ func batches(asked *job, data dataSet) [][]question {
 // The grants of one call of a load.
 func grantsOf(asked *job, data dataSet, number int) []tuple {
 	start := number * asked.PerCall
-	tuples := make([]tuple, min(asked.PerCall, data.grants-start))
+	count, of := data.loaded(asked.Shape)
+	tuples := make([]tuple, min(asked.PerCall, count-start))
 	for index := range tuples {
-		tuples[index] = data.grant(start + index)
+		tuples[index] = of(start + index)
 	}
 	return tuples
 }
 
 func loadCalls(asked *job, data dataSet, of func(tuples []tuple) *call) callList {
-	count := (data.grants + asked.PerCall - 1) / asked.PerCall
+	grants, _ := data.loaded(asked.Shape)
+	count := (grants + asked.PerCall - 1) / asked.PerCall
 	return callList{count, func(number int) *call { return of(grantsOf(asked, data, number)) }}
 }

@@ -11,9 +11,6 @@ import (
 )
 
 const (
-	relation      = "viewer"
-	subjectType   = "user"
-	objectType    = "document"
 	wideObjects   = 10
 	wideSubjects  = 100
 	deepObjects   = 1000
@@ -28,9 +25,34 @@ const (
 	wideStride = 7
 )
 
-// tuple names a subject and an object; the relation is always the same.
+// kinds are the types and the relation of a grant or a question. With a subject relation, the subject is a group.
+type kinds struct {
+	subjectType, subjectRelation, relation, objectType string
+}
+
+var flat = &kinds{"user", "", "viewer", "document"}
+
+// tuple names a subject and an object.
 type tuple struct {
 	subject, object string
+	of              *kinds
+}
+
+// As grantd and OpenFGA write them.
+func (t tuple) fullSubject() string {
+	if t.of.subjectRelation == "" {
+		return t.of.subjectType + ":" + t.subject
+	}
+	return t.of.subjectType + ":" + t.subject + "#" + t.of.subjectRelation
+}
+
+func (t tuple) fullObject() string { return t.of.objectType + ":" + t.object }
+
+// listing is the subject or the object of a list, with what it must hold.
+type listing struct {
+	name     string
+	of       *kinds
+	expected nameSum
 }
 
 type question struct {
@@ -53,17 +75,25 @@ func (d dataSet) crowdSubjectCount() int { return d.crowdObjectCount() * crowdSt
 
 func (d dataSet) wide(subject, index int) tuple {
 	object := (subject + index*wideStride) % d.wideObjectCount()
-	return tuple{fmt.Sprintf("w-%09d", subject), fmt.Sprintf("w-%09d", object)}
+	return tuple{fmt.Sprintf("w-%09d", subject), fmt.Sprintf("w-%09d", object), flat}
 }
 
 func (d dataSet) deep(subject, index int) tuple {
 	object := (subject*deepStep + index) % d.deepObjectCount() * stride % d.deepObjectCount()
-	return tuple{fmt.Sprintf("d-%09d", subject), fmt.Sprintf("d-%09d", object)}
+	return tuple{fmt.Sprintf("d-%09d", subject), fmt.Sprintf("d-%09d", object), flat}
 }
 
 func (d dataSet) crowd(object, index int) tuple {
 	subject := (object*crowdStep + index) % d.crowdSubjectCount() * stride % d.crowdSubjectCount()
-	return tuple{fmt.Sprintf("c-%09d", subject), fmt.Sprintf("c-%09d", object)}
+	return tuple{fmt.Sprintf("c-%09d", subject), fmt.Sprintf("c-%09d", object), flat}
+}
+
+// The grants that a load writes: those of the questions about rules, or all others.
+func (d dataSet) loaded(shape string) (count int, of func(number int) tuple) {
+	if shape == "ruled" {
+		return d.ruledUnits() * ruledGrantsOfUnit, d.ruledGrant
+	}
+	return d.grants, d.grant
 }
 
 func (d dataSet) grant(number int) tuple {
@@ -88,6 +118,9 @@ func (d dataSet) shape(name string) (subjects, held int, of func(subject, index 
 // Every other question is allowed; the next one is about the same subject and an object on which it has no grant. There
 // are twice as many different questions as grants of the shape; then they repeat.
 func (d dataSet) question(shape string, number int) question {
+	if shape == "ruled" {
+		return d.ruledQuestion(number)
+	}
 	half := number / 2
 	subjects, held, of := d.shape(shape)
 	subject := half * stride % subjects
@@ -114,7 +147,7 @@ func (d dataSet) batchQuestion(shape string, batch, size, index int) question {
 
 // A grant outside every data set: for an existing subject, on a new object.
 func (d dataSet) newGrant(number int) tuple {
-	return tuple{fmt.Sprintf("w-%09d", number*stride%d.wideSubjectCount()), fmt.Sprintf("n-%09d", number)}
+	return tuple{fmt.Sprintf("w-%09d", number*stride%d.wideSubjectCount()), fmt.Sprintf("n-%09d", number), flat}
 }
 
 // nameSum identifies a set of objects or of subjects, whatever their order.
@@ -130,20 +163,35 @@ func (s *nameSum) add(name []byte) {
 	s.sum += hash.Sum64()
 }
 
-// The objects of a deep subject.
-func (d dataSet) objectsOf(subject int) (string, nameSum) {
-	var sum nameSum
-	for index := range deepObjects {
-		sum.add([]byte(d.deep(subject, index).object))
+// The subjects whose objects are listed, and the objects whose subjects are: their number, and each.
+func (d dataSet) objectLists(shape string) (count int, of func(number int) listing) {
+	if shape == "ruled" {
+		return d.ruledUnits(), d.ruledObjects
 	}
-	return d.deep(subject, 0).subject, sum
+	return d.deepSubjectCount(), d.objectsOf
+}
+
+func (d dataSet) subjectLists(shape string) (count int, of func(number int) listing) {
+	if shape == "ruled" {
+		return d.ruledUnits(), d.ruledSubjects
+	}
+	return d.crowdObjectCount(), d.subjectsOf
+}
+
+// The objects of a deep subject.
+func (d dataSet) objectsOf(subject int) listing {
+	found := listing{name: d.deep(subject, 0).subject, of: flat}
+	for index := range deepObjects {
+		found.expected.add([]byte(d.deep(subject, index).object))
+	}
+	return found
 }
 
 // The subjects of a crowded object.
-func (d dataSet) subjectsOf(object int) (string, nameSum) {
-	var sum nameSum
+func (d dataSet) subjectsOf(object int) listing {
+	found := listing{name: d.crowd(object, 0).object, of: flat}
 	for index := range crowdSubjects {
-		sum.add([]byte(d.crowd(object, index).subject))
+		found.expected.add([]byte(d.crowd(object, index).subject))
 	}
-	return d.crowd(object, 0).object, sum
+	return found
 }

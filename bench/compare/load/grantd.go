@@ -22,7 +22,7 @@ type grantdTuple struct {
 }
 
 func grantdTupleOf(t tuple) grantdTuple {
-	return grantdTuple{subjectType + ":" + t.subject, relation, objectType + ":" + t.object}
+	return grantdTuple{t.fullSubject(), t.of.relation, t.fullObject()}
 }
 
 // It encodes only our own strings and numbers, so it cannot fail.
@@ -47,9 +47,11 @@ func grantdCalls(asked *job, data dataSet) (callList, error) {
 		batch := batches(asked, data)
 		return prepared(len(batch), func(number int) *call { return grantdBulk(batch[number]) }), nil
 	case "list":
-		return prepared(data.deepSubjectCount(), func(number int) *call { return grantdList(data, number) }), nil
+		count, of := data.objectLists(asked.Shape)
+		return lists(count, of, grantdList), nil
 	case "subjects":
-		return prepared(data.crowdObjectCount(), func(number int) *call { return grantdSubjects(data, number) }), nil
+		count, of := data.subjectLists(asked.Shape)
+		return lists(count, of, grantdSubjects), nil
 	case "write":
 		return callList{0, func(number int) *call { return grantdWrite(data.newGrant(asked.Start + number)) }}, nil
 	default:
@@ -117,25 +119,29 @@ func grantdBulk(asked []question) *call {
 	}}
 }
 
-func grantdList(data dataSet, number int) *call {
-	subject, expected := data.objectsOf(number)
-	query := url.Values{"subject": {subjectType + ":" + subject}, "relation": {relation}, "limit": {fmt.Sprint(deepObjects)}}
+func grantdList(of listing) *call {
+	query := url.Values{"subject": {of.of.subjectType + ":" + of.name}, "relation": {of.of.relation}, "limit": {fmt.Sprint(deepObjects)}}
+	if of.of != flat {
+		query.Set("namespace", of.of.objectType)
+	}
 	return &call{method: http.MethodGet, path: "/v1/objects?" + query.Encode(), judge: func(a answer) error {
 		if err := expectStatus(a, http.StatusOK); err != nil {
 			return err
 		}
-		return expectNames(subject, namesIn(a.body(), objectType), expected)
+		return expectNames(of, namesIn(a.body(), of.of.objectType))
 	}}
 }
 
-func grantdSubjects(data dataSet, number int) *call {
-	object, expected := data.subjectsOf(number)
-	query := url.Values{"object": {objectType + ":" + object}, "relation": {relation}, "limit": {fmt.Sprint(crowdSubjects)}}
+func grantdSubjects(of listing) *call {
+	query := url.Values{"object": {of.of.objectType + ":" + of.name}, "relation": {of.of.relation}, "limit": {fmt.Sprint(crowdSubjects)}}
+	if of.of != flat {
+		query.Set("namespace", of.of.subjectType)
+	}
 	return &call{method: http.MethodGet, path: "/v1/subjects?" + query.Encode(), judge: func(a answer) error {
 		if err := expectStatus(a, http.StatusOK); err != nil {
 			return err
 		}
-		return expectNames(object, namesIn(a.body(), subjectType), expected)
+		return expectNames(of, namesIn(a.body(), of.of.subjectType))
 	}}
 }
 

@@ -22,7 +22,8 @@ type job struct {
 	// load, check, batch, list (the objects of a subject), subjects (of an object) or write.
 	Operation string `json:"operation"`
 	Grants    int    `json:"grants"`
-	// wide or deep, for check and batch; a deep batch is about one subject.
+	// wide, deep or ruled (the questions about rules and their grants) for check; wide or deep for batch, where a deep
+	// batch is about one subject; ruled or empty for load, list and subjects.
 	Shape string `json:"shape"`
 	// Grants in a call of load, checks in a call of batch.
 	PerCall int `json:"perCall"`

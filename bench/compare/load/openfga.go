@@ -24,9 +24,11 @@ func openfgaCalls(asked *job, data dataSet) (callList, error) {
 		batch := batches(asked, data)
 		return prepared(len(batch), func(number int) *call { return openfgaBatch(asked, batch[number]) }), nil
 	case "list":
-		return prepared(data.deepSubjectCount(), func(number int) *call { return openfgaList(asked, data, number) }), nil
+		count, of := data.objectLists(asked.Shape)
+		return lists(count, of, func(each listing) *call { return openfgaList(asked, each) }), nil
 	case "subjects":
-		return prepared(data.crowdObjectCount(), func(number int) *call { return openfgaSubjects(asked, data, number) }), nil
+		count, of := data.subjectLists(asked.Shape)
+		return lists(count, of, func(each listing) *call { return openfgaSubjects(asked, each) }), nil
 	case "write":
 		return callList{0, func(number int) *call {
 			return openfgaWrite(asked, []tuple{data.newGrant(asked.Start + number)})
@@ -83,7 +85,7 @@ func openfgaCheck(asked *job, about question) *call {
 		StoreId:              asked.Store,
 		AuthorizationModelId: asked.Model,
 		TupleKey: &openfga.CheckRequestTupleKey{
-			User: subjectType + ":" + about.subject, Relation: relation, Object: objectType + ":" + about.object,
+			User: about.fullSubject(), Relation: about.of.relation, Object: about.fullObject(),
 		},
 	}
 	return openfgaCall(asked, "Check", "check", request, func(a answer) error {
@@ -121,7 +123,7 @@ func openfgaBatch(asked *job, about []question) *call {
 		request.Checks = append(request.Checks, &openfga.BatchCheckItem{
 			CorrelationId: strconv.Itoa(index),
 			TupleKey: &openfga.CheckRequestTupleKey{
-				User: subjectType + ":" + each.subject, Relation: relation, Object: objectType + ":" + each.object,
+				User: each.fullSubject(), Relation: each.of.relation, Object: each.fullObject(),
 			},
 		})
 	}
@@ -143,18 +145,18 @@ func openfgaBatch(asked *job, about []question) *call {
 	})
 }
 
-func openfgaList(asked *job, data dataSet, number int) *call {
-	subject, expected := data.objectsOf(number)
+func openfgaList(asked *job, of listing) *call {
+	objectType := of.of.objectType
 	request := &openfga.ListObjectsRequest{
 		StoreId: asked.Store, AuthorizationModelId: asked.Model,
-		Type: objectType, Relation: relation, User: subjectType + ":" + subject,
+		Type: objectType, Relation: of.of.relation, User: of.of.subjectType + ":" + of.name,
 	}
 	return openfgaCall(asked, "ListObjects", "list-objects", request, func(a answer) error {
 		if asked.Protocol == "http" {
 			if err := expectStatus(a, http.StatusOK); err != nil {
 				return err
 			}
-			return expectNames(subject, namesIn(a.body(), objectType), expected)
+			return expectNames(of, namesIn(a.body(), objectType))
 		}
 		var found openfga.ListObjectsResponse
 		if err := proto.Unmarshal(a.body(), &found); err != nil {
@@ -164,16 +166,15 @@ func openfgaList(asked *job, data dataSet, number int) *call {
 		for _, object := range found.GetObjects() {
 			objects.add([]byte(object)[len(objectType)+1:])
 		}
-		return expectNames(subject, objects, expected)
+		return expectNames(of, objects)
 	})
 }
 
-func openfgaSubjects(asked *job, data dataSet, number int) *call {
-	object, expected := data.subjectsOf(number)
+func openfgaSubjects(asked *job, of listing) *call {
 	request := &openfga.ListUsersRequest{
 		StoreId: asked.Store, AuthorizationModelId: asked.Model,
-		Object: &openfga.Object{Type: objectType, Id: object}, Relation: relation,
-		UserFilters: []*openfga.UserTypeFilter{{Type: subjectType}},
+		Object: &openfga.Object{Type: of.of.objectType, Id: of.name}, Relation: of.of.relation,
+		UserFilters: []*openfga.UserTypeFilter{{Type: of.of.subjectType}},
 	}
 	return openfgaCall(asked, "ListUsers", "list-users", request, func(a answer) error {
 		var found openfga.ListUsersResponse
@@ -184,7 +185,7 @@ func openfgaSubjects(asked *job, data dataSet, number int) *call {
 		for _, user := range found.GetUsers() {
 			subjects.add([]byte(user.GetObject().GetId()))
 		}
-		return expectNames(object, subjects, expected)
+		return expectNames(of, subjects)
 	})
 }
 
@@ -192,7 +193,7 @@ func openfgaWrite(asked *job, tuples []tuple) *call {
 	keys := make([]*openfga.TupleKey, len(tuples))
 	for index, each := range tuples {
 		keys[index] = &openfga.TupleKey{
-			User: subjectType + ":" + each.subject, Relation: relation, Object: objectType + ":" + each.object,
+			User: each.fullSubject(), Relation: each.of.relation, Object: each.fullObject(),
 		}
 	}
 	request := &openfga.WriteRequest{

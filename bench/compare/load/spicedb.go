@@ -27,9 +27,11 @@ func spicedbCalls(asked *job, data dataSet) (callList, error) {
 		batch := batches(asked, data)
 		return prepared(len(batch), func(number int) *call { return spicedbBulk(asked, batch[number]) }), nil
 	case "list":
-		return prepared(data.deepSubjectCount(), func(number int) *call { return spicedbList(asked, data, number) }), nil
+		count, of := data.objectLists(asked.Shape)
+		return lists(count, of, func(each listing) *call { return spicedbList(asked, each) }), nil
 	case "subjects":
-		return prepared(data.crowdObjectCount(), func(number int) *call { return spicedbSubjects(asked, data, number) }), nil
+		count, of := data.subjectLists(asked.Shape)
+		return lists(count, of, func(each listing) *call { return spicedbSubjects(asked, each) }), nil
 	case "write":
 		return callList{0, func(number int) *call { return spicedbWrite(asked, data.newGrant(asked.Start+number)) }}, nil
 	default:
@@ -50,16 +52,26 @@ func spicedbConsistency(asked *job) *spicedb.Consistency {
 	}}
 }
 
-func spicedbSubject(id string) *spicedb.SubjectReference {
-	return &spicedb.SubjectReference{Object: &spicedb.ObjectReference{ObjectType: subjectType, ObjectId: id}}
+func spicedbSubject(id string, of *kinds) *spicedb.SubjectReference {
+	return &spicedb.SubjectReference{
+		Object:           &spicedb.ObjectReference{ObjectType: of.subjectType, ObjectId: id},
+		OptionalRelation: of.subjectRelation,
+	}
 }
 
-func spicedbObject(id string) *spicedb.ObjectReference {
-	return &spicedb.ObjectReference{ObjectType: objectType, ObjectId: id}
+func spicedbObject(id string, of *kinds) *spicedb.ObjectReference {
+	return &spicedb.ObjectReference{ObjectType: of.objectType, ObjectId: id}
 }
 
 func spicedbRelationship(t tuple) *spicedb.Relationship {
-	return &spicedb.Relationship{Resource: spicedbObject(t.object), Relation: relation, Subject: spicedbSubject(t.subject)}
+	relation := t.of.relation
+	// What rules define is a permission, and what is granted of it a relation of its own.
+	if t.of == sharedFolder {
+		relation = "shared_with"
+	}
+	return &spicedb.Relationship{
+		Resource: spicedbObject(t.object, t.of), Relation: relation, Subject: spicedbSubject(t.subject, t.of),
+	}
 }
 
 func spicedbImport(tuples []tuple) *call {
@@ -97,9 +109,9 @@ func spicedbPermission(found spicedb.CheckPermissionResponse_Permissionship, abo
 func spicedbCheck(asked *job, about question) *call {
 	request := &spicedb.CheckPermissionRequest{
 		Consistency: spicedbConsistency(asked),
-		Resource:    spicedbObject(about.object),
-		Permission:  relation,
-		Subject:     spicedbSubject(about.subject),
+		Resource:    spicedbObject(about.object, about.of),
+		Permission:  about.of.relation,
+		Subject:     spicedbSubject(about.subject, about.of),
 	}
 	return spicedbCall(asked, "CheckPermission", "/v1/permissions/check", request, func(a answer) error {
 		if asked.Protocol == "http" {
@@ -131,7 +143,7 @@ func spicedbBulk(asked *job, about []question) *call {
 	request := &spicedb.CheckBulkPermissionsRequest{Consistency: spicedbConsistency(asked)}
 	for _, each := range about {
 		request.Items = append(request.Items, &spicedb.CheckBulkPermissionsRequestItem{
-			Resource: spicedbObject(each.object), Permission: relation, Subject: spicedbSubject(each.subject),
+			Resource: spicedbObject(each.object, each.of), Permission: each.of.relation, Subject: spicedbSubject(each.subject, each.of),
 		})
 	}
 	return spicedbCall(asked, "CheckBulkPermissions", "/v1/permissions/checkbulk", request, func(a answer) error {
@@ -155,13 +167,12 @@ func spicedbBulk(asked *job, about []question) *call {
 	})
 }
 
-func spicedbList(asked *job, data dataSet, number int) *call {
-	subject, expected := data.objectsOf(number)
+func spicedbList(asked *job, of listing) *call {
 	request := &spicedb.LookupResourcesRequest{
 		Consistency:        spicedbConsistency(asked),
-		ResourceObjectType: objectType,
-		Permission:         relation,
-		Subject:            spicedbSubject(subject),
+		ResourceObjectType: of.of.objectType,
+		Permission:         of.of.relation,
+		Subject:            spicedbSubject(of.name, of.of),
 		OptionalLimit:      deepObjects,
 	}
 	made := spicedbCall(asked, "LookupResources", "/v1/permissions/resources", request, func(a answer) error {
@@ -182,19 +193,18 @@ func spicedbList(asked *job, data dataSet, number int) *call {
 			}
 			found.add([]byte(resource.GetResourceObjectId()))
 		}
-		return expectNames(subject, found, expected)
+		return expectNames(of, found)
 	})
 	made.streamsAnswer = asked.Protocol == "grpc"
 	return made
 }
 
-func spicedbSubjects(asked *job, data dataSet, number int) *call {
-	object, expected := data.subjectsOf(number)
+func spicedbSubjects(asked *job, of listing) *call {
 	request := &spicedb.LookupSubjectsRequest{
 		Consistency:       spicedbConsistency(asked),
-		Resource:          spicedbObject(object),
-		Permission:        relation,
-		SubjectObjectType: subjectType,
+		Resource:          spicedbObject(of.name, of.of),
+		Permission:        of.of.relation,
+		SubjectObjectType: of.of.subjectType,
 	}
 	made := spicedbCall(asked, "LookupSubjects", "/v1/permissions/subjects", request, func(a answer) error {
 		var found nameSum
@@ -215,7 +225,7 @@ func spicedbSubjects(asked *job, data dataSet, number int) *call {
 			}
 			found.add([]byte(response.GetSubject().GetSubjectObjectId()))
 		}
-		return expectNames(object, found, expected)
+		return expectNames(of, found)
 	})
 	made.streamsAnswer = asked.Protocol == "grpc"
 	return made

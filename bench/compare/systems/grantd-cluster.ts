@@ -3,9 +3,8 @@
 
 import { startCassandra } from '../../../tools/engines/cassandra.ts';
 import { GrantdCluster } from '../../server/grantd-cluster.ts';
-import { createTenant } from '../../server/operator.ts';
 import { findDescendants } from '../../server/resource-use.ts';
-import { describeGrantd } from './grantd.ts';
+import { createTenants, describeGrantd } from './grantd.ts';
 import type { System, SystemContext } from './system.ts';
 
 export async function startGrantdCluster(context: SystemContext): Promise<System> {
@@ -16,10 +15,10 @@ export async function startGrantdCluster(context: SystemContext): Promise<System
   const cluster = await GrantdCluster.start({ cassandra, keyspace: 'grantd', shards: 1, fronts: 1, directory });
   parts.defer(() => cluster.stop());
   const { addresses, fronts, shards, console } = cluster;
-  const access = await createTenant(addresses);
+  const tenants = await createTenants(addresses);
   const running = parts.move();
   return {
-    ...describeGrantd(addresses, access),
+    ...describeGrantd(addresses, tenants),
     name: 'grantd, front + shard, Cassandra',
     settings: ['grantd front', 'grantd shard', 'grantd console', 'Cassandra: 1 node, commitlog_sync batch'],
     processes: [...[...shards, ...fronts, console].map(({ pid }) => pid), ...findDescendants('cassandra.sh')],

@@ -2,8 +2,7 @@
 // limits and metrics are on, as always.
 
 import { GrantdProcess } from '../../server/grantd-process.ts';
-import { createTenant } from '../../server/operator.ts';
-import { describeGrantd } from './grantd.ts';
+import { createTenants, describeGrantd } from './grantd.ts';
 import type { System, SystemContext } from './system.ts';
 
 export async function startGrantdEmbedded(context: SystemContext): Promise<System> {
@@ -13,9 +12,9 @@ export async function startGrantdEmbedded(context: SystemContext): Promise<Syste
   const service = await GrantdProcess.start({ directory: context.createDirectory(), searchPath, under });
   try {
     const { addresses } = service;
-    const access = await createTenant(addresses);
+    const tenants = await createTenants(addresses);
     return {
-      ...describeGrantd(addresses, access),
+      ...describeGrantd(addresses, tenants),
       name: 'grantd, embedded store',
       settings: ['grantd dev'],
       processes: [service.pid],

@@ -2,8 +2,8 @@
 
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Addresses } from '../../server/grantd-process.ts';
-import type { TenantAccess } from '../../server/operator.ts';
-import type { System } from './system.ts';
+import { createTenant, type TenantAccess, writeRules } from '../../server/operator.ts';
+import type { BulkLoad, Channel, System } from './system.ts';
 
 /** The interface's limit of checks in one bulk. */
 const CHECKS_PER_BULK = 100;
@@ -11,22 +11,44 @@ const CHECKS_PER_BULK = 100;
 const LINES_PER_IMPORT = 1000;
 const IMPORTS_UNDER_WAY = 4;
 
+/** Whoever views a folder, views what is in it; teams are groups. */
+const RULES = {
+  rules: ['folder', 'file'].map((namespace) => ({ namespace, name: 'viewer', any_of: ['viewer from parent'] })),
+  groups: true,
+};
+
+const channelOf = ({ base_url: url }: Addresses, { key }: TenantAccess): Channel => ({
+  protocol: 'http',
+  address: new URL(url).host,
+  key,
+});
+
+const bulkOf = (addresses: Addresses, { tenantId }: TenantAccess): BulkLoad => ({
+  protocol: 'http',
+  address: new URL(addresses.console_url).host,
+  key: addresses.operator_token,
+  tenant: tenantId,
+  perCall: LINES_PER_IMPORT,
+  workers: IMPORTS_UNDER_WAY,
+});
+
+/** A tenant without rules, and one with rules. */
+export async function createTenants(addresses: Addresses): Promise<readonly [flat: TenantAccess, ruled: TenantAccess]> {
+  const [flat, ruled] = [await createTenant(addresses), await createTenant(addresses)];
+  await writeRules(addresses, ruled, RULES);
+  return [flat, ruled];
+}
+
 export const describeGrantd = (
   addresses: Addresses,
-  { key, tenantId }: TenantAccess,
+  [flat, ruled]: readonly [TenantAccess, TenantAccess],
 ): Omit<System, 'name' | 'settings' | 'processes' | 'settle' | 'stop'> => ({
   product: 'grantd',
   version: manifest.version,
-  channels: [{ protocol: 'http', address: new URL(addresses.base_url).host, key }],
+  channels: [channelOf(addresses, flat)],
   batches: [CHECKS_PER_BULK],
   lists: true,
   durable: true,
-  bulk: {
-    protocol: 'http',
-    address: new URL(addresses.console_url).host,
-    key: addresses.operator_token,
-    tenant: tenantId,
-    perCall: LINES_PER_IMPORT,
-    workers: IMPORTS_UNDER_WAY,
-  },
+  bulk: bulkOf(addresses, flat),
+  ruled: { channels: [channelOf(addresses, ruled)], bulk: bulkOf(addresses, ruled) },
 });

@@ -7,7 +7,7 @@ import { answersOk, BackgroundProcess } from '../../server/background-process.ts
 import type { Access } from '../load-job.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
-import type { Channel, System, SystemContext } from './system.ts';
+import type { BulkLoad, Channel, System, SystemContext } from './system.ts';
 
 const VERSION = '1.22.1';
 const START_SECONDS_MAX = 60;
@@ -46,6 +46,41 @@ const MODEL = {
   ],
 };
 
+/** Whoever views a folder, views what is in it. */
+const viewable = (type: string): object => ({
+  type,
+  relations: {
+    parent: { this: {} },
+    viewer: {
+      union: {
+        child: [
+          { this: {} },
+          { tupleToUserset: { tupleset: { relation: 'parent' }, computedUserset: { relation: 'viewer' } } },
+        ],
+      },
+    },
+  },
+  metadata: {
+    relations: {
+      parent: { directly_related_user_types: [{ type: 'folder' }] },
+      viewer: { directly_related_user_types: [{ type: 'user' }, { type: 'team', relation: 'member' }] },
+    },
+  },
+});
+const MODEL_RULED = {
+  schema_version: '1.1',
+  type_definitions: [
+    { type: 'user' },
+    {
+      type: 'team',
+      relations: { member: { this: {} } },
+      metadata: { relations: { member: { directly_related_user_types: [{ type: 'user' }] } } },
+    },
+    viewable('folder'),
+    viewable('file'),
+  ],
+};
+
 export type OpenfgaStore = 'memory' | 'sqlite' | 'postgres';
 
 const STORE_NAMES: Readonly<Record<OpenfgaStore, string>> = {
@@ -54,13 +89,13 @@ const STORE_NAMES: Readonly<Record<OpenfgaStore, string>> = {
   postgres: 'Postgres',
 };
 
-async function createStore(url: string): Promise<Pick<Access, 'store' | 'model'>> {
+async function createStore(url: string, model: object): Promise<Pick<Access, 'store' | 'model'>> {
   const store = await callJson<{ readonly id: string }>(`${url}/stores`, { name: 'compare' });
-  const model = await callJson<{ readonly authorization_model_id: string }>(
+  const written = await callJson<{ readonly authorization_model_id: string }>(
     `${url}/stores/${store.id}/authorization-models`,
-    MODEL,
+    model,
   );
-  return { store: store.id, model: model.authorization_model_id };
+  return { store: store.id, model: written.authorization_model_id };
 }
 
 export async function startOpenfga(
@@ -103,11 +138,20 @@ export async function startOpenfga(
   });
   parts.defer(() => server.stop());
   await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
-  const ids = await createStore(`http://${http}`);
-  const channels: readonly Channel[] = [
-    { protocol: 'http', address: http, ...ids },
-    { protocol: 'grpc', address: grpc, ...ids },
+  const ids = await createStore(`http://${http}`, MODEL);
+  const idsRuled = await createStore(`http://${http}`, MODEL_RULED);
+  const channelsOf = (of: typeof ids): readonly Channel[] => [
+    { protocol: 'http', address: http, ...of },
+    { protocol: 'grpc', address: grpc, ...of },
   ];
+  const bulkOf = (of: typeof ids): BulkLoad => ({
+    protocol: 'grpc',
+    address: grpc,
+    ...of,
+    perCall: TUPLES_PER_WRITE,
+    // SQLite and memory serialize writes; more at a time only fail because the database is busy.
+    workers: store === 'postgres' ? 8 : 1,
+  });
   const running = parts.move();
   return {
     name: `OpenFGA, ${STORE_NAMES[store]}`,
@@ -115,19 +159,13 @@ export async function startOpenfga(
     version: VERSION,
     settings: [`openfga run ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
     processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
-    channels,
+    channels: channelsOf(ids),
     batches: BATCHES,
     lists: true,
     durable: store !== 'memory',
     ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
-    bulk: {
-      protocol: 'grpc',
-      address: grpc,
-      ...ids,
-      perCall: TUPLES_PER_WRITE,
-      // SQLite and memory serialize writes; more at a time only fail because the database is busy.
-      workers: store === 'postgres' ? 8 : 1,
-    },
+    bulk: bulkOf(ids),
+    ruled: { channels: channelsOf(idsRuled), bulk: bulkOf(idsRuled) },
     settle: async () => {},
     stop: () => running.disposeAsync(),
   };

@@ -5,7 +5,7 @@ import { freePorts } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
-import type { Channel, System, SystemContext } from './system.ts';
+import type { BulkLoad, Channel, System, SystemContext } from './system.ts';
 
 const VERSION = '1.54.0';
 const START_SECONDS_MAX = 60;
@@ -32,7 +32,24 @@ const SETTINGS: readonly string[] = [
   '--enable-revision-heartbeat=false',
   '--grpc-max-conn-age=24h',
 ];
-const SCHEMA = 'definition user {}\ndefinition document {\n  relation viewer: user\n}';
+/** The last three: for the questions about rules. */
+const SCHEMA = `definition user {}
+definition document {
+  relation viewer: user
+}
+definition team {
+  relation member: user
+}
+definition folder {
+  relation parent: folder
+  relation shared_with: user | team#member
+  permission viewer = shared_with + parent->viewer
+}
+definition file {
+  relation parent: folder
+  relation shared_with: user | team#member
+  permission viewer = shared_with + parent->viewer
+}`;
 
 export type SpicedbStore = 'memory' | 'postgres';
 
@@ -94,6 +111,14 @@ export async function startSpicedb(
     );
   await server.waitUntil(writeSchema, START_SECONDS_MAX);
   let revision = '';
+  const channelsOf = (): readonly Channel[] => {
+    if (revision === '') return [];
+    return [
+      { protocol: 'http', address: http, key: KEY, revision },
+      { protocol: 'grpc', address: grpc, key: KEY, revision },
+    ];
+  };
+  const bulk: BulkLoad = { protocol: 'grpc', address: grpc, key: KEY, perCall: RELATIONSHIPS_PER_IMPORT, workers: 2 };
   const running = parts.move();
   return {
     name: `SpiceDB, ${store === 'memory' ? 'memory' : 'Postgres'}`,
@@ -102,16 +127,15 @@ export async function startSpicedb(
     settings: [`spicedb serve ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
     processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
     get channels(): readonly Channel[] {
-      if (revision === '') return [];
-      return [
-        { protocol: 'http', address: http, key: KEY, revision },
-        { protocol: 'grpc', address: grpc, key: KEY, revision },
-      ];
+      return channelsOf();
+    },
+    get ruled() {
+      return { channels: channelsOf(), bulk };
     },
     batches: BATCHES,
     lists: true,
     durable: store !== 'memory',
-    bulk: { protocol: 'grpc', address: grpc, key: KEY, perCall: RELATIONSHIPS_PER_IMPORT, workers: 2 },
+    bulk,
     settle: async () => {
       revision = await readRevision(http);
     },
