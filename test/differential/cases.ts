@@ -1,8 +1,8 @@
 // One case of a run, from its seed alone: a world, changes in several steps, and what is asked after each.
 //
-// Profiles: `small`, in which almost everything leads to almost everything, without cycles of grants; `cyclic`, the same
-// with a cycle or two; `tangled`, with as many as come; `deep`, nested folders and groups, up to what the limits of depth
-// allow; `wide`, groups of many members, in a few cases more than a list of OpenFGA may have.
+// Profiles: `small`, in which almost everything leads to almost everything, without cycles of grants; `cyclic`, the
+// same with a cycle or two; `tangled`, with as many as come; `deep`, nested folders and groups, up to what the limits
+// of depth allow; `wide`, groups of many members, in a few cases more than a list of OpenFGA may have.
 
 import { RELATIONS, type Relation } from '../../src/core/tuples.ts';
 import type { Rule, RuleElement } from '../../src/rules/rule-set.ts';
@@ -191,9 +191,9 @@ class Drawing {
 
   /** A few come, and a quarter of what is there goes. */
   step(count: number): readonly Change[] {
-    const gone = [...this.grants.values()].filter(() => this.#random.chance(0.25));
+    const revoked = [...this.grants.values()].filter(() => this.#random.chance(0.25));
     return this.#change(
-      gone,
+      revoked,
       Array.from({ length: count }, () => this.one()),
     );
   }
@@ -202,10 +202,10 @@ class Drawing {
     return this.#change([], grants);
   }
 
-  #change(gone: readonly Grant[], come: readonly (Grant | undefined)[]): readonly Change[] {
+  #change(revoked: readonly Grant[], drawn: readonly (Grant | undefined)[]): readonly Change[] {
     const before = new Map(this.grants);
-    for (const grant of gone) this.grants.delete(keyOf(grant));
-    for (const grant of come) {
+    for (const grant of revoked) this.grants.delete(keyOf(grant));
+    for (const grant of drawn) {
       const { subject, relation, object } = grant ?? { subject: '', relation: '', object: '' };
       if (grant !== undefined && isGrantable(this.#world, subject, relation, object))
         this.grants.set(keyOf(grant), grant);

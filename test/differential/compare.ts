@@ -6,7 +6,7 @@ import type { Peer } from './peers/peer.ts';
 import { type Change, type Items, isLimited, isSame, type Question } from './question.ts';
 import type { World } from './universe.ts';
 
-/** Questions under way at a time; nothing changes meanwhile. */
+/** Questions in flight at a time; nothing changes meanwhile. */
 const QUESTIONS_IN_FLIGHT = 4;
 
 /** All that leads to two different answers. */
@@ -58,7 +58,7 @@ async function compareOne(own: Peer, peer: Peer, question: Question, tally: Tall
   return isSame(mine, theirs) ? undefined : { own: mine, theirs };
 }
 
-/** Whether a situation, brought about anew, still leads to two different answers. */
+/** Whether a situation, brought about once more, still leads to two different answers. */
 export async function differsStill(own: Peer, peer: Peer, { world, changes, question }: Situation): Promise<boolean> {
   for (const system of [own, peer]) {
     await system.begin(world);

@@ -125,7 +125,7 @@ function normalised(situation: Situation): Situation {
 
 const sizeOf = ({ world, changes }: Situation): number => JSON.stringify([world, changes]).length;
 
-/** Undefined if it does not differ again when it is brought about anew. */
+/** Undefined if it does not differ when it is brought about once more. */
 export async function shrink(own: Peer, peer: Peer, found: Situation): Promise<Situation | undefined> {
   const { world, changes, question } = found;
   let smallest: Situation = { world, changes, question };

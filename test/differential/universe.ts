@@ -1,15 +1,14 @@
-// A world that grantd, OpenFGA and SpiceDB can all express: a rule set, and what each relation may be granted to. grantd
-// has no types of relations; the peers need them, so that grants are drawn from them.
+// A world that grantd, OpenFGA and SpiceDB can all express: a rule set, and what each relation may be granted to.
+// grantd has no types of relations; the peers need them, so that grants are drawn from them.
 //
 // Expressible are rule sets in which no name follows from itself on the same object (both peers refuse that), and in
-// which each name can be reached from some grant (OpenFGA refuses a model otherwise). Names that follow from themselves
-// on a parent are fine, and so are cycles of grants.
+// which each name can be reached from some grant (OpenFGA refuses a model otherwise). Names that follow from
+// themselves on a parent are fine, and so are cycles of grants.
 
 import { isRelation } from '../../src/core/tuples.ts';
 import type { Rule, RuleElement, RuleSet } from '../../src/rules/rule-set.ts';
 
 export const NAMESPACES = ['user', 'group', 'folder', 'document'] as const;
-export type Namespace = (typeof NAMESPACES)[number];
 
 /** What one relation on the objects of one namespace may be granted to. */
 export interface Grantable {
@@ -114,8 +113,8 @@ export function expressibleOf(world: World): World {
 }
 
 /**
- * Whether the relation of the world may be granted to the subject. OpenFGA refuses what says nothing: that those who are
- * member of a group are member of it.
+ * Whether the relation of the world may be granted to the subject. OpenFGA refuses what says nothing: that those who
+ * are member of a group are member of it.
  */
 export function isGrantable(world: World, subject: string, relation: string, object: string): boolean {
   const grantable = isRelation(relation) ? grantableOf(world, namespaceOf(object), relation) : undefined;

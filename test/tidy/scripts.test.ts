@@ -21,7 +21,7 @@ describe('the npm scripts', () => {
   });
 
   it('are few: what is run by hand, and one runner of tests', () => {
-    assert.ok(Object.keys(scripts).length <= 12);
+    assert.ok(Object.keys(scripts).length <= 13);
     assert.match(scripts.test ?? '', / scripts\/test\.ts$/);
     assert.match(scripts.check ?? '', / scripts\/test\.ts lint types unit tidy$/);
   });
@@ -38,7 +38,18 @@ describe('the npm scripts', () => {
     );
     assert.equal(run.status, 1);
     assert.match(run.stderr, /^grantd needs Node 26 or newer; this is Node 20\.20\.2\.$/m);
-    for (const name of ['start', 'grantd', 'test', 'check', 'simulate', 'soak', 'loadtest', 'generate', 'screenshots'])
+    for (const name of [
+      'start',
+      'grantd',
+      'test',
+      'check',
+      'simulate',
+      'fuzz',
+      'soak',
+      'loadtest',
+      'generate',
+      'screenshots',
+    ])
       assert.match(scripts[name] ?? '', /--import \.\/scripts\/require-node\.mjs/);
   });
 

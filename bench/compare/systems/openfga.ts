@@ -25,6 +25,10 @@ const SETTINGS: readonly string[] = [
   '--playground-enabled=false',
   '--log-level=none',
   '--metrics-enabled=false',
+  // By default 3 s: on a busy machine, that would cut off answers, and lists without a word.
+  '--request-timeout=100s',
+  '--listObjects-deadline=90s',
+  '--listUsers-deadline=90s',
   '--check-query-cache-enabled=true',
   `--check-query-cache-ttl=${CACHE_TTL}`,
   '--check-iterator-cache-enabled=true',
@@ -98,6 +102,23 @@ async function createStore(url: string, model: object): Promise<Pick<Access, 'st
   return { store: store.id, model: written.authorization_model_id };
 }
 
+interface Opened {
+  readonly channels: readonly Channel[];
+  readonly bulk: BulkLoad;
+}
+
+/** A new store with the model, by both protocols. */
+async function openStore(http: string, grpc: string, workers: number, model: object): Promise<Opened> {
+  const ids = await createStore(`http://${http}`, model);
+  return {
+    channels: [
+      { protocol: 'http', address: http, ...ids },
+      { protocol: 'grpc', address: grpc, ...ids },
+    ],
+    bulk: { protocol: 'grpc', address: grpc, ...ids, perCall: TUPLES_PER_WRITE, workers },
+  };
+}
+
 export async function startOpenfga(
   context: SystemContext,
   program: string,
@@ -138,20 +159,10 @@ export async function startOpenfga(
   });
   parts.defer(() => server.stop());
   await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
-  const ids = await createStore(`http://${http}`, MODEL);
-  const idsRuled = await createStore(`http://${http}`, MODEL_RULED);
-  const channelsOf = (of: typeof ids): readonly Channel[] => [
-    { protocol: 'http', address: http, ...of },
-    { protocol: 'grpc', address: grpc, ...of },
-  ];
-  const bulkOf = (of: typeof ids): BulkLoad => ({
-    protocol: 'grpc',
-    address: grpc,
-    ...of,
-    perCall: TUPLES_PER_WRITE,
-    // SQLite and memory serialize writes; more at a time only fail because the database is busy.
-    workers: store === 'postgres' ? 8 : 1,
-  });
+  // SQLite and memory serialize writes; more at a time only fail because the database is busy.
+  const workers = store === 'postgres' ? 8 : 1;
+  const flat = await openStore(http, grpc, workers, MODEL);
+  const ruled = await openStore(http, grpc, workers, MODEL_RULED);
   const running = parts.move();
   return {
     name: `OpenFGA, ${STORE_NAMES[store]}`,
@@ -159,13 +170,13 @@ export async function startOpenfga(
     version: VERSION,
     settings: [`openfga run ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
     processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
-    channels: channelsOf(ids),
+    channels: flat.channels,
     batches: BATCHES,
     lists: true,
     durable: store !== 'memory',
     ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
-    bulk: bulkOf(ids),
-    ruled: { channels: channelsOf(idsRuled), bulk: bulkOf(idsRuled) },
+    bulk: flat.bulk,
+    ruled,
     settle: async () => {},
     stop: () => running.disposeAsync(),
   };

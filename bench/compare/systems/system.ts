@@ -28,8 +28,8 @@ export interface System {
   /** How to write many grants: the system's own bulk write. Undefined: it has none. */
   readonly bulk?: BulkLoad;
   /**
-   * For the questions about rules: the same system, with grants and rules of their own, so that those of the others stay
-   * flat. Undefined: it has no rules.
+   * For the questions about rules: the same system, with grants and rules of their own, so that those of the others
+   * stay flat. Undefined: it has no rules.
    */
   readonly ruled?: { readonly channels: readonly Channel[]; readonly bulk: BulkLoad };
   /** Called after the bulk writes, so that all later answers are known. */

@@ -2,9 +2,9 @@
 // granted of it is a relation of its own. So is what is granted to `*`: a group may be named by a permission that has
 // `*` in it, but not by a relation.
 //
-// An arrow may not follow a relation with `*` in SpiceDB, and it follows a group as if it were its object, whereas grantd
-// follows neither. So a relation that is followed is stored as two: one for entities, which is followed, and one for
-// groups and everybody.
+// An arrow may not follow a relation with `*` in SpiceDB, and it follows a group as if it were its object, whereas
+// grantd follows neither. So a relation that is followed is stored as two: one for entities, which is followed, and one
+// for groups and everybody.
 
 import type { RuleElement } from '../../../src/rules/rule-set.ts';
 import { type Grantable, grantableOf, isFollowed, NAMESPACES, namesOn, ruleOf, type World } from '../universe.ts';

@@ -1,8 +1,8 @@
 // SpiceDB in memory, with its limits as they are by default. It has one schema, so a new world replaces the schema and
 // all relationships. All reads are fully consistent.
 //
-// What it is not asked: about the subject `*`, which it refuses; and about groups of public namespaces. There, a grant to
-// `user:*` is to it also one to the group `user:1#friend`, whatever its members; to grantd and OpenFGA it is one to users.
+// What it is not asked: about the subject `*`, which it refuses; and about groups of public namespaces. To SpiceDB, a
+// grant to `user:*` is also one to the group `user:1#friend`, whatever its members. To the others, it is not.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

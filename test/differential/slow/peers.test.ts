@@ -1,4 +1,4 @@
-// grantd, OpenFGA and SpiceDB answer ten thousand questions each about the same rules and grants, and all answers agree.
+// grantd, OpenFGA and SpiceDB answer ten thousand questions each about the same rules and grants, and all agree.
 // Another seed: `npm run fuzz -- rules --seed N`.
 
 import assert from 'node:assert/strict';
