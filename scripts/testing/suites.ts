@@ -37,7 +37,7 @@ export const SUITES: readonly Suite[] = [
   row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
   row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
-  row('differential', 'beside', 5, 'random rules and questions, compared with the definition of rules'),
+  row('differential', 'beside', 15, 'random rules and questions, compared with the definition of rules'),
   row('tidy', 'together', 5, 'the code and the docs read as text'),
   row('property', 'together', 5, 'random cases of rules and conversions, in great numbers'),
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
