@@ -210,6 +210,11 @@ export class PageGraph implements Graph, Disposable {
     return this.#rangesOf(side, entity, relations, false);
   }
 
+  /** Too many changes to examine in one step may wait for write-behind: they are in the state tables a moment later. */
+  async #settle(pages: GrantPages, entity: string): Promise<void> {
+    if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
+  }
+
   #groupsOnLarge(object: string, relations: number): Enumerated {
     const others = relations & ~(this.#memory.objectPages.get(object)?.withoutGroups ?? 0);
     if (others === 0) return NOTHING;
@@ -238,7 +243,11 @@ export class PageGraph implements Graph, Disposable {
     const page = this.#page(side, entity);
     if (page === undefined || page.whole) return page;
     if (page.large) return TOO_MANY;
-    return this.#missRows(`${side} ${entity}`, () => this.#pagesOf(side).loadWhole(entity));
+    return this.#missRows(`${side} ${entity}`, async () => {
+      const pages = this.#pagesOf(side);
+      await this.#settle(pages, entity);
+      await pages.loadWhole(entity);
+    });
   }
 
   /** Without those that do not count at the time of the run. */
@@ -274,8 +283,7 @@ export class PageGraph implements Graph, Disposable {
     const pages = this.#pagesOf(side);
     const relation = relationOf(number);
     if (relation === undefined) return;
-    // Changes that wait for write-behind are in the state tables a moment later.
-    if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
+    await this.#settle(pages, entity);
     const range = new EnumeratedRange(number, pages.openDelta(entity), (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
     let end: PagePlace | undefined;
@@ -312,7 +320,7 @@ export class PageGraph implements Graph, Disposable {
       first?.current(this.#keeps) ??
       this.#missRows(`first ${key}`, async (assertWanted) => {
         const pages = this.#memory.objectPages;
-        if (pages.openDelta(object).size > CHANGES_MAX) await this.#loads?.applied();
+        await this.#settle(pages, object);
         const read = await FirstCounterparts.read(pages, object, relation, query, this.#keeps, assertWanted);
         this.#rangeBytes += read.bytes - (first?.bytes ?? 0);
         this.#first ??= new Map();

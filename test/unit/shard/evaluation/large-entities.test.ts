@@ -90,3 +90,14 @@ test('a tenant has one large evaluation at a time, and its memory is reserved', 
   assert.equal(evaluations.bytes, 0);
   ruled.slot.kill();
 });
+
+test('a group that has just got very many members is evaluated once they are in the state tables', async () => {
+  const members = Array.from({ length: 700 }, (_, index) => grantOf(`user:${index} member team:1`));
+  const ruled = await RuledSlot.open(RULES, [grantOf('team:1#member viewer document:1')]);
+  await ruled.goCold();
+  await ruled.write(members);
+  assert.equal(await ruled.check('user:7 can_read document:1'), true);
+  assert.equal(await ruled.check('user:none can_read document:1'), false);
+  assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, members.length);
+  ruled.slot.kill();
+});
