@@ -26,7 +26,7 @@ export function recordedSession(session: TenantSession, { decisions, clock }: De
       decisions.record({ ...of, authorized: authorized[index] === true, checkedAtMs, answeredAtMs });
     }
   };
-  const recorded: Pick<TenantSession, 'check' | 'explain' | 'checkBulk'> = {
+  const recorded: Pick<TenantSession, 'check' | 'explain' | 'checkBulk' | 'checkOrDeny'> = {
     async check(context, check) {
       const answer = await session.check(context, check);
       record(context, [check], { ...answer, authorized: [answer.authorized] });
@@ -35,6 +35,11 @@ export function recordedSession(session: TenantSession, { decisions, clock }: De
     async explain(context, check) {
       const answer = await session.explain(context, check);
       record(context, [check], { ...answer, authorized: [answer.authorized] });
+      return answer;
+    },
+    async checkOrDeny(context, checks) {
+      const answer = await session.checkOrDeny(context, checks);
+      record(context, checks, answer);
       return answer;
     },
     async checkBulk(context, checks) {

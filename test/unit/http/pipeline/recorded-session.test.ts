@@ -80,6 +80,33 @@ describe('the decision log', () => {
     );
   });
 
+  it('gets what the access evaluations of AuthZEN ask', async () => {
+    const evaluation = (id: string) => ({
+      subject: { type: 'user', id: 'a' },
+      action: { name: 'viewer' },
+      resource: { type: 'doc', id },
+    });
+    const one = await send({ method: 'POST', path: '/access/v1/evaluation', body: evaluation('1') });
+    assert.equal(one.status, 200, one.text);
+    const evaluations = [evaluation('1'), evaluation('2')];
+    const many = await send({ method: 'POST', path: '/access/v1/evaluations', body: { evaluations } });
+    assert.equal(many.status, 200, many.text);
+    assert.deepEqual(
+      recorded.map(({ index, subject, relation, object, authorized }) => [
+        index,
+        subject,
+        relation,
+        object,
+        authorized,
+      ]),
+      [
+        [0, 'user:a', 'viewer', 'doc:1', true],
+        [0, 'user:a', 'viewer', 'doc:1', true],
+        [1, 'user:a', 'viewer', 'doc:2', false],
+      ],
+    );
+  });
+
   it('never gets a key', async () => {
     await check(GRANTED);
     await send({ method: 'POST', path: '/v1/check/bulk', body: { checks: [GRANTED] } });
