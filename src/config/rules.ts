@@ -49,6 +49,14 @@ const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
 
 export const RULES: readonly Rule[] = Object.freeze([
   {
+    roles: ['dev', 'front'],
+    settings: ['decisionLog', 'logsEndpoint', 'tracesBaseEndpoint'],
+    holds: ({ decisionLog, logsEndpoint, tracesBaseEndpoint }) =>
+      decisionLog !== 'otlp' || logsEndpoint !== undefined || tracesBaseEndpoint !== undefined,
+    problem:
+      'GRANTD_DECISION_LOG=otlp needs a collector; set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT',
+  },
+  {
     roles: ['shard'],
     settings: ['rpcAddress', 'rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa', 'rpcInsecure'],
     holds: rpcIsSafe,

@@ -2,6 +2,7 @@
 // else reads the environment. `--help` and docs/reference/settings.md are generated from this table.
 
 import { ADDRESS_SETTINGS } from './address-settings.ts';
+import { DECISION_LOG_SETTINGS } from './decision-log-settings.ts';
 import { REDIS_SETTINGS } from './redis-settings.ts';
 import { SERVICE_SETTINGS } from './service-settings.ts';
 import type { Role, Setting } from './setting.ts';
@@ -14,6 +15,7 @@ export const SETTINGS = Object.freeze({
   ...REDIS_SETTINGS,
   ...SERVICE_SETTINGS,
   ...TELEMETRY_SETTINGS,
+  ...DECISION_LOG_SETTINGS,
 });
 
 export type Settings = typeof SETTINGS;

@@ -41,7 +41,7 @@ function parseHeaders(text: string): Secret {
   return new Secret(text);
 }
 
-function parseRatio(text: string): number {
+export function parseRatio(text: string): number {
   const ratio = /^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (!(ratio >= 0 && ratio <= 1)) throw new WrongSetting(`must be a number from 0 to 1; it is ${quote(text)}`);
   return ratio;
@@ -67,6 +67,16 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     description:
       'Base URL of the collector; traces go to `/v1/traces` below it, as OTLP over HTTP (protobuf). This or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns on [tracing](../operating/tracing.md).',
   }),
+  logsEndpoint: optional({
+    ...plain,
+    name: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
+    roles: ['dev', 'front'],
+    form: 'URL',
+    parse: parseUrl,
+    unset: '`/v1/logs` below `OTEL_EXPORTER_OTLP_ENDPOINT`',
+    description:
+      'The full URL that the [decision log](../operating/decision-log.md) is sent to with `GRANTD_DECISION_LOG=otlp`, used unchanged.',
+  }),
   tracesEndpoint: optional({
     ...plain,
     name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -84,7 +94,8 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     unset: 'none',
     file: true,
     secret: true,
-    description: 'HTTP headers sent with traces, for example the authorization that the collector requires.',
+    description:
+      'HTTP headers sent with traces and with the decision log, for example the authorization that the collector requires.',
   }),
   serviceName: optional({
     ...plain,
@@ -93,7 +104,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     form: 'name',
     parse: (text: string) => text,
     unset: '`grantd-front`, `grantd-shard`, `grantd-console`; `grantd` in `dev`',
-    description: 'The `service.name` of the traces.',
+    description: 'The `service.name` of the traces and of the decision log.',
   }),
   resourceAttributes: optional({
     ...plain,

@@ -9,6 +9,7 @@ import type { Plans } from '../core/plans.ts';
 import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import type { Front } from '../front/front.ts';
 import type { FailureLimiter, RateLimiter } from '../front/limits/rate-limiter.ts';
+import type { DecisionRecorder } from '../telemetry/decision-log.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/spans.ts';
@@ -43,6 +44,8 @@ export interface HttpDependencies {
   readonly metrics: Metrics;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Absent: no decision is recorded. */
+  readonly decisions?: DecisionRecorder | undefined;
 }
 
 export interface HttpOptions extends Partial<HttpBounds> {
@@ -72,7 +75,7 @@ const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Rejects if the address cannot be bound. */
 export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
-  const { front, rateLimiter, failureLimiter, ids, clock, random, log, tracing } = dependencies;
+  const { front, rateLimiter, failureLimiter, ids, clock, random, log, tracing, decisions } = dependencies;
   const { turns = new FairTurns(clock) } = dependencies;
   const bounds: HttpBounds = { ...HTTP_BOUNDS, ...options };
   const server = createServer({
@@ -138,7 +141,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   }));
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing, decisions },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(

@@ -27,6 +27,7 @@ import { renderBanner } from './dev/banner.ts';
 import { ensureDemoTenant } from './dev/demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev/dev-file.ts';
 import { openOperatorApi, openPublicApi } from './open/apis.ts';
+import { openDecisionLog } from './open/decision-log.ts';
 import { DEADLINE_MS } from './open/new-cluster.ts';
 import { openOps } from './open/ops.ts';
 import { openRateLimits } from './open/rate-limits.ts';
@@ -140,6 +141,7 @@ export async function startDev(
   parts.defer(() => ops.close());
   const identity = { serviceName: 'grantd', instance: config.shardName, version: options.version };
   const tracing = await openTracing({ log, metrics }, config, identity, parts);
+  const decisions = await openDecisionLog({ clock, random, log, metrics }, config, identity, parts);
 
   const known = readDevFile(config.dataDirectory);
   const operatorToken =
@@ -202,10 +204,14 @@ export async function startDev(
   frontReady = () => front.ready() && consoleFront.ready();
 
   const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
-  const http = await openPublicApi({ front, rateLimiter, ids, clock, turns, random, log, metrics, tracing }, config, {
-    plans,
-    deadlineMs: meta.deadlineMs,
-  });
+  const http = await openPublicApi(
+    { front, rateLimiter, ids, clock, turns, random, log, metrics, tracing, decisions },
+    config,
+    {
+      plans,
+      deadlineMs: meta.deadlineMs,
+    },
+  );
   const baseUrl = config.baseUrl ?? http.url;
   let closeConsole = async (): Promise<void> => {};
   // The public API closes before the console, although the console starts after it (it links to the API's error pages).

@@ -10,6 +10,7 @@ import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { openPublicApi } from './open/apis.ts';
+import { openDecisionLog } from './open/decision-log.ts';
 import { openFront } from './open/front.ts';
 import { DEADLINE_MS } from './open/new-cluster.ts';
 import { openOps } from './open/ops.ts';
@@ -45,6 +46,7 @@ export async function startFront(
   parts.defer(() => ops.close());
   const identity = { serviceName: 'grantd-front', instance: hostname(), version };
   const tracing = await openTracing({ log, metrics }, config, identity, parts);
+  const decisions = await openDecisionLog({ clock, random, log, metrics }, config, identity, parts);
   const turns = openTurns({ clock, metrics });
   const front = openFront(
     { clock, turns, random, log, metrics },
@@ -66,6 +68,7 @@ export async function startFront(
       log,
       metrics,
       tracing,
+      decisions,
     },
     config,
     {

@@ -73,6 +73,7 @@ export interface Metrics {
   readonly stateWrites: Counter;
   readonly stateWriteFailures: Counter;
   readonly traceSpans: Counter<'outcome'>;
+  readonly decisionLogRecords: Counter<'outcome'>;
 }
 
 /** Each process has its own registry; shards of one process share it. */
@@ -287,6 +288,12 @@ export function createMetrics(): Metrics {
     traceSpans: new Counter({
       name: 'grantd_trace_spans_total',
       help: 'Finished trace spans, by outcome: exported, failed (the collector did not accept them) or dropped (too many were waiting).',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    decisionLogRecords: new Counter({
+      name: 'grantd_decision_log_records_total',
+      help: 'Decisions taken for the decision log, by outcome: delivered, failed (the output or the collector did not accept them) or dropped (too many were waiting).',
       labelNames: ['outcome'],
       registers,
     }),

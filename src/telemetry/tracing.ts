@@ -19,13 +19,13 @@ import {
   AlwaysOnSampler,
   BasicTracerProvider,
   ParentBasedSampler,
-  type ReadableSpan,
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import { assertNever } from '../core/assert.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createOtelResource } from './otel-resource.ts';
 import type { SamplerName } from './sampler-names.ts';
 import { SpanDelivery } from './span-delivery.ts';
 import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
@@ -137,16 +137,6 @@ class RecordedSpan implements TraceSpan {
   }
 }
 
-/** The library has a constructor for these in one of its transitive packages; exporters read only this much. */
-function createResource(attributes: Readonly<Record<string, string>>): ReadableSpan['resource'] {
-  const resource: ReadableSpan['resource'] = {
-    attributes,
-    getRawAttributes: () => Object.entries(attributes),
-    merge: (other) => createResource({ ...attributes, ...(other?.attributes as Record<string, string> | undefined) }),
-  };
-  return resource;
-}
-
 export function createTracing(
   dependencies: { readonly log: Log; readonly metrics: Metrics },
   options: TracingOptions,
@@ -158,7 +148,7 @@ export function createTracing(
   );
   const provider = new BasicTracerProvider({
     sampler: createSampler(options.sampler, options.ratio),
-    resource: createResource(options.resource),
+    resource: createOtelResource(options.resource),
     spanLimits: { attributeValueLengthLimit: ATTRIBUTE_LENGTH_MAX, linkCountLimit: LINKS_MAX },
     spanProcessors: [delivery],
   });

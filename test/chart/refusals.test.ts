@@ -86,6 +86,12 @@ const CASES: readonly Case[] = [
   ['an Ingress for no host', 'minimal', { 'ingress.enabled': true }, /ingress\.hosts must name/],
   ['a route of no Gateway', 'minimal', { 'httpRoute.enabled': true }, /httpRoute\.parentRefs must name/],
   [
+    'a decision log for a collector that is not named',
+    'minimal',
+    { 'decisionLog.output': 'otlp' },
+    /tracing\.endpoint must be set, because decisionLog\.output=otlp/,
+  ],
+  [
     'plans from two places',
     'external-secrets',
     { plans: { gold: { requests: 1, window_seconds: 1 } } },

@@ -17,13 +17,14 @@ const ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
 const REDIS = ['GRANTD_REDIS_URL', 'GRANTD_REDIS_PASSWORD', 'GRANTD_REDIS_SENTINEL_PASSWORD', 'GRANTD_REDIS_TLS_CA'];
 /** The values have the same in another form. */
 const TRACES = ['OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SERVICE_NAME'];
+const TELEMETRY = ['OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT', ...TRACES.slice(1)];
 /**
  * What nobody needs to say by a value of its own; `pod.extraEnv` can. Of a standalone pod, what concerns several
  * processes.
  */
 const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {
-  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_RPC_INSECURE', 'GRANTD_SHARD_NAME', ...REDIS, ...TRACES],
-  front: TRACES,
+  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_RPC_INSECURE', 'GRANTD_SHARD_NAME', ...REDIS, ...TELEMETRY],
+  front: TELEMETRY,
   shard: TRACES,
   console: TRACES,
 };
@@ -40,6 +41,8 @@ const MORE: readonly RenderOptions[] = [
       'cassandra.slots': 64,
       'tracing.endpoint': 'http://collector:4318',
       'tracing.existingSecret': 'collector',
+      'decisionLog.output': 'stdout',
+      'decisionLog.tenants': ['ten_01jhm9r0g0e8xsg4k6t2v8w0yc'],
     },
   },
 ];

@@ -64,6 +64,9 @@
 {{- if and (or .Values.redis.password .Values.redis.sentinelPassword) (not .Values.redis.url) (not .Values.redis.existingSecret) -}}
 {{- $wrong = append $wrong "redis.url must be set, because redis.password or redis.sentinelPassword is" -}}
 {{- end -}}
+{{- if and (eq .Values.decisionLog.output "otlp") (not .Values.tracing.endpoint) -}}
+{{- $wrong = append $wrong "tracing.endpoint must be set, because decisionLog.output=otlp sends decisions to that collector" -}}
+{{- end -}}
 {{- if and .Values.plans .Values.existingPlansConfigMap -}}
 {{- $wrong = append $wrong "plans and existingPlansConfigMap exclude each other" -}}
 {{- end -}}

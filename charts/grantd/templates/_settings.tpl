@@ -82,6 +82,18 @@ OTEL_RESOURCE_ATTRIBUTES: {{ join "," $attributes | quote }}
 {{- end }}
 {{- end }}
 
+{{- define "grantd.settings.decisionLog" -}}
+{{- with .Values.decisionLog }}
+{{- if .output }}
+GRANTD_DECISION_LOG: {{ .output }}
+GRANTD_DECISION_LOG_RATE: {{ .rate | quote }}
+{{- with .tenants }}
+GRANTD_DECISION_LOG_TENANTS: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "grantd.settings.front" -}}
 {{ include "grantd.settings.common" . }}
 {{ include "grantd.settings.urls" . }}
@@ -90,6 +102,7 @@ OTEL_RESOURCE_ATTRIBUTES: {{ join "," $attributes | quote }}
 {{- include "grantd.settings.plans" . }}
 {{- include "grantd.settings.redis" . }}
 {{- include "grantd.settings.tracing" . }}
+{{- include "grantd.settings.decisionLog" . }}
 GRANTD_HTTP_ADDRESS: {{ printf "%s:8080" (include "grantd.listen" .) | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
 GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
@@ -176,6 +189,7 @@ GRANTD_CASSANDRA_REPLICATION_FACTOR: {{ int64 .Values.cassandra.replicationFacto
 {{ include "grantd.settings.urls" . }}
 {{- include "grantd.settings.plans" . }}
 {{- include "grantd.settings.tracing" . }}
+{{- include "grantd.settings.decisionLog" . }}
 {{ include "grantd.settings.operator" . }}
 GRANTD_STORE: sqlite
 GRANTD_DATA_DIR: /var/lib/grantd

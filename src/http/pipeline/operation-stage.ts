@@ -7,6 +7,7 @@ import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { hasScope } from '../../core/scopes.ts';
 import type { TenantSession } from '../../front/front.ts';
+import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import type { OperationRequest, OperationResponse } from '../operations/operation.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
 import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
@@ -14,6 +15,7 @@ import type { Exchange } from './exchange.ts';
 import { LongJson, parseJson } from './json-text.ts';
 import { findMediaTypeError } from './media-type.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
+import { type DecisionRecording, recordedSession } from './recorded-session.ts';
 import type { Refusals } from './refusals.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { RegisteredOperation, Route } from './routes.ts';
@@ -25,6 +27,8 @@ export interface OperationStageDependencies {
   readonly refusals: Refusals;
   /** Budget of responses that are being built or not yet taken. */
   readonly responses: ByteBudget;
+  /** Undefined: no decision is recorded. */
+  readonly decisions: DecisionRecorder | undefined;
 }
 
 type RequestedBody = NonNullable<RegisteredOperation['body']>;
@@ -38,6 +42,7 @@ export class OperationStage {
   readonly #answers: ResponseWriter;
   readonly #refusals: Refusals;
   readonly #responses: ByteBudget;
+  readonly #recording: DecisionRecording | undefined;
   readonly #deadlineMs: number;
 
   constructor(dependencies: OperationStageDependencies, options: { readonly deadlineMs: number }) {
@@ -46,6 +51,8 @@ export class OperationStage {
     this.#answers = dependencies.answers;
     this.#refusals = dependencies.refusals;
     this.#responses = dependencies.responses;
+    const { clock, decisions } = dependencies;
+    this.#recording = decisions === undefined ? undefined : { clock, decisions };
     this.#deadlineMs = options.deadlineMs;
   }
 
@@ -210,7 +217,7 @@ export class OperationStage {
   ): void {
     let reply: ReturnType<RegisteredOperation['answer']>;
     try {
-      reply = operation.answer(session, exchange, request);
+      reply = operation.answer(this.#recorded(session), exchange, request);
     } catch (error) {
       this.#refuse(exchange, session, error);
       return;
@@ -222,6 +229,12 @@ export class OperationStage {
       },
       (thrown: unknown) => this.#refusals.byOwner(exchange, thrown),
     );
+  }
+
+  /** A request whose decisions are recorded gets a session that does so. */
+  #recorded(session: TenantSession): TenantSession {
+    const recording = this.#recording;
+    return recording?.decisions.takes(session.tenantId) === true ? recordedSession(session, recording) : session;
   }
 
   #replyInTurn(exchange: Exchange, session: TenantSession, reply: OperationResponse): void {

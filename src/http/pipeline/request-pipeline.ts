@@ -8,6 +8,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Front, TenantSession } from '../../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../front/limits/rate-limiter.ts';
+import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import { beginRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
@@ -40,6 +41,8 @@ export interface PipelineDependencies {
   readonly responses: ByteBudget;
   /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
+  /** Undefined: no decision is recorded. */
+  readonly decisions: DecisionRecorder | undefined;
 }
 
 export interface PipelineOptions {

@@ -12,6 +12,7 @@ import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
 import { type HttpServer, listenHttp } from '../../http/server.ts';
 import type { LogInCode } from '../../operator/console/log-in-code.ts';
 import { type ConsoleServer, listenConsole } from '../../operator/server.ts';
+import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
@@ -33,6 +34,7 @@ export function openPublicApi(
     readonly turns: Turns;
     readonly random: Random;
     readonly rateLimiter: RateLimiter;
+    readonly decisions: DecisionRecorder | undefined;
   },
   config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
   options: { readonly plans: Plans; readonly deadlineMs: number },

@@ -7,6 +7,7 @@ import { BUILT_IN_PLANS, type Plan, REVOCATION_RESERVE } from '../../../src/core
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
+import type { DecisionRecorder } from '../../../src/telemetry/decision-log.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { FakeFront } from './fake-front.ts';
@@ -64,7 +65,11 @@ export interface HttpInProcess {
   close(): Promise<void>;
 }
 
-export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turns): Promise<HttpInProcess> {
+export async function startHttp(
+  options: Partial<HttpOptions> = {},
+  turns?: Turns,
+  decisions?: DecisionRecorder,
+): Promise<HttpInProcess> {
   let aheadMs = 0;
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const front = new FakeFront(systemClock, systemRandom);
@@ -82,6 +87,7 @@ export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turn
       random: systemRandom,
       log: createLog({ level: 'silent', pretty: false }),
       metrics,
+      decisions,
     },
     {
       address: '127.0.0.1:0',

@@ -1,0 +1,58 @@
+// A session whose checks are recorded in the decision log, whichever operation makes them. Made for a request that is
+// sampled; all others use the session itself. Invariant: answers and errors pass through unchanged.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { RequestContext, TenantSession } from '../../front/front.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
+import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
+
+export interface DecisionRecording {
+  readonly decisions: DecisionRecorder;
+  readonly clock: Pick<Clock, 'wallMs'>;
+}
+
+interface Answered {
+  readonly authorized: readonly boolean[];
+  readonly checkedAtMs: number;
+}
+
+export function recordedSession(session: TenantSession, { decisions, clock }: DecisionRecording): TenantSession {
+  const { tenantId, keyId } = session;
+  const record = ({ requestId }: RequestContext, checks: readonly NamedTuple[], answered: Answered): void => {
+    const { authorized, checkedAtMs } = answered;
+    const answeredAtMs = clock.wallMs();
+    for (const [index, { subject, relation, object }] of checks.entries()) {
+      const of = { requestId, index, tenantId, keyId, subject, relation, object };
+      decisions.record({ ...of, authorized: authorized[index] === true, checkedAtMs, answeredAtMs });
+    }
+  };
+  const recorded: Pick<TenantSession, 'check' | 'explain' | 'checkBulk' | 'checkOrDeny'> = {
+    async check(context, check) {
+      const answer = await session.check(context, check);
+      record(context, [check], { ...answer, authorized: [answer.authorized] });
+      return answer;
+    },
+    async explain(context, check) {
+      const answer = await session.explain(context, check);
+      record(context, [check], { ...answer, authorized: [answer.authorized] });
+      return answer;
+    },
+    async checkOrDeny(context, checks) {
+      const answer = await session.checkOrDeny(context, checks);
+      record(context, checks, answer);
+      return answer;
+    },
+    async checkBulk(context, checks) {
+      const answer = await session.checkBulk(context, checks);
+      record(context, checks, answer);
+      return answer;
+    },
+  };
+  return new Proxy(session, {
+    get(target, name) {
+      if (Object.hasOwn(recorded, name)) return Reflect.get(recorded, name);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

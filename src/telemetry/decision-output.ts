@@ -1,0 +1,68 @@
+// Writes decisions to standard output. Node's own stream would write synchronously, so a reader that stalls would stall
+// every check. Invariant: nothing here blocks the event loop, however slowly the other end reads.
+
+import { closeSync, constants, fstatSync, openSync, write } from 'node:fs';
+import { type Clock, delay } from '../core/async/clock.ts';
+import { decisionLine } from './decision-events.ts';
+import type { DecisionSink } from './decision-log.ts';
+
+/** Until the next attempt if the pipe is full. */
+const FULL_MS = 20;
+const STDOUT = 1;
+
+/**
+ * A pipe is opened once more without blocking, so that no thread waits in it when the process ends. Anything else, and
+ * a pipe that belongs to another user, is used as it is.
+ */
+function openOutput(descriptor: number): number {
+  if (!fstatSync(descriptor).isFIFO()) return descriptor;
+  try {
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return descriptor;
+  }
+}
+
+const isFull = (error: NodeJS.ErrnoException): boolean => error.code === 'EAGAIN';
+
+/** Resolves to the number of bytes written; 0 if the other end takes none now. */
+const writeOnce = (descriptor: number, bytes: Buffer, from: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, bytes, from, bytes.length - from, null, (error, written) => {
+      if (error === null) resolve(written);
+      else if (isFull(error)) resolve(0);
+      else reject(error);
+    });
+  });
+
+/** `descriptor`: standard output, unless a test says otherwise. */
+export function createDecisionOutput(
+  { clock }: { readonly clock: Clock },
+  { source, descriptor = STDOUT }: { readonly source: string; readonly descriptor?: number },
+): DecisionSink {
+  const output = openOutput(descriptor);
+  let closed = false;
+  let writing: Promise<void> = Promise.resolve();
+  const writeAll = async (bytes: Buffer): Promise<void> => {
+    for (let from = 0; from < bytes.length; ) {
+      if (closed) throw new Error('The output is closed.');
+      const written = await writeOnce(output, bytes, from);
+      if (written === 0) await delay(clock, FULL_MS);
+      from += written;
+    }
+  };
+  return {
+    deliver(decisions) {
+      const delivery = writeAll(Buffer.from(decisions.map((decision) => decisionLine(decision, source)).join('')));
+      writing = delivery.catch(() => {});
+      return delivery;
+    },
+    async close() {
+      closed = true;
+      if (output === descriptor) return;
+      // A write in flight would go to whatever gets this descriptor next.
+      await writing;
+      closeSync(output);
+    },
+  };
+}

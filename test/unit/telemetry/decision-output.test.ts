@@ -1,0 +1,101 @@
+// Decisions on standard output: whole lines, and nobody waits for a reader that stalls.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { systemClock } from '../../../src/roles/process/system.ts';
+import { decisionLine } from '../../../src/telemetry/decision-events.ts';
+import { createDecisionOutput } from '../../../src/telemetry/decision-output.ts';
+import { createTemporaryDirectory } from '../../kit/store/store-directory.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { decision } from './decisions.ts';
+
+const SOURCE = '/grantd/test';
+const BATCH = Array.from({ length: 500 }, (_, index) => decision(index));
+const LINES = BATCH.map((each) => decisionLine(each, SOURCE)).join('');
+
+function makeDirectory(t: TestContext): string {
+  const directory = createTemporaryDirectory();
+  t.after(() => directory.remove());
+  return directory.path;
+}
+
+/** A pipe as standard output would be: the end that a test reads, and the descriptor to write to. */
+function openPipe(t: TestContext) {
+  const path = join(makeDirectory(t), 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY);
+  const output = createDecisionOutput({ clock: systemClock }, { source: SOURCE, descriptor: writer });
+  let open = true;
+  const closeReader = (): void => {
+    if (open) closeSync(reader);
+    open = false;
+  };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= output.close();
+    return closing;
+  };
+  t.after(async () => {
+    await close();
+    closeReader();
+    closeSync(writer);
+  });
+  const bytes = Buffer.alloc(16 * 1024);
+  const read = (): string => {
+    try {
+      return bytes.toString('utf8', 0, readSync(reader, bytes));
+    } catch {
+      return '';
+    }
+  };
+  return { output, read, closeReader, close };
+}
+
+describe('decisions on standard output', () => {
+  it('are whole lines in order, in a file', async (t) => {
+    const path = join(makeDirectory(t), 'decisions');
+    const descriptor = openSync(path, 'a');
+    t.after(() => closeSync(descriptor));
+    const output = createDecisionOutput({ clock: systemClock }, { source: SOURCE, descriptor });
+    await output.deliver(BATCH);
+    await output.deliver(BATCH.slice(0, 1));
+    await output.close();
+    assert.equal(readFileSync(path, 'utf8'), LINES + decisionLine(decision(0), SOURCE));
+  });
+
+  it('arrive whole at a reader that stalls, while the process goes on', async (t) => {
+    const { output, read } = openPipe(t);
+    let delivered = false;
+    const delivery = output.deliver(BATCH).then(() => {
+      delivered = true;
+    });
+    // More than a pipe holds: nothing ends before somebody reads, and nothing else waits for that.
+    let turns = 0;
+    await waitFor('turns of the event loop', () => {
+      turns += 1;
+      return turns > 20;
+    });
+    assert.equal(delivered, false);
+    let received = '';
+    await waitFor('the rest', () => {
+      received += read();
+      return received.length >= LINES.length;
+    });
+    await delivery;
+    assert.equal(received, LINES);
+  });
+
+  it('are given up when the output is closed, or the reader has gone away', async (t) => {
+    const stalled = openPipe(t);
+    const delivery = stalled.output.deliver(BATCH);
+    await stalled.close();
+    await assert.rejects(delivery);
+    const abandoned = openPipe(t);
+    abandoned.closeReader();
+    await assert.rejects(abandoned.output.deliver(BATCH), { code: 'EPIPE' });
+  });
+});
