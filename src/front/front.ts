@@ -2,6 +2,7 @@
 // calls, retries within the deadline and hides every change of owner. Invariant: every error is a GrantdError of the
 // catalogue.
 
+import type { FeedFilter } from '../core/change-feed.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -35,6 +36,7 @@ import type {
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
+import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
 export type { UsageMinute };
 
@@ -57,6 +59,14 @@ export interface RequestContext {
   readonly arrivedAtMs?: number | undefined;
   /** The span of the request. Absent: it is not traced. */
   readonly span?: TraceSpan | undefined;
+}
+
+/** The change feed of a tenant, as seen with one key. */
+export interface ChangeFeed {
+  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
+  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
+  /** Rejects with the error of the first read, so that the response can still have a status. */
+  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
 }
 
 /**

@@ -93,6 +93,7 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
     depthMax: 25,
     entitiesMax: 10_000,
     grantsMax: 20_000,
+    streamsMax: 10,
     entityGrantsMax: 10_000,
     charactersMax: 1_000_000,
     spentMax: Number.POSITIVE_INFINITY,
