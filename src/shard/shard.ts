@@ -10,6 +10,7 @@ import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery } from './check-calls.ts';
+import type { FeedPage, FeedQuery } from './feed-calls.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
@@ -27,6 +28,7 @@ import type {
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 export type * from './audit-log-calls.ts';
 export type * from './check-calls.ts';
+export type * from './feed-calls.ts';
 export type * from './grant-calls.ts';
 
 export type ShardFailureKind =
@@ -240,6 +242,8 @@ export interface ShardWelcome {
   readonly rules: boolean;
   /** Whether it refuses to create what exists under an id that is derived from an Idempotency-Key. */
   readonly creations: boolean;
+  /** Whether it knows the change feed. */
+  readonly changes: boolean;
 }
 
 /**
@@ -299,6 +303,14 @@ export interface TenantConnection {
   writeRules(handle: number, attempt: Attempt, request: RulesRequest): Promise<void>;
   /** What the write would change. Changes nothing. */
   previewRules(handle: number, request: RulesRequest): Promise<RulesPreview>;
+
+  /**
+   * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
+   * calls wait for changes.
+   */
+  readChanges(handle: number, query: FeedQuery): Promise<FeedPage>;
+  /** Calls that wait for changes are answered now; later ones do not wait. */
+  endWaits(): void;
 
   /** Clamps or drops values that cannot be right. */
   report(report: FrontReport): void;

@@ -27,6 +27,8 @@ import type {
   BulkWrite,
   BulkWriteResult,
   CheckAnswer,
+  FeedPage,
+  FeedQuery,
   FrontReport,
   GrantFilter,
   GrantRequest,
@@ -48,7 +50,9 @@ import type {
   TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { readChanges } from './change-feed.ts';
 import { answersOf, timed, timedAnswer } from './check-answers.ts';
+import { FeedWaits } from './feed-waits.ts';
 import { countLookups, GrantWrites, under } from './grant-writes.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
@@ -70,6 +74,7 @@ export class TenantCalls implements TenantConnection {
   readonly #handles: HandleTable;
   readonly #writes: GrantWrites;
   readonly #ruled: RuledChecks;
+  readonly #waits: FeedWaits;
   readonly #onClose: () => void;
 
   constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
@@ -78,10 +83,12 @@ export class TenantCalls implements TenantConnection {
     this.#handles = calls.handles;
     this.#writes = new GrantWrites(dependencies, calls);
     this.#ruled = new RuledChecks(dependencies, calls);
+    this.#waits = new FeedWaits(dependencies.clock);
     this.#onClose = onClose;
   }
 
   close(): void {
+    this.#waits.end();
     this.#handles.close();
     this.#onClose();
   }
@@ -350,6 +357,16 @@ export class TenantCalls implements TenantConnection {
 
   async previewRules(number: number, request: RulesRequest): Promise<RulesPreview> {
     return this.#calls.read(number, (listing) => previewRules(this.#dependencies, listing, request));
+  }
+
+  // ---- changes ----
+
+  async readChanges(number: number, query: FeedQuery): Promise<FeedPage> {
+    return readChanges({ ...this.#dependencies, handles: this.#handles, waits: this.#waits }, number, query);
+  }
+
+  endWaits(): void {
+    this.#waits.end();
   }
 
   // ---- reports ----

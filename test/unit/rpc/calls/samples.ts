@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
+import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
@@ -306,6 +307,36 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         ungranted: many(record({ namespace: text, relation })),
         scannedGrants: uint32,
         complete: fc.boolean(),
+      }),
+  },
+  readChanges: {
+    request: record({
+      cursor: orUndefined(someText),
+      sinceMs: orUndefined(timeMs),
+      fromNow: fc.boolean(),
+      limit,
+      waitMs: fc.integer({ min: 0, max: 5000 }),
+      namespace: orUndefined(someText),
+      relation: orUndefined(someText),
+      actions: orUndefined(fc.subarray([...FEED_ACTIONS])),
+    }),
+    answer: () =>
+      record({
+        items: many(
+          record({
+            index: uint32,
+            seq: timeMs,
+            atMs: timeMs,
+            actor: text,
+            requestId: text,
+            change: text,
+            cursor: text,
+          }),
+        ),
+        nextCursor: text,
+        next: record({ seq: timeMs, index: fc.integer({ min: -1, max: 1000 }) }),
+        atMs: timeMs,
+        atEnd: fc.boolean(),
       }),
   },
   createTenant: {
