@@ -36,6 +36,16 @@ export type FeedContent =
   /** Both as JSON. */
   | { readonly action: 'rules.updated'; readonly rules: string; readonly former: string };
 
+/** A place between two changes: after (seq, index). (seq, −1): before the first change of an entry. */
+export interface FeedPlace {
+  readonly seq: number;
+  readonly index: number;
+}
+
+/** Whether a change, or a place, is after a place. */
+export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
+  left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
+
 /** A change as the feed tells it. */
 export interface FeedChange {
   /** (seq, index) orders the changes of a tenant and identifies each. */

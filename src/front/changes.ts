@@ -33,7 +33,7 @@ export interface ChangesPage extends FeedBatch {
   readonly atEnd: boolean;
 }
 
-/** Called in order, never again after `end`. */
+/** Called in order, never again after `end`, and first after the promise of its subscription has resolved. */
 export interface FeedFollower {
   /**
    * New changes, of which some, or all, may not fit the filter: the follower applies it. All followers of a session

@@ -62,7 +62,7 @@ export interface RequestContext {
 }
 
 /** The change feed of a tenant, as seen with one key. */
-export interface ChangeFeed {
+interface ChangeFeed {
   /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
   readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
   /** Rejects with the error of the first read, so that the response can still have a status. */
@@ -73,7 +73,7 @@ export interface ChangeFeed {
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession {
+export interface TenantSession extends ChangeFeed {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;

@@ -1,6 +1,6 @@
 // What the call about the change feed takes and returns, as part of the port of a shard (shard.ts).
 
-import type { FeedFilter } from '../core/change-feed.ts';
+import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';
 import type { AuditRecord } from './audit-log-calls.ts';
 
 /** Where the feed begins: at a cursor, at a time, now, or with the oldest change that is kept. */
@@ -18,12 +18,6 @@ export interface FeedQuery extends FeedFilter {
 export interface FeedRecord extends AuditRecord {
   /** Where the feed goes on after this change. */
   readonly cursor: string;
-}
-
-/** A place between two changes. (seq, −1): before the first change of an entry. */
-export interface FeedPlace {
-  readonly seq: number;
-  readonly index: number;
 }
 
 export interface FeedPage {

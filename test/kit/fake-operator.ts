@@ -446,6 +446,8 @@ export class FakeOperator implements OperatorApi {
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
         return this.#page(objects, query);
       },
+      readChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
+      followChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
       listNamespaces: async (context) => {
         this.#enter('listNamespaces', context);
         return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));

@@ -4,9 +4,8 @@
 // that nobody has followed for a while has none.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type FeedContent, isFeedAction, parseFeedContent } from '../../core/change-feed.ts';
+import { type FeedContent, type FeedPlace, isAfter, isFeedAction, parseFeedContent } from '../../core/change-feed.ts';
 import type { AuditLogRow } from '../../store/store.ts';
-import type { FeedPlace } from '../feed-calls.ts';
 import { AUDIT_ACTION_OF, auditLogRow, type Change, type ChangeOrigin } from '../log-changes.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
@@ -38,10 +37,6 @@ export const contentOf = (change: RecentChange): FeedContent | undefined => {
   change.content ??= parseFeedContent(change.row.change);
   return change.content;
 };
-
-/** Whether a change is after a place. */
-export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
-  left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
 
 export class RecentChanges extends Evictable {
   readonly #budget: MemoryBudget;

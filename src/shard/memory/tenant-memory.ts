@@ -6,12 +6,12 @@
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { relationNumber } from '../../core/tuples.ts';
 import type { Stamp, StateStore } from '../../store/store.ts';
-import type { FeedPlace } from '../feed-calls.ts';
 import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';

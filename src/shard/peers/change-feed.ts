@@ -8,11 +8,16 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
-import { type FeedContent, type FeedFilter, feedMatcher, parseFeedContent } from '../../core/change-feed.ts';
+import {
+  type FeedContent,
+  type FeedFilter,
+  type FeedPlace,
+  feedMatcher,
+  parseFeedContent,
+} from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { AUDIT_LOG_KEPT_DAYS, type AuditLogRow } from '../../store/store.ts';
-import type { FeedPlace } from '../feed-calls.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';

@@ -100,8 +100,10 @@ class World {
   }
 
   async #nextOwner(kind: 'handover' | 'kill'): Promise<void> {
-    if (kind === 'handover') await this.slot.tenure.release(RELEASE);
-    else for (const reader of this.#readers) reader.following = undefined;
+    if (kind === 'handover') {
+      await this.slot.tenure.release(RELEASE);
+      for (const { following } of this.#readers) await following;
+    } else for (const reader of this.#readers) reader.following = undefined;
     this.slot = await this.slot.restart({ wallMs: () => this.wall });
     this.handle = await this.slot.handle(this.tenantId);
   }
@@ -129,7 +131,7 @@ class World {
 test('the pages of a feed are the log, whatever happens in between', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { maxLength: 40 }),
+      fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
       fc.array(plan, { minLength: 3, maxLength: 3 }),
       async (steps, plans) => {
         const readers = plans.map((each): Reader => ({ ...each, got: [], cursor: undefined, following: undefined }));

@@ -170,6 +170,20 @@ test('a call at the end waits for a change that fits, and reads nothing from the
   slot.kill();
 });
 
+test('a call that is about to wait is told at once what was committed while it read the store', async () => {
+  const { slot, handle } = await openSlot();
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  slot.faults.turn('hold', ['writeState']);
+  await slot.grant(handle, tuple('user:a', 'doc:2'));
+  // Nothing but that change would end the wait.
+  const waiting = read(slot, handle, { waitMs: 1e9, relation: 'owner' });
+  await slot.grant(handle, { ...tuple('user:a', 'doc:3'), relation: 'owner' });
+  assert.equal(await settled(waiting), false);
+  slot.faults.restore(['writeState']);
+  assert.deepEqual(told((await waiting).items), ['grant.created doc:3']);
+  slot.kill();
+});
+
 test('a wait without a change ends with an empty page that is as far as the log', async () => {
   const { slot, handle } = await openSlot();
   const { nextCursor: cursor } = (await readToEnd(slot, handle)).last;
