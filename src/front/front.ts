@@ -19,6 +19,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   ListedKey,
@@ -98,7 +99,7 @@ export interface TenantSession extends ChangeFeed {
   revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;
   listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>>;
   listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>>;
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
   createNamespace(
     context: RequestContext,
@@ -127,7 +128,7 @@ export interface TenantSession extends ChangeFeed {
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
-  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>>;
+  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage>;
 }
 
 /** One slot, as far as it is known now. */

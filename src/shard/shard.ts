@@ -5,7 +5,7 @@
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type { Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
@@ -17,6 +17,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   ObjectsQuery,
@@ -288,7 +289,7 @@ export interface TenantConnection {
   /** Rejects as `unavailable` until every grant of the tenant has its row by object. */
   listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
-  listGrants(handle: number, query: GrantsQuery): Promise<ResultPage<Grant>>;
+  listGrants(handle: number, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
   createKey(
@@ -355,7 +356,7 @@ export interface OperatorConnection {
   /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
-  exportGrants(handle: number, query: PageQuery): Promise<ResultPage<Grant>>;
+  exportGrants(handle: number, query: PageQuery): Promise<GrantsPage>;
   listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly ClusterMember[]>;
   readLoad(): Promise<Load>;

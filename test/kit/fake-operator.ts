@@ -108,6 +108,9 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
   });
 }
 
+/** Of every page of grants. */
+export const FEED_CURSOR = 'cursor-of-the-feed';
+
 export class FakeOperator implements OperatorApi {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -504,11 +507,12 @@ export class FakeOperator implements OperatorApi {
       },
       listGrants: async (context, { of, relation, ...query }) => {
         this.#enter('listGrants', context);
-        return this.#page(this.#grantsOf(data, { of, relation }), query);
+        return { ...this.#page(this.#grantsOf(data, { of, relation }), query), feedCursor: FEED_CURSOR };
       },
       exportGrants: async (context, query) => {
         this.#enter('exportGrants', context);
-        return this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+        const page = this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+        return { ...page, feedCursor: FEED_CURSOR };
       },
     };
   }

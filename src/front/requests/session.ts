@@ -10,7 +10,7 @@ import { derivedKeyId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, type Grant, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
+import { columnsOf, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
@@ -26,6 +26,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   IssuedHandle,
@@ -258,7 +259,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.listHolders, query);
   }
 
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>> {
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage> {
     return this.#ask(context, CALLS.listGrants, query);
   }
 
@@ -340,7 +341,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.listSubjects, query);
   }
 
-  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>> {
+  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage> {
     return this.#ask(context, CALLS.exportGrants, query);
   }
 

@@ -17,13 +17,14 @@ import {
 } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
+import type { Grant } from '../../core/tuples.ts';
 import { AUDIT_LOG_KEPT_DAYS, type AuditLogRow } from '../../store/store.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import { contentOf, type RecentChanges } from '../memory/recent-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { FeedPage, FeedQuery, FeedRecord } from '../shard.ts';
+import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
 import { readAuditLog } from './audit-log-rows.ts';
 import type { FeedWaits } from './feed-waits.ts';
@@ -98,8 +99,15 @@ const endOf = ({ lastSeq, nextBase, slotTime }: Tenure): Position => ({
   asOfMs: slotTime.nowMs,
 });
 
-/** A cursor for what is committed from now on. */
-export const feedCursor = (context: ListingContext, feed: Feed): string => signed(context, feed, endOf(feed.tenure));
+/** A page of grants, with the cursor for what is committed from now on, before it is read. */
+export async function withFeedCursor(
+  context: ListingContext,
+  feed: Feed,
+  read: () => Promise<ResultPage<Grant>>,
+): Promise<GrantsPage> {
+  const feedCursor = signed(context, feed, endOf(feed.tenure));
+  return { ...(await read()), feedCursor };
+}
 
 /** Rejects with an error of the catalogue, or with a ShardFailure. */
 export async function readChanges(context: FeedContext, number: number, query: FeedQuery): Promise<FeedPage> {

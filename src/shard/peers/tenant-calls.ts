@@ -7,7 +7,7 @@ import { isDerivedId, type KeyId, parseKeyId, parseTenantId } from '../../core/i
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import type { Grant, Namespace, TupleColumns } from '../../core/tuples.ts';
+import type { Namespace, TupleColumns } from '../../core/tuples.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
@@ -33,6 +33,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HandleRight,
   HoldersQuery,
@@ -50,7 +51,7 @@ import type {
   TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
-import { readChanges } from './change-feed.ts';
+import { readChanges, withFeedCursor } from './change-feed.ts';
 import { answersOf, timed, timedAnswer } from './check-answers.ts';
 import { FeedWaits } from './feed-waits.ts';
 import { countLookups, GrantWrites, under } from './grant-writes.ts';
@@ -259,8 +260,10 @@ export class TenantCalls implements TenantConnection {
     return this.#calls.read(number, (listing) => listHolders(this.#dependencies, listing, query));
   }
 
-  async listGrants(number: number, query: GrantsQuery): Promise<ResultPage<Grant>> {
-    return this.#calls.read(number, (listing) => listGrants(this.#dependencies, listing, query));
+  async listGrants(number: number, query: GrantsQuery): Promise<GrantsPage> {
+    return this.#calls.read(number, (listing) =>
+      withFeedCursor(this.#dependencies, listing, () => listGrants(this.#dependencies, listing, query)),
+    );
   }
 
   // ---- namespaces and keys ----

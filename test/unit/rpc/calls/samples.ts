@@ -25,6 +25,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   IssuedHandle,
   ListedKey,
   ResultPage,
@@ -88,6 +89,9 @@ const grant: fc.Arbitrary<Grant> = record<Grant>({
   grantId: text,
   createdAtMs: timeMs,
 }).chain((each) => fc.constantFrom(each, { ...each, expiresAtMs: EXPIRY_MS }));
+const grantsPage: fc.Arbitrary<GrantsPage> = fc
+  .tuple(pageOf(grant), orUndefined(someText))
+  .map(([page, feedCursor]) => (feedCursor === undefined ? page : { ...page, feedCursor }));
 const key: fc.Arbitrary<ListedKey> = record({
   keyId,
   name: text,
@@ -266,7 +270,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       of: fc.oneof(record({ subject: someText }), record({ object: someText })),
       relation: orUndefined(relation),
     }),
-    answer: () => pageOf(grant),
+    answer: () => grantsPage,
   },
   listObjects: {
     request: record({
@@ -388,7 +392,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         scannedToMs: orUndefined(timeMs),
       }),
   },
-  exportGrants: { request: record(pageQuery), answer: () => pageOf(grant) },
+  exportGrants: { request: record(pageQuery), answer: () => grantsPage },
   readLoad: {
     request: nothing,
     answer: () =>

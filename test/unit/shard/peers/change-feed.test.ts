@@ -8,7 +8,7 @@ import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import type { FeedPage, FeedQuery, FeedRecord } from '../../../../src/shard/shard.ts';
+import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
 import { type OpenSlot, openSlot, RELEASE, SECRETS, settled, tuple, wholeAuditLog } from '../tools.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -246,6 +246,39 @@ test('a call is refused under a lease that has run out while it waited', async (
   slot.connection.endWaits();
   await assert.rejects(waiting, { kind: 'not-serving' });
   await assert.rejects(read(slot, handle), { kind: 'not-serving' });
+  slot.kill();
+});
+
+test('the grants of all pages, and what the feed tells from the cursor of the first one, are the grants', async () => {
+  const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 4 } });
+  for (let doc = 0; doc < 12; doc += 1) await slot.grant(handle, tuple('user:a', `doc:${doc}`));
+  for (const list of [
+    (query: PageQuery) => slot.operator.exportGrants(handle, query),
+    (query: PageQuery) =>
+      slot.connection.listGrants(handle, { of: { subject: 'user:a' }, relation: undefined, ...query }),
+  ]) {
+    const held = new Set<string>();
+    let cursor: string | undefined;
+    let start: string | undefined;
+    let step = 0;
+    do {
+      const page = await list({ limit: 3, cursor });
+      start ??= page.feedCursor;
+      for (const { object } of page.items) held.add(object);
+      // Behind the listing and before it.
+      await slot.revoke(handle, tuple('user:a', `doc:${step}`));
+      await slot.grant(handle, tuple('user:a', `doc:1${step}`));
+      step += 1;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    for (const text of told((await readToEnd(slot, handle, { cursor: start })).items)) {
+      const [action, object = ''] = text.split(' ');
+      if (action === 'grant.created') held.add(object);
+      else held.delete(object);
+    }
+    const grants = await slot.list(handle, 'user:a');
+    assert.deepEqual([...held].toSorted(), grants.toSorted());
+  }
   slot.kill();
 });
 
