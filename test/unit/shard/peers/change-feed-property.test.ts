@@ -1,6 +1,6 @@
-// The change feed under any interleaving: readers with filters and page limits of their own go on from cursor to cursor,
-// with and without waiting, while changes are committed, recent changes are evicted and owners change. In the end each
-// of them has exactly the part of the audit log that fits, in its order.
+// The change feed under any interleaving: readers with filters and page limits of their own go on from cursor to
+// cursor, with and without waiting, while changes are committed, recent changes are evicted and owners change. In the
+// end each of them has exactly the part of the audit log that fits, in its order.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
