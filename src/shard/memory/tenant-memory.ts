@@ -392,13 +392,8 @@ export class TenantMemory {
   }
 }
 
-function dropUsed({ pages, objectPages, namespaces, keys, rules, subjectKinds, recentChanges, usage }: UsedMemory): void {
-  pages.drop();
-  objectPages?.drop();
-  namespaces.drop();
-  keys.drop();
-  rules?.drop();
-  subjectKinds?.drop();
-  recentChanges?.drop();
-  usage.drop();
+function dropUsed(used: UsedMemory): void {
+  const { rules, subjectKinds, recentChanges } = used;
+  for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
+  for (const each of [rules, subjectKinds, recentChanges, used.usage]) each?.drop();
 }
