@@ -22,7 +22,7 @@ import { AUDIT_LOG_KEPT_DAYS, type AuditLogRow } from '../../store/store.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
-import { contentOf, type RecentChanges } from '../memory/recent-changes.ts';
+import { contentOf, type RecentChange, type RecentChanges } from '../memory/recent-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
@@ -44,6 +44,8 @@ const PAGE_LENGTH_MAX = 768 * 1024;
 const LOOKED_AT_MAX = 1000;
 /** The cost of a change in the turns of tenants: filtered, and its cursor signed. */
 const CHANGE_MS = 0.006;
+/** Cursors signed in one step: a millisecond or two. */
+const SIGNED_PER_STEP = 250;
 
 const MS_PER_DAY = 24 * 3_600_000;
 /** A page must not end before its reader comes back for the next one: old cursors are refused a day early. */
@@ -65,9 +67,10 @@ type Fits = (change: { readonly change: FeedContent }) => boolean;
 interface Told {
   readonly row: AuditLogRow;
   readonly position: Position;
-  /** Signed before. */
-  readonly cursor?: string | undefined;
-  readonly sign?: (cursor: string) => void;
+  /** Once it is signed. */
+  cursor?: string | undefined;
+  /** Where that is remembered for the next page. */
+  readonly recent?: RecentChange | undefined;
 }
 
 interface Page {
@@ -122,6 +125,7 @@ export async function readChanges(context: FeedContext, number: number, query: F
       recent?.covers(position) === true
         ? recentPage(handle.tenure, recent, position, fits, query.limit)
         : await storedPage(context, handle, position, fits, query.limit);
+    await sign(context, handle, page.told);
     handle.tenure.assertServing();
     handles.assertGood(handle);
     const isLast = recent === undefined || waits.ended || clock.monotonicMs() >= untilMs;
@@ -254,10 +258,8 @@ function recentPage(
     if (filling.isFull || lookedAt === LOOKED_AT_MAX) return filling.part;
     lookedAt += 1;
     const { row, timeMs, cursor } = change;
-    const sign = (text: string): void => {
-      change.cursor = text;
-    };
-    filling.add({ row, position: { seq: row.seq, index: row.index, timeMs }, cursor, sign }, contentOf(change));
+    const position = { seq: row.seq, index: row.index, timeMs };
+    filling.add({ row, position, cursor, recent: change }, contentOf(change));
   }
   return filling.page(endOf(tenure));
 }
@@ -306,13 +308,21 @@ function timeIn(month: string, atMs: number): number {
   return monthOf(atMs) === month ? atMs : Date.parse(`${monthBeside(month, 1)}-01T00:00:00.000Z`) - 1;
 }
 
+/** Signs the cursors of all changes, in the turns of the tenant. */
+async function sign(context: FeedContext, handle: Handle, told: readonly Told[]): Promise<void> {
+  const { turns } = handle.tenure.budget;
+  for (const [index, each] of told.entries()) {
+    if (index > 0 && index % SIGNED_PER_STEP === 0) {
+      await turnOf(turns, handle.memory.tenantId, SIGNED_PER_STEP * CHANGE_MS);
+    }
+    each.cursor ??= signed(context, handle, each.position);
+    if (each.recent !== undefined) each.recent.cursor = each.cursor;
+  }
+}
+
 /** Nothing is awaited between the last look at the handle and this. */
 function tell(context: FeedContext, handle: Handle, { told, next, atEnd }: Page): FeedPage {
-  const items = told.map(({ row, position, cursor, sign }): FeedRecord => {
-    const text = cursor ?? signed(context, handle, position);
-    if (cursor === undefined) sign?.(text);
-    return { ...auditRecordOf(row), cursor: text };
-  });
+  const items = told.map(({ row, cursor = '' }): FeedRecord => ({ ...auditRecordOf(row), cursor }));
   const { seq, index } = next;
   const atMs = handle.tenure.slotTime.nowMs;
   return { items, nextCursor: signed(context, handle, next), next: { seq, index }, atMs, atEnd };
