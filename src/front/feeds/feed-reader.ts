@@ -33,7 +33,7 @@ export class FeedReader {
   /** Rejects with a GrantdError for good. Undefined: nobody wants the page any more. */
   async read(query: FeedQuery, wanted: () => boolean): Promise<FeedPage | undefined> {
     const { clock, random, readPage } = this.#dependencies;
-    const untilMs = clock.monotonicMs() + PATIENCE_MS;
+    let failingSinceMs: number | undefined;
     for (let failures = 0; wanted(); failures += 1) {
       try {
         const page = await readPage(query);
@@ -41,7 +41,9 @@ export class FeedReader {
       } catch (thrown) {
         const error = GrantdError.from(thrown);
         if (!error.retryable) throw error;
-        if (clock.monotonicMs() >= untilMs) {
+        const nowMs = clock.monotonicMs();
+        failingSinceMs ??= nowMs;
+        if (nowMs - failingSinceMs >= PATIENCE_MS) {
           throw new GrantdError('unavailable', 'The changes could not be read for too long.', { cause: error });
         }
       }
