@@ -140,7 +140,18 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
   const knowsChanges = (): boolean => links.ready().every((link) => link.knowsChanges);
   const feeds = new Feeds({ clock, turns, random });
-  const forSessions = { control, clock, random, ids, ledger, knowsExpiry, knowsRules, knowsCreations, knowsChanges, feeds };
+  const forSessions = {
+    control,
+    clock,
+    random,
+    ids,
+    ledger,
+    knowsExpiry,
+    knowsRules,
+    knowsCreations,
+    knowsChanges,
+    feeds,
+  };
   const sessions = new SessionCache(forSessions, sessionsMax);
   const operator = new FrontOperator({
     control,
