@@ -11,6 +11,7 @@ import {
   NAMESPACES_MAX_DEFAULT,
   type Plan,
   type Plans,
+  STREAMS_MAX_DEFAULT,
 } from '../core/plans.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
@@ -224,6 +225,7 @@ const PLAN_FIELDS: ReadonlySet<string> = new Set([
   'namespaces_max',
   'keys_max',
   'grants_max',
+  'streams_max',
 ]);
 const PLANS_MAX = 100;
 const REQUESTS_MAX = 1_000_000_000;
@@ -259,6 +261,7 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     namespacesMax: read('namespaces_max', BOUND_MAX, NAMESPACES_MAX_DEFAULT),
     keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
     grantsMax: readGrantsMax(),
+    streamsMax: read('streams_max', BOUND_MAX, standing?.streamsMax ?? STREAMS_MAX_DEFAULT),
   });
 }
 

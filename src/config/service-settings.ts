@@ -79,7 +79,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description:
-      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none)}}`. Without `grants_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000. Use the same value for every process of a cluster.',
+      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none), "streams_max"?: n}}`. Without `grants_max` or `streams_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000 grants and 100 streams. Streams of the change feed are counted in each front. Use the same value for every process of a cluster.',
   }),
   baseUrl: optional({
     ...plain,

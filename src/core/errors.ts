@@ -121,6 +121,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Idempotency-Key reused',
     'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use a new Idempotency-Key for each thing to create.',
   ),
+  'cursor-too-old': entry(
+    410,
+    9,
+    'Cursor too old',
+    'The changes after this cursor, or since this time, are no longer kept. The member "earliest" is the cursor of the oldest change that is. Take a snapshot of the grants before you follow from there.',
+  ),
   'precondition-failed': entry(
     412,
     9,

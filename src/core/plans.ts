@@ -9,6 +9,8 @@ export interface Plan {
   readonly keysMax: number;
   /** Live grants; undefined: no limit. */
   readonly grantsMax: number | undefined;
+  /** Streams of the change feed that one front holds open. */
+  readonly streamsMax: number;
 }
 
 export type Plans = ReadonlyMap<string, Plan>;
@@ -17,6 +19,8 @@ export const NAMESPACES_MAX_DEFAULT = 1000;
 export const KEYS_MAX_DEFAULT = 1000;
 /** For a configured plan that is not built in and does not set it. */
 export const GRANTS_MAX_DEFAULT = 10_000_000;
+/** The same. */
+export const STREAMS_MAX_DEFAULT = 100;
 
 /** The plan of a new tenant, and of a tenant whose stored plan is unknown to this process. */
 export const DEFAULT_PLAN_NAME = 'free';
@@ -30,7 +34,13 @@ export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 6
 /** Failed authentications that a front allows from each client network. */
 export const AUTHENTICATION_FAILURES = Object.freeze({ requests: 60, windowSeconds: 60 });
 
-const plan = (name: string, requests: number | undefined, windowSeconds: number, grantsMax: number | undefined): Plan =>
+const plan = (
+  name: string,
+  requests: number | undefined,
+  windowSeconds: number,
+  grantsMax: number | undefined,
+  streamsMax: number,
+): Plan =>
   Object.freeze({
     name,
     requests,
@@ -38,16 +48,17 @@ const plan = (name: string, requests: number | undefined, windowSeconds: number,
     namespacesMax: NAMESPACES_MAX_DEFAULT,
     keysMax: KEYS_MAX_DEFAULT,
     grantsMax,
+    streamsMax,
   });
 
-const FREE_PLAN = plan(DEFAULT_PLAN_NAME, 600, 60, 1_000_000);
+const FREE_PLAN = plan(DEFAULT_PLAN_NAME, 600, 60, 1_000_000, 10);
 
 export const BUILT_IN_PLANS: Plans = new Map(
   [
     FREE_PLAN,
-    plan('standard', 200, 1, 10_000_000),
-    plan('scale', 10_000, 1, 100_000_000),
-    plan('unlimited', undefined, 1, undefined),
+    plan('standard', 200, 1, 10_000_000, STREAMS_MAX_DEFAULT),
+    plan('scale', 10_000, 1, 100_000_000, 2000),
+    plan('unlimited', undefined, 1, undefined, 5000),
   ].map((each) => [each.name, each]),
 );
 

@@ -20,6 +20,8 @@ export interface ProblemDocument {
   readonly 'violated-policies'?: readonly string[];
   /** Of the API key that an earlier request created. */
   readonly key_id?: string;
+  /** Only of `cursor-too-old`: where the change feed begins now. */
+  readonly earliest?: string;
 }
 
 export interface Problem {
@@ -33,8 +35,8 @@ export interface Problem {
 /**
  * Any thrown value as a problem. A value that is not a GrantdError becomes `internal`, whose detail reveals nothing
  * about the cause. Of the details, `retryAfterSeconds` (number) becomes `Retry-After`, `allow` (string) becomes
- * `Allow`, and `violatedPolicy` and `keyId` (strings) become members of the document. Every 429 and 503 has a
- * `Retry-After`, every 401 a `WWW-Authenticate`.
+ * `Allow`, and `violatedPolicy`, `keyId` and `earliest` (strings) become members of the document. Every 429 and 503
+ * has a `Retry-After`, every 401 a `WWW-Authenticate`.
  */
 export function problemOf(
   thrown: unknown,
@@ -54,6 +56,7 @@ export function problemOf(
     headers['Retry-After'] = String(Math.max(1, Math.ceil(seconds)));
   }
   if (httpStatus === 405 && typeof error.details.allow === 'string') headers.Allow = error.details.allow;
+  const { earliest } = error.details;
   return {
     status: httpStatus,
     code: error.code,
@@ -68,6 +71,7 @@ export function problemOf(
         ? { 'violated-policies': [error.details.violatedPolicy] }
         : {}),
       ...(typeof error.details.keyId === 'string' ? { key_id: error.details.keyId } : {}),
+      ...(typeof earliest === 'string' ? { earliest } : {}),
     },
   };
 }

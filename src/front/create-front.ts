@@ -18,6 +18,7 @@ import type { OpenStream } from '../rpc/transport/transport.ts';
 import { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { Feeds } from './feeds/feeds.ts';
 import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
 import { Reporter } from './links/reporter.ts';
 import { RetryGate } from './links/retry-gate.ts';
@@ -137,7 +138,20 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const knowsExpiry = (): boolean => links.ready().every((link) => link.knowsExpiry);
   const knowsRules = (): boolean => links.ready().every((link) => link.knowsRules);
   const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
-  const forSessions = { control, clock, random, ids, ledger, knowsExpiry, knowsRules, knowsCreations };
+  const knowsChanges = (): boolean => links.ready().every((link) => link.knowsChanges);
+  const feeds = new Feeds({ clock, turns, random });
+  const forSessions = {
+    control,
+    clock,
+    random,
+    ids,
+    ledger,
+    knowsExpiry,
+    knowsRules,
+    knowsCreations,
+    knowsChanges,
+    feeds,
+  };
   const sessions = new SessionCache(forSessions, sessionsMax);
   const operator = new FrontOperator({
     control,
@@ -180,6 +194,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     reachesShards: () => links.ready().length > 0,
     async close() {
       reporter?.close();
+      feeds.close();
       flights.close();
       links.close();
     },

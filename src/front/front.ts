@@ -2,6 +2,7 @@
 // calls, retries within the deadline and hides every change of owner. Invariant: every error is a GrantdError of the
 // catalogue.
 
+import type { FeedFilter } from '../core/change-feed.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -18,6 +19,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   ListedKey,
@@ -35,6 +37,7 @@ import type {
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
+import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
 export type { UsageMinute };
 
@@ -59,11 +62,19 @@ export interface RequestContext {
   readonly span?: TraceSpan | undefined;
 }
 
+/** The change feed of a tenant, as seen with one key. */
+interface ChangeFeed {
+  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
+  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
+  /** Rejects with the error of the first read, so that the response can still have a status. */
+  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
+}
+
 /**
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession {
+export interface TenantSession extends ChangeFeed {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
@@ -88,7 +99,7 @@ export interface TenantSession {
   revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;
   listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>>;
   listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>>;
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
   createNamespace(
     context: RequestContext,
@@ -117,7 +128,7 @@ export interface TenantSession {
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
-  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>>;
+  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage>;
 }
 
 /** One slot, as far as it is known now. */

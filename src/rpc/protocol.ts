@@ -65,6 +65,11 @@ export const OUTSTANDING_MAX = 10_000;
 /** A change in the audit log has up to 8 KiB, so this many fit into a message. */
 export const AUDIT_LOG_LIMIT_MAX = 400;
 
+/**
+ * The longest wait of one call for changes. A call that a failover repeats still ends within the deadline of a request.
+ */
+export const FEED_WAIT_MS_MAX = 5000;
+
 /** Tenants in one report of a front: a shard processes them within a millisecond. */
 export const USAGE_PER_REPORT_MAX = 1000;
 

@@ -35,8 +35,9 @@ export function toWireFailure(error: unknown): Failure {
     const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
     return { kind: wireKindOf(error.kind), message, wrongOwner: error.owner ?? null };
   }
-  const { code, message } = GrantdError.from(error);
-  return { kind: FailureKind.FAILURE_ERROR, code, message: message.slice(0, MESSAGE_LENGTH_MAX) };
+  const { code, message, details } = GrantdError.from(error);
+  const failure = { kind: FailureKind.FAILURE_ERROR, code, message: message.slice(0, MESSAGE_LENGTH_MAX) };
+  return typeof details.earliest === 'string' ? { ...failure, earliest: details.earliest } : failure;
 }
 
 /** Whether the thrown value is a defect, to be logged where it is mapped. */
@@ -48,7 +49,7 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
   switch (failure.kind) {
     case FailureKind.FAILURE_ERROR:
       return isErrorCode(failure.code)
-        ? new GrantdError(failure.code, failure.message)
+        ? new GrantdError(failure.code, failure.message, detailsFrom(failure))
         : new GrantdError('internal', 'The shard replied with an unknown error.', {
             cause: new Error(`${failure.code}: ${failure.message}`),
           });
@@ -66,6 +67,9 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
       return new GrantdError('internal', 'The shard replied with a failure of an unknown kind.');
   }
 }
+
+/** The only detail that crosses. */
+const detailsFrom = ({ earliest }: Failure__Output) => (earliest === '' ? {} : { details: { earliest } });
 
 /** The status that ends a stream: that of the catalogue, or INVALID_ARGUMENT for a violation of the protocol. */
 export function toStreamStatus(error: unknown): { readonly code: status; readonly details: string } {

@@ -2,6 +2,7 @@
 
 import type { GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
+import type { Grant } from '../core/tuples.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 
@@ -55,3 +56,11 @@ export interface HoldersQuery extends PageQuery {
 }
 
 export interface GrantsQuery extends PageQuery, GrantFilter {}
+
+export interface GrantsPage extends ResultPage<Grant> {
+  /**
+   * Of the change feed, taken before the page was read: whoever lists all pages and then follows from the cursor of the
+   * first one knows every grant. Undefined: of a shard that does not know the feed.
+   */
+  readonly feedCursor?: string | undefined;
+}

@@ -9,7 +9,7 @@ import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { type Grant, grantOf } from '../core/tuples.ts';
-import type { Stamp, StateWrite } from '../store/store.ts';
+import type { AuditLogRow, Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
   /**
@@ -49,18 +49,23 @@ export interface ChangePosition {
   readonly stamp: Stamp;
 }
 
-const RULES_UPDATED: AuditAction = 'rules.updated';
-
 /** Compact: a filter searches this text for its values. */
 const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
 
 type GrantChange = Extract<Change, { readonly grant: Grant }>;
 
-const GRANT_ACTIONS: Readonly<Record<GrantChange['kind'], AuditAction>> = {
+/** As the audit log and the change feed call them. */
+export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
   'grant-created': 'grant.created',
   'grant-revoked': 'grant.revoked',
   'grant-updated': 'grant.updated',
   'grant-expired': 'grant.expired',
+  'namespace-created': 'namespace.created',
+  'key-created': 'key.created',
+  'key-revoked': 'key.revoked',
+  'tenant-created': 'tenant.created',
+  'tenant-updated': 'tenant.updated',
+  'rules-updated': 'rules.updated',
 };
 
 /** Whether the tuple holds no grant after the change. */
@@ -68,6 +73,7 @@ export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-rev
 
 /** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
 function describe(change: Change): string {
+  const action = AUDIT_ACTION_OF[change.kind];
   switch (change.kind) {
     case 'grant-created':
     case 'grant-revoked':
@@ -75,25 +81,23 @@ function describe(change: Change): string {
     case 'grant-expired': {
       const { subject, relation, object } = change.grant;
       const audited = { subject, relation, object, ...auditedAttributes(change.grant) };
-      return toJson(GRANT_ACTIONS[change.kind], audited);
+      return toJson(action, audited);
     }
     case 'namespace-created':
-      return toJson('namespace.created', { name: change.name });
+      return toJson(action, { name: change.name });
     case 'key-created':
     case 'key-revoked': {
       const { keyId, name, scopes } = change.key;
-      const action = change.kind === 'key-created' ? 'key.created' : 'key.revoked';
       return toJson(action, { key_id: keyId, name, scopes: scopesOf(scopes) });
     }
     case 'tenant-created':
     case 'tenant-updated': {
       const { name, plan, state } = change.tenant;
-      const action = change.kind === 'tenant-created' ? 'tenant.created' : 'tenant.updated';
       return toJson(action, { name, plan, state });
     }
     case 'rules-updated':
       // The canonical texts are compact JSON already.
-      return `{"action":"${RULES_UPDATED}","rules":${change.rules},"former":${change.former}}`;
+      return `{"action":"${action}","rules":${change.rules},"former":${change.former}}`;
     default:
       return assertNever(change);
   }
@@ -152,6 +156,19 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
   }
 }
 
+/** A change as the audit log stores it. `index`: among all changes of its entry. */
+export function auditLogRow(change: Change, origin: ChangeOrigin, seq: number, index: number): AuditLogRow {
+  return {
+    seq,
+    index,
+    atMs: origin.atMs,
+    // Nobody requested an expiry, even if it is told by the operation that met it.
+    actor: change.kind === 'grant-expired' ? 'system' : origin.actor,
+    requestId: origin.requestId,
+    change: describe(change),
+  };
+}
+
 /** The state rows of one change, including that of the audit log. */
 export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
   const rows = deriveRows(change, origin, position);
@@ -161,15 +178,7 @@ export function deriveState(change: Change, origin: ChangeOrigin, position: Chan
     kind: 'audit-log',
     tenantId: origin.tenantId,
     month: monthOf(base / 1000),
-    row: {
-      seq: position.seq,
-      index: position.index,
-      atMs: origin.atMs,
-      // Nobody requested an expiry, even if it is told by the operation that met it.
-      actor: change.kind === 'grant-expired' ? 'system' : origin.actor,
-      requestId: origin.requestId,
-      change: describe(change),
-    },
+    row: auditLogRow(change, origin, position.seq, position.index),
     stamp: position.stamp,
   });
   return rows;

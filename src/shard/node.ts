@@ -335,8 +335,8 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    const { incarnation } = this;
-    return { incarnation, shardName, slots, deadlineMs, leaseMs, expiry: true, rules: true, creations: true };
+    const known = { expiry: true, rules: true, changes: true, creations: true };
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, ...known };
   }
 
   monotonicMs(): number {

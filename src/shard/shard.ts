@@ -5,17 +5,19 @@
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type { Namespace, TupleColumns } from '../core/tuples.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery } from './check-calls.ts';
+import type { FeedPage, FeedQuery } from './feed-calls.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   ObjectsQuery,
@@ -27,6 +29,7 @@ import type {
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 export type * from './audit-log-calls.ts';
 export type * from './check-calls.ts';
+export type * from './feed-calls.ts';
 export type * from './grant-calls.ts';
 
 export type ShardFailureKind =
@@ -240,6 +243,8 @@ export interface ShardWelcome {
   readonly rules: boolean;
   /** Whether it refuses to create what exists under an id that is derived from an Idempotency-Key. */
   readonly creations: boolean;
+  /** Whether it knows the change feed. */
+  readonly changes: boolean;
 }
 
 /**
@@ -284,7 +289,7 @@ export interface TenantConnection {
   /** Rejects as `unavailable` until every grant of the tenant has its row by object. */
   listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
-  listGrants(handle: number, query: GrantsQuery): Promise<ResultPage<Grant>>;
+  listGrants(handle: number, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
   createKey(
@@ -299,6 +304,14 @@ export interface TenantConnection {
   writeRules(handle: number, attempt: Attempt, request: RulesRequest): Promise<void>;
   /** What the write would change. Changes nothing. */
   previewRules(handle: number, request: RulesRequest): Promise<RulesPreview>;
+
+  /**
+   * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
+   * calls wait for changes.
+   */
+  readChanges(handle: number, query: FeedQuery): Promise<FeedPage>;
+  /** Calls that wait for changes are answered now; later ones do not wait. */
+  endWaits(): void;
 
   /** Clamps or drops values that cannot be right. */
   report(report: FrontReport): void;
@@ -343,7 +356,7 @@ export interface OperatorConnection {
   /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
-  exportGrants(handle: number, query: PageQuery): Promise<ResultPage<Grant>>;
+  exportGrants(handle: number, query: PageQuery): Promise<GrantsPage>;
   listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly ClusterMember[]>;
   readLoad(): Promise<Load>;

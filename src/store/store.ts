@@ -32,6 +32,9 @@ export type * from './state-rows.ts';
 /** When to give up, on the monotonic clock of this process, in ms. The call then fails as `unavailable`. */
 export type DeadlineMs = number;
 
+/** How long the audit log is kept. Migrations have this value: it stays. */
+export const AUDIT_LOG_KEPT_DAYS = 400;
+
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**

@@ -37,6 +37,16 @@ describe('the resources', () => {
     return authorized;
   };
 
+  describe('a page of grants', () => {
+    it('has a cursor of the change feed, and no other response has one', async () => {
+      const { key } = await service.createTenant();
+      const created = await post(key, '/v1/grants', TUPLE);
+      assert.equal(created.headers['x-service-cursor'], undefined);
+      const listed = await get(key, `/v1/grants?subject=${TUPLE.subject}`);
+      assert.match(String(listed.headers['x-service-cursor']), /^[A-Za-z0-9_-]{20,200}$/);
+    });
+  });
+
   describe('a grant', () => {
     it('absent → POST → present: 201 with the record', async () => {
       const { key } = await service.createTenant();

@@ -93,6 +93,7 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
     depthMax: 25,
     entitiesMax: 10_000,
     grantsMax: 20_000,
+    streamsMax: 10,
     entityGrantsMax: 10_000,
     charactersMax: 1_000_000,
     spentMax: Number.POSITIVE_INFINITY,
@@ -106,6 +107,9 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
     return grants.find((grant) => grantKey(grant) === key) ?? [];
   });
 }
+
+/** Of every page of grants. */
+export const FEED_CURSOR = 'cursor-of-the-feed';
 
 export class FakeOperator implements OperatorApi {
   readonly #clock: Clock;
@@ -445,6 +449,8 @@ export class FakeOperator implements OperatorApi {
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
         return this.#page(objects, query);
       },
+      readChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
+      followChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
       listNamespaces: async (context) => {
         this.#enter('listNamespaces', context);
         return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));
@@ -501,11 +507,12 @@ export class FakeOperator implements OperatorApi {
       },
       listGrants: async (context, { of, relation, ...query }) => {
         this.#enter('listGrants', context);
-        return this.#page(this.#grantsOf(data, { of, relation }), query);
+        return { ...this.#page(this.#grantsOf(data, { of, relation }), query), feedCursor: FEED_CURSOR };
       },
       exportGrants: async (context, query) => {
         this.#enter('exportGrants', context);
-        return this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+        const page = this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+        return { ...page, feedCursor: FEED_CURSOR };
       },
     };
   }

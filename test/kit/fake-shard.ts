@@ -24,6 +24,8 @@ import {
   type AuditLogQuery,
   type BulkWrite,
   type BulkWriteResult,
+  type FeedPage,
+  type FeedQuery,
   type FrontReport,
   type GrantFilter,
   type GrantRequest,
@@ -51,6 +53,8 @@ import {
   type UsageMinute,
 } from '../../src/shard/shard.ts';
 
+import { FakeFeed } from './fake-feed.ts';
+
 export interface FakeKey extends ListedKey {
   readonly hash: string;
 }
@@ -61,6 +65,7 @@ export interface FakeTenant {
   /** By `subject relation object`. */
   readonly grants: Map<string, Grant>;
   readonly namespaces: Map<string, Namespace>;
+  readonly feed: FakeFeed;
   usage: readonly UsageMinute[];
   deletion: TenantDeletion | undefined;
   rules: RuleSet;
@@ -75,9 +80,16 @@ export class FakeWorld {
   /** Who owns a slot now, by slot; an empty incarnation: released. */
   readonly owners = new Map<number, SlotOwner>();
   readonly members = new Map<string, ClusterMember>();
+  /** Calls that wait for a change of any feed. */
+  readonly waits = new Set<() => void>();
 
   constructor(slots = 4) {
     this.slots = slots;
+  }
+
+  /** Whoever waits looks again. */
+  wake(): void {
+    for (const wake of [...this.waits]) wake();
   }
 
   readonly #slotsOf = new Map<string, number>();
@@ -97,6 +109,7 @@ export class FakeWorld {
       keys: new Map(),
       grants: new Map(),
       namespaces: new Map(),
+      feed: new FakeFeed(),
       rules: NO_RULES,
       usage: [],
       deletion: undefined,
@@ -113,7 +126,7 @@ interface FakeHandle {
   readonly epoch: number;
 }
 
-type CallName = Exclude<keyof (TenantConnection & OperatorConnection), 'close' | 'check' | 'demandRight'>;
+type CallName = Exclude<keyof (TenantConnection & OperatorConnection), 'close' | 'check' | 'demandRight' | 'endWaits'>;
 
 export class FakeShard implements Shard {
   readonly world: FakeWorld;
@@ -138,6 +151,8 @@ export class FakeShard implements Shard {
   rules = true;
   /** False: a version that would create again what exists under a derived id. */
   creations = true;
+  /** False: a version that knows no change feed. */
+  changes = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -190,11 +205,13 @@ export class FakeShard implements Shard {
 
   changed(): void {
     for (const watcher of this.#watchers) watcher();
+    this.world.wake();
   }
 
   /** Ends every handle of a tenant, as a changed key does. */
   endHandles(tenantId: string): void {
     for (const connection of this.connections) connection.endHandles(tenantId);
+    this.world.wake();
   }
 
   welcome() {
@@ -207,6 +224,7 @@ export class FakeShard implements Shard {
       expiry: this.expiry,
       rules: this.rules,
       creations: this.creations,
+      changes: this.changes,
     };
   }
 
@@ -240,6 +258,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
   readonly #shard: FakeShard;
   readonly #handles = new Map<number, FakeHandle>();
   #nextHandle = 1;
+  #waitsEnded = false;
 
   constructor(shard: FakeShard) {
     this.#shard = shard;
@@ -434,6 +453,37 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
       .map(({ object }) => object);
     return this.#page(objects.sort(), query);
+  }
+
+  async readChanges(handle: number, query: FeedQuery): Promise<FeedPage> {
+    await this.#enter('readChanges');
+    const { feed } = this.#resolve(handle);
+    const { waits } = this.#shard.world;
+    let cursor = query.cursor;
+    let late = false;
+    while (true) {
+      const page = feed.page({ ...query, cursor, ...(cursor === undefined ? {} : { fromNow: false }) });
+      if (page.items.length > 0 || !page.atEnd || query.waitMs === 0 || late || this.#waitsEnded) return page;
+      cursor = page.nextCursor;
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          waits.delete(wake);
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          late = true;
+          wake();
+        }, query.waitMs);
+        waits.add(wake);
+      });
+      this.#resolve(handle);
+    }
+  }
+
+  endWaits(): void {
+    this.#waitsEnded = true;
+    this.#shard.world.wake();
   }
 
   async listNamespaces(handle: number): Promise<readonly Namespace[]> {

@@ -53,7 +53,7 @@ export interface Key {
 export type Access = Key | { readonly operator: string };
 
 /** Of calls that are made as the operator only. */
-const operated = (session: TenantSession): OperatorTenantSession => session as OperatorTenantSession;
+export const operated = (session: TenantSession): OperatorTenantSession => session as OperatorTenantSession;
 
 export type Call<Value> = (session: TenantSession, context: RequestContext) => Promise<Value>;
 

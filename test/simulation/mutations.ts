@@ -886,4 +886,33 @@ export const MUTATIONS: readonly Mutation[] = [
       { file: 'src/shard/evaluation/evaluate-checks.ts', find: 'const LEAD = 128;', replace: 'const LEAD = 0;' },
     ],
   },
+  {
+    name: 'feed-end-after-applied',
+    what: 'A page of the change feed says that it goes up to what was committed while it waited for the state tables.',
+    caughtBy: 'feeds',
+    edits: [
+      {
+        file: 'src/shard/peers/change-feed.ts',
+        find: 'const end = endOf(tenure);\n  if (from.seq >= end.seq) return filling.page(end);\n  await tenure.applied();',
+        replace: 'await tenure.applied();\n  const end = endOf(tenure);',
+      },
+    ],
+  },
+  {
+    name: 'feed-revoked-key',
+    what: 'A call that waits for changes goes on after the revocation of its key.',
+    caughtBy: 'feeds',
+    edits: [
+      {
+        file: 'src/shard/peers/change-feed.ts',
+        find: 'handles.assertGood(handle);\n    const isLast',
+        replace: 'const isLast',
+      },
+      {
+        file: 'src/shard/peers/change-feed.ts',
+        find: 'handles.assertGood(handle);\n  }',
+        replace: '}',
+      },
+    ],
+  },
 ];

@@ -68,6 +68,8 @@ export const FOCUSES = [
   'expiry',
   /** A tenant has rules, groups and folders, and all of it changes, while owners change and have hardly any memory. */
   'rules',
+  /** The changes of a tenant are followed while owners and fronts come and go, and under keys that are revoked. */
+  'feeds',
   /**
    * Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered
    * wrongly.
@@ -136,6 +138,8 @@ export interface Profile extends OperationProfile {
   readonly lulls: boolean;
   /** Clients per front that ask about a tenant with rules, besides the one that writes. */
   readonly ruledClients: number;
+  /** Whether the changes of a tenant of its own are read and followed. */
+  readonly feedReaders: boolean;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
@@ -204,6 +208,16 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'reset-network': 3,
   },
   rules: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'add-shard': 1, 'remove-shard': 1, 'reset-network': 3 },
+  feeds: {
+    'kill-shard': 3,
+    'stop-shard': 3,
+    'restart-front': 2,
+    'cut-store': 1,
+    'pause-shard': 1,
+    'add-shard': 1,
+    'remove-shard': 1,
+    'reset-network': 3,
+  },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-heartbeats': 1 },
@@ -343,6 +357,8 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
         nemesisMs: random.between(500, 1500),
         lulls: random.chance(0.5),
       };
+    case 'feeds':
+      return { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
     case 'rules':
       return { ...RULED, thinkMsMax: random.pick([50, 150]), ...drawSmallPages(random) };
     default:
@@ -370,7 +386,8 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const crowded = CROWDED_FOCUSES.includes(focus);
   const isolates = focus === 'zombies' || focus === 'restarts';
   // A version that keeps no counts knows no expiry and no rules either, and refuses to read them.
-  const countless = focus === 'expiry' || focus === 'rules' ? 0 : random.fork('countless').pick([0, 0, 0.5]);
+  const countless =
+    focus === 'expiry' || focus === 'rules' || focus === 'feeds' ? 0 : random.fork('countless').pick([0, 0, 0.5]);
   const ruled = focus === 'broad' && countless === 0 && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
@@ -409,6 +426,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     lulls: false,
     uniqueGrants: focus === 'broken-clocks',
     ruledClients: focus === 'rules' ? 3 : ruled ? 1 : 0,
+    feedReaders: focus === 'feeds',
     countless,
     ...drawOperations(random.fork('operations'), focus),
   };

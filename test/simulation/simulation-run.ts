@@ -8,12 +8,13 @@ import type { TenantId } from '../../src/core/ids.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import type { Grant, Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
-import type { TenantStatus } from '../../src/shard/shard.ts';
+import type { AuditRecord, TenantStatus } from '../../src/shard/shard.ts';
 import { checkHistory } from '../kit/history/check-history.ts';
 import { History, strictlyIncreasing } from '../kit/history/history.ts';
 import type { WorkloadPorts, WorkloadTenant } from './caller.ts';
 import { ExpiringGrants, ExpiryClient } from './expiring-grants.ts';
 import { keepLulling } from './expiry-lulls.ts';
+import { FeedReaders } from './feed-readers.ts';
 import { ASSERTIONS_CHANNEL } from './mutate.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
@@ -64,6 +65,8 @@ const EXPIRING_TENANT = 99;
 /** The number of the tenant with rules, and how often each of its clients asks after everything is whole again. */
 const RULED_TENANT = 98;
 const RULED_FINAL_QUESTIONS = 12;
+/** The number of the tenant whose changes are followed. */
+const FEED_TENANT = 97;
 const FAILURES_MAX = 5;
 /**
  * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
@@ -96,6 +99,8 @@ class Simulation {
   #expiringTenant: WorkloadTenant | undefined;
   /** Of a tenant with rules: the history knows nothing about it. */
   #ruled: RuledClients | undefined;
+  #feed: FeedReaders | undefined;
+  #feedTenant: TenantId | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -136,8 +141,8 @@ class Simulation {
       hash: this.#scheduler.hash,
       events: this.#scheduler.events,
       virtualMs: this.#scheduler.nowMs,
-      operations: verdict.operations + (this.#ruled?.answered ?? 0),
-      answered: verdict.answered + (this.#ruled?.answered ?? 0),
+      operations: verdict.operations + (this.#ruled?.answered ?? 0) + (this.#feed?.answered ?? 0),
+      answered: verdict.answered + (this.#ruled?.answered ?? 0) + (this.#feed?.answered ?? 0),
       undecided: verdict.undecided,
       displaced: this.#cluster.world.displaced,
     };
@@ -173,6 +178,11 @@ class Simulation {
     if (this.#profile.ruledClients > 0) {
       const tenant = await this.#createTenant(RULED_TENANT);
       this.#ruled = new RuledClients(tenant, this.#workloadPorts(), this.#random.fork('rules'));
+    }
+    if (this.#profile.feedReaders) {
+      const tenant = await this.#createTenant(FEED_TENANT);
+      this.#feedTenant = tenant.tenantId;
+      this.#feed = new FeedReaders(tenant, this.#workloadPorts(), this.#random.fork('feed'));
     }
   }
 
@@ -225,6 +235,7 @@ class Simulation {
       ...operators.map((operator) => operator.run(endMs)),
       ...this.#runExpiryClients(nemesis, endMs),
       this.#ruled?.run(endMs),
+      this.#feed?.run(endMs),
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -251,6 +262,7 @@ class Simulation {
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     await this.#go(this.#judgeRuled(), 'the questions under rules do not end', FINAL_MS_MAX);
+    await this.#go(this.#judgeFeed(), 'the readers of the feed do not come to its end', FINAL_MS_MAX);
     await this.#go(this.#checkExpired(), 'expired grants are not told', FINAL_MS_MAX);
     await this.#go(this.#compareExpiring(), 'expired grants are not collected', FINAL_MS_MAX);
     if (!trusted) return;
@@ -304,6 +316,12 @@ class Simulation {
     for (const failure of this.#ruled?.failures() ?? []) this.report(failure);
   }
 
+  async #judgeFeed(): Promise<void> {
+    if (this.#feed === undefined || this.#feedTenant === undefined) return;
+    await this.#feed.readToEnd();
+    this.#feed.judge(await this.#readAuditLog(this.#feedTenant));
+  }
+
   /** What has ended stays so, and the audit log tells it. */
   async #checkExpired(): Promise<void> {
     const [client] = this.#createExpiryClients();
@@ -329,17 +347,22 @@ class Simulation {
 
   /** The objects of the grants whose expiry the audit log tells. */
   async #toldExpiries(tenantId: TenantId): Promise<string[]> {
-    const objects: string[] = [];
+    const rows = await this.#readAuditLog(tenantId, 'grant.expired');
+    return rows.map(({ change }) => String(JSON.parse(change).object));
+  }
+
+  async #readAuditLog(tenantId: TenantId, action?: string): Promise<readonly AuditRecord[]> {
+    const rows: AuditRecord[] = [];
     let cursor: string | undefined;
     do {
-      const query = { limit: 1000, cursor, action: 'grant.expired' };
+      const query = { limit: 1000, cursor, action };
       const page = await this.#operate('read the audit log', ({ operator }, context) =>
         operator.listAuditLog(context, tenantId, query),
       );
-      objects.push(...page.items.map(({ change }) => String(JSON.parse(change).object)));
+      rows.push(...page.items);
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    return objects;
+    return rows;
   }
 
   #createClient(frontName: string, index: number): Client {

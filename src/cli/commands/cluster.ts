@@ -67,6 +67,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['namespaces max', 'namespaces_max'],
       ['keys max', 'keys_max'],
       ['grants max', (plan) => (plan.grants_max === null ? 'unlimited' : String(plan.grants_max))],
+      ['streams max', 'streams_max'],
     ],
   },
   {

@@ -7,6 +7,8 @@ import { assert } from '../assert.ts';
 const SIGNATURE_LENGTH = 16;
 /** A position is at most two identifiers (1,089 bytes each). */
 export const CURSOR_LENGTH_MAX = 4096;
+/** Of a response: where to go on, if the body cannot say it. */
+export const CURSOR_HEADER = 'X-Service-Cursor';
 
 /** The signing secrets of the cluster: the current one first, then those still accepted. Each has 32 bytes or more. */
 export type CursorSecrets = readonly [Uint8Array, ...Uint8Array[]];

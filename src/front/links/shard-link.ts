@@ -94,6 +94,7 @@ export class ShardLink {
   #knowsExpiry = false;
   #knowsRules = false;
   #knowsCreations = false;
+  #knowsChanges = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -160,6 +161,11 @@ export class ShardLink {
   /** Whether it refuses to create what exists under a derived id. */
   get knowsCreations(): boolean {
     return this.#knowsCreations;
+  }
+
+  /** Whether it knows the change feed. */
+  get knowsChanges(): boolean {
+    return this.#knowsChanges;
   }
 
   /**
@@ -245,6 +251,7 @@ export class ShardLink {
     this.#knowsExpiry = welcome.expiry;
     this.#knowsRules = welcome.rules;
     this.#knowsCreations = welcome.creations;
+    this.#knowsChanges = welcome.changes;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

@@ -4,12 +4,13 @@
 import { createApiKey, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
+import type { FeedFilter } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { derivedKeyId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, type Grant, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
+import { columnsOf, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
@@ -19,10 +20,13 @@ import type {
   BulkAnswer,
   BulkWrite,
   BulkWriteResult,
+  FeedPage,
+  FeedQuery,
   GrantedTuple,
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HoldersQuery,
   IssuedHandle,
@@ -38,6 +42,8 @@ import type {
   RulesRequest,
   TimedAnswer,
 } from '../../shard/shard.ts';
+import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
+import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
 import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
@@ -59,6 +65,9 @@ export interface SessionDependencies {
   readonly knowsRules: () => boolean;
   /** The same for derived ids. */
   readonly knowsCreations: () => boolean;
+  /** The same for the change feed. */
+  readonly knowsChanges: () => boolean;
+  readonly feeds: Feeds;
 }
 
 export interface SessionIdentity {
@@ -82,6 +91,10 @@ const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try ag
 
 /** Names that no rule defines refuse the call. */
 const STRICT = { explain: false, denyUndefined: false };
+const CHANGES_UNKNOWN =
+  'A shard of an earlier version does not know the change feed. Try again once all shards are upgraded.';
+/** For one call of a follower: its wait, and a failover. */
+const FEED_CALL_MS = 10_000;
 
 const isTuple = (check: NamedTuple): check is Tuple => isRelation(check.relation);
 
@@ -99,6 +112,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
   readonly #operator: boolean;
+  readonly #followed: FollowedSession;
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
@@ -111,6 +125,14 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#dependencies = dependencies;
     this.#control = dependencies.control;
     this.#operator = identity.operator;
+    this.#followed = {
+      tenantId: identity.tenantId,
+      readPage: (query) => {
+        const { clock, ids } = dependencies;
+        const context = { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + FEED_CALL_MS };
+        return this.#readFeed(context, query);
+      },
+    };
     this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
       onGranted: (grant) => {
         this.#update(grant);
@@ -237,7 +259,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.listHolders, query);
   }
 
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>> {
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage> {
     return this.#ask(context, CALLS.listGrants, query);
   }
 
@@ -301,11 +323,25 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return Promise.reject(new GrantdError('unavailable', RULES_UNKNOWN));
   }
 
+  async readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage> {
+    return changesPageOf(await this.#readFeed(context, feedQueryOf(query)));
+  }
+
+  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
+    return this.#dependencies.feeds.follow(this.#followed, start, filter, follower);
+  }
+
+  /** An older shard ends a connection with a call that it does not know. */
+  #readFeed(context: RequestContext, query: FeedQuery): Promise<FeedPage> {
+    if (!this.#dependencies.knowsChanges()) return Promise.reject(new GrantdError('unavailable', CHANGES_UNKNOWN));
+    return this.#ask(context, CALLS.readChanges, query);
+  }
+
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {
     return this.#ask(context, CALLS.listSubjects, query);
   }
 
-  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>> {
+  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage> {
     return this.#ask(context, CALLS.exportGrants, query);
   }
 

@@ -81,6 +81,12 @@ export const HEADERS: JsonObject = {
     schema: { type: 'string', pattern: '^"[0-9a-f]{32}"$' },
     example: EXAMPLE_ETAG,
   },
+  FeedCursor: {
+    description:
+      'A cursor of the change feed, taken before this page was read. Missing while shards of an earlier version serve.',
+    schema: { type: 'string' },
+    example: 'Yl9s…',
+  },
   RetryAfter: {
     description: 'Whole seconds to wait before repeating the request.',
     required: true,

@@ -119,6 +119,7 @@ function problemSchema(): JsonObject {
         items: { type: 'string' },
         description: 'In a 429, the names of the limits that are used up, as in `RateLimit`.',
       },
+      earliest: { type: 'string', description: 'Only of `cursor-too-old`: where the change feed begins now.' },
     },
     required: ['type', 'title', 'status', 'detail', 'instance'],
   };
@@ -177,10 +178,15 @@ function problemExamples(errorsBase: string): JsonObject {
 
 function responsesOf(operation: Operation): JsonObject {
   const responses: JsonObject = {};
-  for (const { status, description, schema, example, etag } of operation.successes) {
+  for (const { status, description, schema, example, etag, feedCursor } of operation.successes) {
     responses[status] = {
       description,
-      headers: { ...REQUEST_ID, ...RATE_LIMIT, ...(etag === true ? { ETag: headerRef('ETag') } : {}) },
+      headers: {
+        ...REQUEST_ID,
+        ...RATE_LIMIT,
+        ...(etag === true ? { ETag: headerRef('ETag') } : {}),
+        ...(feedCursor === true ? { 'X-Service-Cursor': headerRef('FeedCursor') } : {}),
+      },
       ...(schema === undefined
         ? {}
         : {

@@ -16,7 +16,7 @@ export const listGrants: Operation = {
   tag: 'Grants',
   summary: 'List the grants of a subject, or on an object',
   description:
-    'What is stored, ascending by the bytes of relation and object (or subject). A grant that exists throughout the listing appears exactly once. A page may hold fewer than `limit` grants, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
+    'What is stored, ascending by the bytes of relation and object (or subject). A grant that exists throughout the listing appears exactly once. A page may hold fewer than `limit` grants, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from. To follow what changes afterwards, read all pages, and then the change feed from the `X-Service-Cursor` of the first one.',
   body: undefined,
   query: grantQuerySchema,
   queryExamples: { subject: EXAMPLE_TUPLE.subject },
@@ -24,6 +24,7 @@ export const listGrants: Operation = {
   successes: [
     {
       status: 200,
+      feedCursor: true,
       description: 'One page.',
       schema: { name: 'GrantList', schema: grantListSchema },
       example: { grants: [EXAMPLE_GRANT], next_cursor: null },
@@ -34,8 +35,9 @@ export const listGrants: Operation = {
     const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
     return session
       .listGrants(context, { of: anchorOf(subject, object), relation, limit, cursor })
-      .then(({ items, nextCursor }) => ({
+      .then(({ items, nextCursor, feedCursor }) => ({
         status: 200,
+        feedCursor,
         json: () => JSON.stringify({ grants: items.map(grantRecord), next_cursor: nextCursor ?? null }),
       }));
   },

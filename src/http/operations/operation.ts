@@ -27,6 +27,8 @@ export interface OperationResponse {
   readonly status: 200 | 201 | 204 | 304;
   /** Of what the path stands for, as in the header `ETag`. */
   readonly etag?: string;
+  /** Of the change feed, as in the header `X-Service-Cursor`. */
+  readonly feedCursor?: string | undefined;
   /**
    * JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant.
    */
@@ -37,6 +39,8 @@ export interface SuccessDocumentation {
   readonly status: 200 | 201 | 204 | 304;
   /** The response has the header `ETag`. */
   readonly etag?: boolean;
+  /** The response has the header `X-Service-Cursor`. */
+  readonly feedCursor?: boolean;
   readonly description: string;
   /** The name of the schema under `components/schemas`, and the schema; undefined: no body. */
   readonly schema?: { readonly name: string; readonly schema: z.ZodType };

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
+import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { OperationResponse } from '../operations/operation.ts';
@@ -21,6 +22,12 @@ export interface ResponseWriter {
 /** The pages load nothing and run nothing. */
 const PAGE_LINES =
   "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nX-Content-Type-Options: nosniff\r\n";
+
+/** Lines of some operations. */
+function ownLines({ etag, feedCursor }: OperationResponse): string {
+  const tag = etag === undefined ? '' : `ETag: ${etag}\r\n`;
+  return feedCursor === undefined ? tag : `${tag}${CURSOR_HEADER}: ${feedCursor}\r\n`;
+}
 
 /** Lines that every response carries. */
 const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\nCache-Control: no-store\r\n`;
@@ -72,10 +79,9 @@ export function createResponseWriter(
 
   return {
     reply(exchange, reply) {
-      const { status, etag } = reply;
+      const { status } = reply;
       const json = typeof reply.json === 'string' ? reply.json : reply.json();
-      const common =
-        etag === undefined ? commonLines(exchange.requestId) : `${commonLines(exchange.requestId)}ETag: ${etag}\r\n`;
+      const common = `${commonLines(exchange.requestId)}${ownLines(reply)}`;
       if (status === 204 || status === 304) send(exchange, status, common, '');
       else send(exchange, status, bodyLines('application/json', json) + common, json);
     },

@@ -25,7 +25,12 @@ export type ApiResponse =
    * Chunks are pulled one at a time, as fast as the client reads. A failure after the first chunk breaks the
    * connection.
    */
-  | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
+  | {
+      readonly kind: 'stream';
+      readonly contentType: string;
+      readonly chunks: AsyncIterable<string>;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
 
 export interface Call {
   /** Only used for its body, and for the conditions and the Idempotency-Key in its header. */

@@ -8,7 +8,7 @@ import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../
 
 /** `deletion` is present only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
-  const { namespacesMax, keysMax, grantsMax } = resolvePlan(plans, tenant.plan);
+  const { namespacesMax, keysMax, grantsMax, streamsMax } = resolvePlan(plans, tenant.plan);
   const { counts, grants, deletion } = tenant;
   return {
     tenant_id: tenant.tenantId,
@@ -16,7 +16,12 @@ export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
     plan: tenant.plan,
     state: tenant.state,
     created_at: formatTimestamp(tenant.createdAtMs),
-    bounds: { namespaces_max: namespacesMax, keys_max: keysMax, grants_max: grantsMax ?? null },
+    bounds: {
+      namespaces_max: namespacesMax,
+      keys_max: keysMax,
+      grants_max: grantsMax ?? null,
+      streams_max: streamsMax,
+    },
     counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
     grants: grants?.grants ?? null,
     grant_bytes: grants?.bytes ?? null,
@@ -55,6 +60,7 @@ export function planRecord(plan: Plan): object {
     namespaces_max: plan.namespacesMax,
     keys_max: plan.keysMax,
     grants_max: plan.grantsMax ?? null,
+    streams_max: plan.streamsMax,
   };
 }
 

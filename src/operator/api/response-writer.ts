@@ -34,7 +34,7 @@ async function sendStream(
   const chunks = answer.chunks[Symbol.asyncIterator]();
   // Waits for the first chunk before it sends the header: until then, a failure is still a problem document.
   let next = await chunks.next();
-  response.writeHead(200, { 'Content-Type': answer.contentType });
+  response.writeHead(200, { ...answer.headers, 'Content-Type': answer.contentType });
   if (bodyless) {
     await chunks.return?.();
     response.end();

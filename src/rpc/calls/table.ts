@@ -26,6 +26,7 @@ import { listSlots } from './list-slots.ts';
 import { listSubjects } from './list-subjects.ts';
 import { listTenants } from './list-tenants.ts';
 import { previewRules } from './preview-rules.ts';
+import { readChanges } from './read-changes.ts';
 import { readLoad } from './read-load.ts';
 import { readRules } from './read-rules.ts';
 import { readTenant } from './read-tenant.ts';
@@ -61,6 +62,7 @@ export const CALLS = Object.freeze({
   readRules,
   writeRules,
   previewRules,
+  readChanges,
   createTenant,
   updateTenant,
   readUsage,

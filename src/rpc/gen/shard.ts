@@ -9,6 +9,7 @@ import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, Authentic
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
+import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from './grantd/v1/Changes.ts';
 import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './grantd/v1/CheckBulk.ts';
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from './grantd/v1/CheckNamed.ts';
 import type { CheckResults as _grantd_v1_CheckResults, CheckResults__Output as _grantd_v1_CheckResults__Output } from './grantd/v1/CheckResults.ts';
@@ -20,6 +21,7 @@ import type { CreateTenant as _grantd_v1_CreateTenant, CreateTenant__Output as _
 import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output } from './grantd/v1/Done.ts';
 import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from './grantd/v1/ExportGrants.ts';
 import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './grantd/v1/Failure.ts';
+import type { FeedEntry as _grantd_v1_FeedEntry, FeedEntry__Output as _grantd_v1_FeedEntry__Output } from './grantd/v1/FeedEntry.ts';
 import type { FrontMessage as _grantd_v1_FrontMessage, FrontMessage__Output as _grantd_v1_FrontMessage__Output } from './grantd/v1/FrontMessage.ts';
 import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _grantd_v1_GrantRecord__Output } from './grantd/v1/GrantRecord.ts';
 import type { GrantResult as _grantd_v1_GrantResult, GrantResult__Output as _grantd_v1_GrantResult__Output } from './grantd/v1/GrantResult.ts';
@@ -56,6 +58,7 @@ import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objec
 import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output } from './grantd/v1/Ping.ts';
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
+import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from './grantd/v1/ReadChanges.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
@@ -106,6 +109,7 @@ export interface ProtoGrpcType {
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
       BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
+      Changes: MessageTypeDefinition<_grantd_v1_Changes, _grantd_v1_Changes__Output>
       CheckBulk: MessageTypeDefinition<_grantd_v1_CheckBulk, _grantd_v1_CheckBulk__Output>
       CheckNamed: MessageTypeDefinition<_grantd_v1_CheckNamed, _grantd_v1_CheckNamed__Output>
       CheckResults: MessageTypeDefinition<_grantd_v1_CheckResults, _grantd_v1_CheckResults__Output>
@@ -118,6 +122,7 @@ export interface ProtoGrpcType {
       ExportGrants: MessageTypeDefinition<_grantd_v1_ExportGrants, _grantd_v1_ExportGrants__Output>
       Failure: MessageTypeDefinition<_grantd_v1_Failure, _grantd_v1_Failure__Output>
       FailureKind: EnumTypeDefinition
+      FeedEntry: MessageTypeDefinition<_grantd_v1_FeedEntry, _grantd_v1_FeedEntry__Output>
       FrontMessage: MessageTypeDefinition<_grantd_v1_FrontMessage, _grantd_v1_FrontMessage__Output>
       GrantOutcome: EnumTypeDefinition
       GrantRecord: MessageTypeDefinition<_grantd_v1_GrantRecord, _grantd_v1_GrantRecord__Output>
@@ -156,6 +161,7 @@ export interface ProtoGrpcType {
       Ping: MessageTypeDefinition<_grantd_v1_Ping, _grantd_v1_Ping__Output>
       Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
       PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
+      ReadChanges: MessageTypeDefinition<_grantd_v1_ReadChanges, _grantd_v1_ReadChanges__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>

@@ -104,6 +104,7 @@ export class PeerStream {
   /** Replies to what has been taken, then ends the stream. */
   finish(): void {
     this.#finishing = true;
+    this.#peer?.tenant.endWaits();
     this.#stream.pause();
     this.#endIfFinished();
   }

@@ -33,6 +33,7 @@ import {
   recoverLog,
 } from './recovery.ts';
 import { SlotTime } from './slot-time.ts';
+import { tellFollowers } from './tell-followers.ts';
 import type { Leftovers, TenureDependencies } from './tenure-dependencies.ts';
 import type { OperationResult } from './write-decisions.ts';
 
@@ -366,12 +367,12 @@ export class Tenure {
         }
       }
     }
+    tellFollowers(this.tenants, entry);
     this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
     const countsFirst = [...counted].filter(({ grantCount }) => grantCount.isFirstRow()).length > 0;
-    const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
-      return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
-    });
+    const rows = Array.from(counted, ({ tenantId, grantCount }) => grantCount.row(tenantId, entry.seq));
+    const counts = rows.map((row): GrantCountWrite => ({ kind: 'grant-count', slot: this.slot, row, stamp }));
     this.#applier?.add(entry, counts, countsFirst);
   }
 

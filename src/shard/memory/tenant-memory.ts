@@ -6,18 +6,20 @@
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { relationNumber } from '../../core/tuples.ts';
 import type { Stamp, StateStore } from '../../store/store.ts';
-import { type Change, endsGrant } from '../log-changes.ts';
+import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
+import { RecentChanges } from './recent-changes.ts';
 import { SubjectKinds } from './subject-kinds.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
@@ -78,6 +80,8 @@ interface UsedMemory {
   rules: TenantRules | undefined;
   /** The same. */
   subjectKinds: SubjectKinds | undefined;
+  /** Set while someone follows the change feed. */
+  recentChanges: RecentChanges | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
   /** By key. */
@@ -191,6 +195,7 @@ export class TenantMemory {
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
       rules: undefined,
       subjectKinds: undefined,
+      recentChanges: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new Map(),
@@ -217,6 +222,18 @@ export class TenantMemory {
       await yieldTurn(clock);
     } while (!this.#dropped);
     return rows;
+  }
+
+  /** The changes from now on, for a call that follows them. `seq`: of the last entry of the log. */
+  followChanges(seq: number): RecentChanges {
+    const used = this.#used ?? this.#use();
+    if (used.recentChanges === undefined) {
+      const { budget, clock } = this.#dependencies;
+      used.recentChanges = new RecentChanges(budget, clock, seq);
+      if (this.#dropped) used.recentChanges.drop();
+    }
+    used.recentChanges.asked();
+    return used.recentChanges;
   }
 
   /** Calls `take` with a key of the tenant, current at that moment; `take` must be synchronous. */
@@ -314,6 +331,18 @@ export class TenantMemory {
     }
   }
 
+  /** Tells an operation, with all of its entry committed, to whoever follows the changes. */
+  tell(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
+    const recent = this.#used?.recentChanges;
+    if (this.#used === undefined || recent === undefined) return;
+    if (recent.followed) {
+      recent.commit(changes, origin, place);
+      return;
+    }
+    recent.drop();
+    this.#used.recentChanges = undefined;
+  }
+
   /** The state tables now contain every commit up to `seq`. */
   confirm(seq: number): void {
     this.#used?.pages.confirm(seq);
@@ -363,12 +392,8 @@ export class TenantMemory {
   }
 }
 
-function dropUsed({ pages, objectPages, namespaces, keys, rules, subjectKinds, usage }: UsedMemory): void {
-  pages.drop();
-  objectPages?.drop();
-  namespaces.drop();
-  keys.drop();
-  rules?.drop();
-  subjectKinds?.drop();
-  usage.drop();
+function dropUsed(used: UsedMemory): void {
+  const { rules, subjectKinds, recentChanges } = used;
+  for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
+  for (const each of [rules, subjectKinds, recentChanges, used.usage]) each?.drop();
 }

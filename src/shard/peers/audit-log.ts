@@ -7,14 +7,14 @@
 // last row that was read. Every read passes the gate of its tenant and waits for its turn, like reads of grants, so
 // that other work gets its share.
 
-import { turnOf } from '../../core/async/turns.ts';
 import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
-import { AUDIT_LENGTH_PER_READ, endsEarly, readFromStore, storeDeadline } from '../store-calls.ts';
+import { endsEarly } from '../store-calls.ts';
+import { type AuditLogPlace, readAuditLog } from './audit-log-rows.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
 
@@ -32,22 +32,11 @@ export const READING_MS_MAX = 2000;
  * message. Changes of rules have up to 129 Ki of them.
  */
 const PAGE_LENGTH_MAX = 1024 * 1024;
-/** Estimated bytes of a row while it is read, for the gate. */
-const ROW_BYTES = 1024;
-/** The cost of a read and of each of its rows in the turns of tenants. */
-const READ_MS = 0.2;
-const ROW_MS = 0.003;
 /**
  * How far the time of a change may lie behind the time of its log entry, which never decreases: as far as the clocks of
  * owners differ, or were set back. It bounds how far beyond a time range the call reads.
  */
 export const CLOCK_STEP_MS = 24 * 3_600_000;
-
-interface Place {
-  readonly month: string;
-  /** Undefined: before the first row of the month, in listing order. */
-  readonly after: { readonly seq: number; readonly index: number } | undefined;
-}
 
 interface Bounds {
   readonly tenantId: TenantId;
@@ -61,14 +50,14 @@ interface Bounds {
   readonly lastMonth: string;
 }
 
-interface Found extends Place {
+interface Found extends AuditLogPlace {
   readonly row: AuditLogRow;
 }
 
 interface Read {
   readonly found: readonly Found[];
   /** Where to continue, if reading stopped early. */
-  readonly rest?: Place;
+  readonly rest?: AuditLogPlace;
   /** If reading stopped early: the time of the last change that was read. */
   readonly scannedToMs?: number | undefined;
 }
@@ -119,7 +108,7 @@ async function readRows(
   context: ListingContext,
   tenure: Tenure,
   bounds: Bounds,
-  start: Place,
+  start: AuditLogPlace,
   limit: number,
 ): Promise<Read> {
   const { fits, newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth } = bounds;
@@ -133,7 +122,7 @@ async function readRows(
     const enough = reads === READS_MAX || (reads > 0 && context.clock.monotonicMs() >= enoughAtMs);
     if (enough) return { found, rest: { month, after }, scannedToMs };
     const rowsMax = Math.max(limit + 1 - found.length, selective ? ROWS_PER_READ_MIN : 0);
-    const rows = await readOnce(context, tenure, bounds, { month, after }, rowsMax);
+    const rows = await readAuditLog(context, tenure, bounds, { month, after }, rowsMax);
     for (const row of rows) {
       const { seq, index, atMs } = row;
       const over = newestFirst ? atMs < sinceMs - CLOCK_STEP_MS : seq > end || atMs >= untilMs + CLOCK_STEP_MS;
@@ -154,29 +143,10 @@ async function readRows(
   return { found };
 }
 
-/** Rows after a place in its month, behind the gate and in the turn of the tenant. */
-function readOnce(
-  { store, clock }: ListingContext,
-  tenure: Tenure,
-  { tenantId, newestFirst }: Bounds,
-  { month, after }: Place,
-  limit: number,
-): Promise<readonly AuditLogRow[]> {
-  const { loads, turns } = tenure.budget;
-  return loads.run(tenantId, ROW_BYTES * limit, clock, async () => {
-    await turnOf(turns, tenantId, READ_MS + ROW_MS * limit);
-    // The slot may have moved in the meantime; then no peer would get the result.
-    tenure.assertServing();
-    const lengthMax = AUDIT_LENGTH_PER_READ;
-    const query = { tenantId, month, newestFirst, limit, lengthMax, ...(after === undefined ? {} : { after }) };
-    return readFromStore(store.listAuditLog(query, storeDeadline(clock)));
-  });
-}
-
-const textsOf = ({ month, after }: Place): readonly string[] =>
+const textsOf = ({ month, after }: AuditLogPlace): readonly string[] =>
   after === undefined ? [month] : [month, String(after.seq), String(after.index)];
 
-const placeFrom = ([month = '', seq, index]: readonly string[]): Place => ({
+const placeFrom = ([month = '', seq, index]: readonly string[]): AuditLogPlace => ({
   month,
   after: seq === undefined ? undefined : { seq: Number(seq), index: Number(index) },
 });

@@ -26,6 +26,7 @@ import type {
   UsageMinute,
 } from '../shard.ts';
 import { CLOCK_STEP_MS, listAuditLog } from './audit-log.ts';
+import { withFeedCursor } from './change-feed.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
@@ -162,7 +163,9 @@ export class OperatorCalls implements OperatorConnection {
   }
 
   async exportGrants(number: number, query: PageQuery): ReturnType<OperatorConnection['exportGrants']> {
-    return this.#calls.read(number, (listing) => exportGrants(this.#dependencies, listing, query));
+    return this.#calls.read(number, (listing) =>
+      withFeedCursor(this.#dependencies, listing, () => exportGrants(this.#dependencies, listing, query)),
+    );
   }
 
   async listSlots(): Promise<SlotsReport> {

@@ -7,7 +7,7 @@ import { isDerivedId, type KeyId, parseKeyId, parseTenantId } from '../../core/i
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import type { Grant, Namespace, TupleColumns } from '../../core/tuples.ts';
+import type { Namespace, TupleColumns } from '../../core/tuples.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
@@ -27,10 +27,13 @@ import type {
   BulkWrite,
   BulkWriteResult,
   CheckAnswer,
+  FeedPage,
+  FeedQuery,
   FrontReport,
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   GrantsQuery,
   HandleRight,
   HoldersQuery,
@@ -48,7 +51,9 @@ import type {
   TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { readChanges, withFeedCursor } from './change-feed.ts';
 import { answersOf, timed, timedAnswer } from './check-answers.ts';
+import { FeedWaits } from './feed-waits.ts';
 import { countLookups, GrantWrites, under } from './grant-writes.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
@@ -70,6 +75,7 @@ export class TenantCalls implements TenantConnection {
   readonly #handles: HandleTable;
   readonly #writes: GrantWrites;
   readonly #ruled: RuledChecks;
+  readonly #waits: FeedWaits;
   readonly #onClose: () => void;
 
   constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
@@ -78,10 +84,12 @@ export class TenantCalls implements TenantConnection {
     this.#handles = calls.handles;
     this.#writes = new GrantWrites(dependencies, calls);
     this.#ruled = new RuledChecks(dependencies, calls);
+    this.#waits = new FeedWaits(dependencies.clock);
     this.#onClose = onClose;
   }
 
   close(): void {
+    this.#waits.end();
     this.#handles.close();
     this.#onClose();
   }
@@ -252,8 +260,10 @@ export class TenantCalls implements TenantConnection {
     return this.#calls.read(number, (listing) => listHolders(this.#dependencies, listing, query));
   }
 
-  async listGrants(number: number, query: GrantsQuery): Promise<ResultPage<Grant>> {
-    return this.#calls.read(number, (listing) => listGrants(this.#dependencies, listing, query));
+  async listGrants(number: number, query: GrantsQuery): Promise<GrantsPage> {
+    return this.#calls.read(number, (listing) =>
+      withFeedCursor(this.#dependencies, listing, () => listGrants(this.#dependencies, listing, query)),
+    );
   }
 
   // ---- namespaces and keys ----
@@ -350,6 +360,16 @@ export class TenantCalls implements TenantConnection {
 
   async previewRules(number: number, request: RulesRequest): Promise<RulesPreview> {
     return this.#calls.read(number, (listing) => previewRules(this.#dependencies, listing, request));
+  }
+
+  // ---- changes ----
+
+  async readChanges(number: number, query: FeedQuery): Promise<FeedPage> {
+    return readChanges({ ...this.#dependencies, handles: this.#handles, waits: this.#waits }, number, query);
+  }
+
+  endWaits(): void {
+    this.#waits.end();
   }
 
   // ---- reports ----

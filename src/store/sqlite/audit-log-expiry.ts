@@ -3,10 +3,8 @@
 // commit waits for one step of a part at most. The next round repeats a part that failed.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import type { DeadlineMs } from '../store.ts';
+import { AUDIT_LOG_KEPT_DAYS, type DeadlineMs } from '../store.ts';
 
-/** As on Cassandra. */
-const KEPT_DAYS = 400;
 /** A process that starts with a wrong clock has this long to correct it, before anything expires by it. */
 const FIRST_ROUND_MS = 10 * 60_000;
 const ROUND_MS = 3_600_000;
@@ -43,7 +41,7 @@ export class AuditLogExpiry {
   }
 
   async #run(after: string): Promise<void> {
-    const keptFromMs = this.#clock.wallMs() - KEPT_DAYS * MS_PER_DAY;
+    const keptFromMs = this.#clock.wallMs() - AUDIT_LOG_KEPT_DAYS * MS_PER_DAY;
     const beforeMonth = new Date(Math.max(keptFromMs, 0)).toISOString().slice(0, 7);
     let rest: string | undefined;
     try {

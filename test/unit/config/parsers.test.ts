@@ -177,12 +177,20 @@ describe('the parser of', () => {
 
   it('plans, laid over the built-in ones', () => {
     const plans = plansParser(BUILT_IN_PLANS)(
-      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
+      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7, "streams_max": 6}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
     );
     assert.deepEqual([...plans.keys()], ['free', 'standard', 'scale', 'unlimited', 'huge', 'own']);
     assert.deepEqual(
       { ...plans.get('free') },
-      { name: 'free', requests: 5, windowSeconds: 10, namespacesMax: 3, keysMax: 4, grantsMax: 1_000_000 },
+      {
+        name: 'free',
+        requests: 5,
+        windowSeconds: 10,
+        namespacesMax: 3,
+        keysMax: 4,
+        grantsMax: 1_000_000,
+        streamsMax: 10,
+      },
     );
     assert.deepEqual(
       { ...plans.get('huge') },
@@ -193,11 +201,16 @@ describe('the parser of', () => {
         namespacesMax: 1000,
         keysMax: 1000,
         grantsMax: 10_000_000,
+        streamsMax: 100,
       },
     );
     assert.deepEqual(
       ['scale', 'own', 'unlimited'].map((name) => plans.get(name)?.grantsMax),
       [7, undefined, undefined],
+    );
+    assert.deepEqual(
+      ['scale', 'own', 'unlimited'].map((name) => plans.get(name)?.streamsMax),
+      [6, 100, 5000],
     );
     assert.equal(BUILT_IN_PLANS.get('free')?.requests, 600);
   });

@@ -34,6 +34,7 @@ describe('the error catalogue', () => {
       'not-found': 404,
       'method-not-allowed': 405,
       'request-timeout': 408,
+      'cursor-too-old': 410,
       'payload-too-large': 413,
       'unsupported-media-type': 415,
       'header-fields-too-large': 431,

@@ -7,12 +7,18 @@ import { BUILT_IN_PLANS, DEFAULT_PLAN_NAME, REVOCATION_RESERVE, resolvePlan } fr
 describe('plans', () => {
   it('are built in with these limits', () => {
     assert.deepEqual(
-      [...BUILT_IN_PLANS.values()].map((plan) => [plan.name, plan.requests, plan.windowSeconds, plan.grantsMax]),
+      [...BUILT_IN_PLANS.values()].map((plan) => [
+        plan.name,
+        plan.requests,
+        plan.windowSeconds,
+        plan.grantsMax,
+        plan.streamsMax,
+      ]),
       [
-        ['free', 600, 60, 1_000_000],
-        ['standard', 200, 1, 10_000_000],
-        ['scale', 10_000, 1, 100_000_000],
-        ['unlimited', undefined, 1, undefined],
+        ['free', 600, 60, 1_000_000, 10],
+        ['standard', 200, 1, 10_000_000, 100],
+        ['scale', 10_000, 1, 100_000_000, 2000],
+        ['unlimited', undefined, 1, undefined, 5000],
       ],
     );
     for (const [name, plan] of BUILT_IN_PLANS) {
@@ -31,7 +37,15 @@ describe('plans', () => {
   });
 
   it('act as the configured `free`', () => {
-    const free = { name: 'free', requests: 1, windowSeconds: 1, namespacesMax: 1, keysMax: 1, grantsMax: undefined };
+    const free = {
+      name: 'free',
+      requests: 1,
+      windowSeconds: 1,
+      namespacesMax: 1,
+      keysMax: 1,
+      grantsMax: undefined,
+      streamsMax: 1,
+    };
     assert.equal(resolvePlan(new Map([['free', free]]), 'gone'), free);
   });
 });

@@ -27,6 +27,7 @@ const TIGHT: Plan = {
   namespacesMax: 2,
   keysMax: 2,
   grantsMax: undefined,
+  streamsMax: 10,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
 

@@ -111,6 +111,7 @@ const tiny: Plan = {
   namespacesMax: 1000,
   keysMax: 1000,
   grantsMax: undefined,
+  streamsMax: 3,
 };
 
 /** What a store that is away makes of a call. */

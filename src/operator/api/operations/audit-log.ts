@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
+import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
@@ -12,9 +13,6 @@ import { NDJSON_MEDIA_TYPES } from '../../body.ts';
 import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
 import { auditLogRecord } from '../records.ts';
-
-/** The cursor of a page of lines, because lines cannot carry it. */
-const CURSOR_HEADER = 'X-Service-Cursor';
 
 const auditLogShape = {
   ...pageShape,

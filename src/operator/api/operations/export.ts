@@ -4,9 +4,11 @@
 import { z } from 'zod';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
+import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
+import type { GrantsPage } from '../../../shard/shard.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
 
@@ -26,18 +28,22 @@ const FORMATS = {
   },
 } as const;
 
+/** About 100 KiB at a time. */
+const readPage = (session: OperatorTenantSession, context: RequestContext, cursor?: string): Promise<GrantsPage> =>
+  session.exportGrants(context, { limit: PAGE_LIMIT_MAX, cursor });
+
 async function* exportChunks(
   session: OperatorTenantSession,
+  first: GrantsPage,
   context: () => RequestContext,
   line: (grant: Grant) => string,
 ): AsyncGenerator<string, void, undefined> {
-  let cursor: string | undefined;
-  do {
-    // About 100 KiB at a time.
-    const page = await session.exportGrants(context(), { limit: PAGE_LIMIT_MAX, cursor });
+  let page = first;
+  while (true) {
     yield page.items.map(line).join('');
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+    if (page.nextCursor === undefined) return;
+    page = await readPage(session, context(), page.nextCursor);
+  }
 }
 
 export function exportOperations(operatorApi: OperatorApi): readonly Operation[] {
@@ -52,7 +58,15 @@ export function exportOperations(operatorApi: OperatorApi): readonly Operation[]
         });
         const { contentType, line } = FORMATS[query.format];
         const session = await sessionOf(operatorApi, call);
-        return { kind: 'stream', contentType, chunks: exportChunks(session, () => call.context(), line) };
+        const first = await readPage(session, call.context());
+        const chunks = exportChunks(session, first, () => call.context(), line);
+        const { feedCursor } = first;
+        return {
+          kind: 'stream',
+          contentType,
+          chunks,
+          headers: feedCursor === undefined ? {} : { [CURSOR_HEADER]: feedCursor },
+        };
       },
     },
   ];

@@ -2,7 +2,7 @@
 
 import type { GrantAttributes } from '../../../core/grant-attributes.ts';
 import { type Grant, relationOf } from '../../../core/tuples.ts';
-import type { GrantFilter, ResultPage } from '../../../shard/shard.ts';
+import type { GrantFilter, GrantsPage } from '../../../shard/shard.ts';
 import type { GrantRecord__Output } from '../../gen/grantd/v1/GrantRecord.ts';
 import type { Grants, Grants__Output } from '../../gen/grantd/v1/Grants.ts';
 import type { Relation__Output } from '../../gen/grantd/v1/Relation.ts';
@@ -37,9 +37,10 @@ export const grantToWire = (grant: Grant) => ({
   expiresAtMs: grant.expiresAtMs ?? 0,
 });
 
-export const grantsToWire = (page: ResultPage<Grant>): Grants => ({
+export const grantsToWire = (page: GrantsPage): Grants => ({
   grants: page.items.map(grantToWire),
   nextCursor: nextCursorOf(page),
+  feedCursor: page.feedCursor ?? '',
 });
 
 export function grantFrom(grant: GrantRecord__Output): Grant {
@@ -57,6 +58,7 @@ export const attributesFrom = ({
 }: Pick<GrantRecord__Output, 'grantId' | 'createdAtMs' | 'expiresAtMs'>): GrantAttributes =>
   expiresAtMs === 0 ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
 
-export function grantsFrom({ grants, nextCursor }: Grants__Output): ResultPage<Grant> {
-  return pageFrom(grants.map(grantFrom), nextCursor);
+export function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsPage {
+  const page = pageFrom(grants.map(grantFrom), nextCursor);
+  return feedCursor === '' ? page : { ...page, feedCursor };
 }

@@ -12,10 +12,11 @@
 // Only lightweight transactions write `log`, `slots`, `members` and `meta`. Stamped plain writes write everything else.
 // Their timestamps are unrelated, so they never share a row.
 
+import { AUDIT_LOG_KEPT_DAYS } from '../../store.ts';
 import type { SchemaVersion } from '../tables/rows.ts';
 
-/** How long the audit log is kept. An operator may alter it. */
-const AUDIT_LOG_SECONDS = 400 * 24 * 3600;
+/** An operator may alter it. */
+const AUDIT_LOG_SECONDS = AUDIT_LOG_KEPT_DAYS * 24 * 3600;
 const LOG_GRACE_SECONDS = 24 * 3600;
 
 const READ_SOON = "speculative_retry = '50ms'";

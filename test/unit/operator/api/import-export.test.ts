@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { FEED_CURSOR } from '../../../kit/fake-operator.ts';
 import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
 
 let service: ConsoleService;
@@ -109,7 +110,9 @@ describe('export', () => {
     const expected = objects.map((object) => `user:a\tviewer\t${object}`);
     expected.sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
     assert.equal(tsv.text, expected.map((text) => `${text}\n`).join(''));
+    assert.equal(tsv.headers.get('x-service-cursor'), FEED_CURSOR);
     const ndjson = await call('GET', `/tenants/${id}/export`);
+    assert.equal(ndjson.headers.get('x-service-cursor'), FEED_CURSOR);
     assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson');
     const records = linesOf(ndjson.text);
     assert.deepEqual(Object.keys(records[0]), GRANT_FIELDS);

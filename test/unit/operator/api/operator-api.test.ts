@@ -32,7 +32,12 @@ describe('tenants', () => {
     assert.equal(created.status, 201);
     const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts', 'grants', 'grant_bytes'];
     assert.deepEqual(Object.keys(created.body), fields);
-    assert.deepEqual(created.body.bounds, { namespaces_max: 1000, keys_max: 1000, grants_max: 1_000_000 });
+    assert.deepEqual(created.body.bounds, {
+      namespaces_max: 1000,
+      keys_max: 1000,
+      grants_max: 1_000_000,
+      streams_max: 10,
+    });
     assert.match(created.body.tenant_id, /^ten_[0-9a-z]{26}$/);
     assert.match(created.body.created_at, TIMESTAMP);
     assert.equal(created.body.plan, 'free');
@@ -298,6 +303,7 @@ describe('the cluster', () => {
       namespaces_max: 1000,
       keys_max: 1000,
       grants_max: 1_000_000,
+      streams_max: 10,
     });
     assert.equal(plans.at(-1).requests, null);
     assert.equal(plans.at(-1).grants_max, null);

@@ -34,6 +34,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   readRules: 'admin',
   writeRules: 'admin',
   previewRules: 'admin',
+  readChanges: 'check:read',
   createTenant: 'console',
   updateTenant: 'console',
   readTenant: 'console',

@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
+import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
@@ -24,6 +25,7 @@ import type {
   GrantFilter,
   GrantRequest,
   GrantResult,
+  GrantsPage,
   IssuedHandle,
   ListedKey,
   ResultPage,
@@ -87,6 +89,9 @@ const grant: fc.Arbitrary<Grant> = record<Grant>({
   grantId: text,
   createdAtMs: timeMs,
 }).chain((each) => fc.constantFrom(each, { ...each, expiresAtMs: EXPIRY_MS }));
+const grantsPage: fc.Arbitrary<GrantsPage> = fc
+  .tuple(pageOf(grant), orUndefined(someText))
+  .map(([page, feedCursor]) => (feedCursor === undefined ? page : { ...page, feedCursor }));
 const key: fc.Arbitrary<ListedKey> = record({
   keyId,
   name: text,
@@ -265,7 +270,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       of: fc.oneof(record({ subject: someText }), record({ object: someText })),
       relation: orUndefined(relation),
     }),
-    answer: () => pageOf(grant),
+    answer: () => grantsPage,
   },
   listObjects: {
     request: record({
@@ -306,6 +311,36 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         ungranted: many(record({ namespace: text, relation })),
         scannedGrants: uint32,
         complete: fc.boolean(),
+      }),
+  },
+  readChanges: {
+    request: record({
+      cursor: orUndefined(someText),
+      sinceMs: orUndefined(timeMs),
+      fromNow: fc.boolean(),
+      limit,
+      waitMs: fc.integer({ min: 0, max: 5000 }),
+      namespace: orUndefined(someText),
+      relation: orUndefined(someText),
+      actions: orUndefined(fc.subarray([...FEED_ACTIONS])),
+    }),
+    answer: () =>
+      record({
+        items: many(
+          record({
+            index: uint32,
+            seq: timeMs,
+            atMs: timeMs,
+            actor: text,
+            requestId: text,
+            change: text,
+            cursor: text,
+          }),
+        ),
+        nextCursor: text,
+        next: record({ seq: timeMs, index: fc.integer({ min: -1, max: 1000 }) }),
+        atMs: timeMs,
+        atEnd: fc.boolean(),
       }),
   },
   createTenant: {
@@ -357,7 +392,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         scannedToMs: orUndefined(timeMs),
       }),
   },
-  exportGrants: { request: record(pageQuery), answer: () => pageOf(grant) },
+  exportGrants: { request: record(pageQuery), answer: () => grantsPage },
   readLoad: {
     request: nothing,
     answer: () =>

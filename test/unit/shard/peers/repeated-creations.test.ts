@@ -76,6 +76,7 @@ test('a repeat is told so even if the tenant has all the keys of its plan', asyn
     namespacesMax: 1,
     keysMax: 1,
     grantsMax: undefined,
+    streamsMax: 10,
   };
   const plans = new Map([...BUILT_IN_PLANS, ['one', plan] as const]);
   const slot = await OpenSlot.open(await createMemoryStore(), { plans });

@@ -112,7 +112,15 @@ test('a store that does not answer withholds the counts, not the tenant', async 
 });
 
 test('the bounds of a plan refuse the next namespace and the next key, and say which bound it is', async () => {
-  const tight = { name: 'tight', requests: 10, windowSeconds: 1, namespacesMax: 2, keysMax: 1, grantsMax: undefined };
+  const tight = {
+    name: 'tight',
+    requests: 10,
+    windowSeconds: 1,
+    namespacesMax: 2,
+    keysMax: 1,
+    grantsMax: undefined,
+    streamsMax: 1,
+  };
   const plans = new Map([...BUILT_IN_PLANS, ['tight', tight] as const]);
   const slot = await OpenSlot.open(await createMemoryStore(), { plans });
   const tenantId = await slot.createTenant('tight');

@@ -29,6 +29,7 @@ import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1
 import type { WriteRules as _grantd_v1_WriteRules, WriteRules__Output as _grantd_v1_WriteRules__Output } from '../../grantd/v1/WriteRules.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from '../../grantd/v1/PreviewRules.ts';
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from '../../grantd/v1/CheckNamed.ts';
+import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from '../../grantd/v1/ReadChanges.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
 
 export interface Call {
@@ -64,8 +65,9 @@ export interface Call {
   'writeRules'?: (_grantd_v1_WriteRules | null);
   'previewRules'?: (_grantd_v1_PreviewRules | null);
   'checkNamed'?: (_grantd_v1_CheckNamed | null);
+  'readChanges'?: (_grantd_v1_ReadChanges | null);
   'listNames'?: (_grantd_v1_ListNames | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges";
 }
 
 export interface Call__Output {
@@ -101,6 +103,7 @@ export interface Call__Output {
   'writeRules'?: (_grantd_v1_WriteRules__Output | null);
   'previewRules'?: (_grantd_v1_PreviewRules__Output | null);
   'checkNamed'?: (_grantd_v1_CheckNamed__Output | null);
+  'readChanges'?: (_grantd_v1_ReadChanges__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges";
 }

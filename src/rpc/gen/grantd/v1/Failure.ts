@@ -8,6 +8,7 @@ export interface Failure {
   'code'?: (string);
   'message'?: (string);
   'wrongOwner'?: (_grantd_v1_WrongOwner | null);
+  'earliest'?: (string);
 }
 
 export interface Failure__Output {
@@ -15,4 +16,5 @@ export interface Failure__Output {
   'code': (string);
   'message': (string);
   'wrongOwner': (_grantd_v1_WrongOwner__Output | null);
+  'earliest': (string);
 }

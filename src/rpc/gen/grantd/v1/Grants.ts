@@ -5,9 +5,11 @@ import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _gra
 export interface Grants {
   'grants'?: (_grantd_v1_GrantRecord)[];
   'nextCursor'?: (string);
+  'feedCursor'?: (string);
 }
 
 export interface Grants__Output {
   'grants': (_grantd_v1_GrantRecord__Output)[];
   'nextCursor': (string);
+  'feedCursor': (string);
 }

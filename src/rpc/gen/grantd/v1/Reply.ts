@@ -22,6 +22,7 @@ import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revok
 import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from '../../grantd/v1/Rules.ts';
 import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from '../../grantd/v1/RulesPreview.ts';
 import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from '../../grantd/v1/NamedResults.ts';
+import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from '../../grantd/v1/Changes.ts';
 import type { Names as _grantd_v1_Names, Names__Output as _grantd_v1_Names__Output } from '../../grantd/v1/Names.ts';
 
 export interface Reply {
@@ -48,8 +49,9 @@ export interface Reply {
   'rules'?: (_grantd_v1_Rules | null);
   'rulesPreview'?: (_grantd_v1_RulesPreview | null);
   'namedResults'?: (_grantd_v1_NamedResults | null);
+  'changes'?: (_grantd_v1_Changes | null);
   'names'?: (_grantd_v1_Names | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes";
 }
 
 export interface Reply__Output {
@@ -76,6 +78,7 @@ export interface Reply__Output {
   'rules'?: (_grantd_v1_Rules__Output | null);
   'rulesPreview'?: (_grantd_v1_RulesPreview__Output | null);
   'namedResults'?: (_grantd_v1_NamedResults__Output | null);
+  'changes'?: (_grantd_v1_Changes__Output | null);
   'names'?: (_grantd_v1_Names__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes";
 }

@@ -10,6 +10,7 @@ export interface Welcome {
   'leaseMs'?: (number);
   'expiry'?: (boolean);
   'rules'?: (boolean);
+  'changes'?: (boolean);
   'creations'?: (boolean);
 }
 
@@ -22,5 +23,6 @@ export interface Welcome__Output {
   'leaseMs': (number);
   'expiry': (boolean);
   'rules': (boolean);
+  'changes': (boolean);
   'creations': (boolean);
 }

@@ -1,0 +1,124 @@
+// The change feed of a tenant: what it tells of the tenant's changes, read from the JSON of the audit log, and which
+// changes a filter lets pass. Keys, plans and the record of the tenant are not told. Invariant: whoever applies a
+// filter, a shard to what it reads or a front to what it passes on, comes to the same result.
+
+import type { AuditAction } from './audit-filter.ts';
+import { attributesOfId, withExpiry } from './grant-attributes.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
+import { parseTimestamp } from './text/timestamps.ts';
+import { type Grant, grantOf, isRelation, namespaceOf } from './tuples.ts';
+
+export const FEED_ACTIONS = [
+  'grant.created',
+  'grant.updated',
+  'grant.revoked',
+  'grant.expired',
+  'namespace.created',
+  'rules.updated',
+] as const satisfies readonly AuditAction[];
+export type FeedAction = (typeof FEED_ACTIONS)[number];
+
+/** A missing field lets everything pass. */
+export interface FeedFilter {
+  /** Of the object of a grant, or the name of a new namespace. Changes of rules concern every namespace. */
+  readonly namespace?: string | undefined;
+  /** Of a grant. A new namespace has none; changes of rules concern every relation. */
+  readonly relation?: string | undefined;
+  readonly actions?: readonly FeedAction[] | undefined;
+}
+
+export type FeedContent =
+  | {
+      readonly action: 'grant.created' | 'grant.updated' | 'grant.revoked' | 'grant.expired';
+      readonly grant: Grant;
+    }
+  | { readonly action: 'namespace.created'; readonly name: string }
+  /** Both as JSON. */
+  | { readonly action: 'rules.updated'; readonly rules: string; readonly former: string };
+
+/** A place between two changes: after (seq, index). (seq, −1): before the first change of an entry. */
+export interface FeedPlace {
+  readonly seq: number;
+  readonly index: number;
+}
+
+/** Whether a change, or a place, is after a place. */
+export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
+  left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
+
+/** A change as the feed tells it. */
+export interface FeedChange {
+  /** (seq, index) orders the changes of a tenant and identifies each. */
+  readonly seq: number;
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, `operator:<name>` or `system`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /** Where the feed goes on after this change. */
+  readonly cursor: string;
+  readonly change: FeedContent;
+}
+
+const actions: ReadonlySet<unknown> = new Set(FEED_ACTIONS);
+
+export function isFeedAction(action: unknown): action is FeedAction {
+  return actions.has(action);
+}
+
+/** From a change as the audit log stores it. Undefined: the feed does not tell it. */
+export function parseFeedContent(text: string): FeedContent | undefined {
+  const fields = parsed(text);
+  const action = fields?.action;
+  if (fields === undefined || !isFeedAction(action)) return undefined;
+  switch (action) {
+    case 'namespace.created':
+      return typeof fields.name === 'string' ? { action, name: fields.name } : undefined;
+    case 'rules.updated':
+      return { action, rules: JSON.stringify(fields.rules ?? {}), former: JSON.stringify(fields.former ?? {}) };
+    default: {
+      const grant = grantIn(fields);
+      return grant && { action, grant };
+    }
+  }
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function grantIn(fields: JsonObject): Grant | undefined {
+  const { subject, relation, object, grant_id: grantId, expires_at: expiresAt } = fields;
+  if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined;
+  if (typeof grantId !== 'string' || !isRelation(relation)) return undefined;
+  const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
+  return grantOf({ subject, relation, object }, withExpiry(attributesOfId(grantId), expiresAtMs));
+}
+
+/** Undefined: everything passes. */
+export function feedMatcher(filter: FeedFilter): ((change: Pick<FeedChange, 'change'>) => boolean) | undefined {
+  const { namespace, relation } = filter;
+  const wanted = filter.actions === undefined ? undefined : new Set(filter.actions);
+  if (namespace === undefined && relation === undefined && wanted === undefined) return undefined;
+  return ({ change }) => {
+    if (wanted !== undefined && !wanted.has(change.action)) return false;
+    switch (change.action) {
+      case 'rules.updated':
+        return true;
+      case 'namespace.created':
+        return relation === undefined && (namespace === undefined || change.name === namespace);
+      default: {
+        const { grant } = change;
+        if (relation !== undefined && grant.relation !== relation) return false;
+        return namespace === undefined || namespaceOf(grant.object) === namespace;
+      }
+    }
+  };
+}

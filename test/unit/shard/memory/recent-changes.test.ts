@@ -1,0 +1,114 @@
+// The recent changes of a tenant: whole entries within their bounds, or none; whoever waits is called back once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FairTurns } from '../../../../src/core/async/turns.ts';
+import type { Change } from '../../../../src/shard/log-changes.ts';
+import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { contentOf, RecentChanges } from '../../../../src/shard/memory/recent-changes.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { ids, tuple } from '../tools.ts';
+
+const MIB = 1024 * 1024;
+const tenantId = ids.create('ten');
+const clock = new VirtualClock();
+
+function create(bytesMax = 100 * MIB) {
+  const budget = new MemoryBudget(bytesMax, new FairTurns(clock));
+  const recent = new RecentChanges(budget, clock, 10);
+  const commit = (seq: number, ...changes: readonly Change[]): void => {
+    const origin = { tenantId, actor: 'key_1', requestId: `req_${seq}`, atMs: seq };
+    recent.commit(changes, origin, { seq, index: 0, timeMs: seq });
+  };
+  const after = (seq: number, index = -1): readonly string[] =>
+    [...recent.after({ seq, index })].map(({ row }) => `${row.seq}.${row.index}`);
+  return { budget, recent, commit, after };
+}
+
+const granted = (object: string): Change => ({
+  kind: 'grant-created',
+  newSubject: false,
+  grant: { ...tuple('user:a', object), grantId: ids.create('grt'), createdAtMs: 1 },
+});
+
+const key: Change = {
+  kind: 'key-created',
+  key: { keyId: ids.create('key'), name: 'ci', scopes: 1, createdAtMs: 1, expiresAtMs: undefined, hash: 'x' },
+};
+
+test('every change after a place is there, without those that the feed does not tell', () => {
+  const { recent, commit, after } = create();
+  commit(11, granted('doc:1'), key, granted('doc:2'));
+  commit(12, key);
+  commit(14, granted('doc:3'));
+  assert.deepEqual(after(11), ['11.0', '11.2', '14.0']);
+  assert.deepEqual(after(11, 0), ['11.2', '14.0']);
+  assert.deepEqual(after(11, 1), ['11.2', '14.0']);
+  assert.deepEqual(after(12), ['14.0']);
+  assert.deepEqual(after(14, 0), []);
+  assert.equal(recent.covers({ seq: 11, index: -1 }), true);
+  assert.equal(recent.covers({ seq: 10, index: 4 }), false, 'the rest of an earlier entry');
+  const [first] = recent.after({ seq: 11, index: -1 });
+  const content = first && contentOf(first);
+  assert.ok(content?.action === 'grant.created' && content.grant.object === 'doc:1');
+});
+
+test('the oldest entries go as a whole when there are too many changes or bytes', () => {
+  const { budget, recent, commit, after } = create();
+  const before = budget.bytes;
+  for (let seq = 11; seq <= 5000; seq += 1) commit(seq, granted(`doc:${seq}`), granted(`doc:${seq}-b`));
+  assert.ok(recent.size <= 4096 && recent.size > 2000);
+  const [oldest = ''] = after(0);
+  assert.match(oldest, /\.0$/);
+  const seq = Number.parseInt(oldest, 10);
+  assert.deepEqual([recent.covers({ seq, index: -1 }), recent.covers({ seq: seq - 1, index: 1 })], [true, false]);
+  assert.equal(after(seq).length, recent.size);
+  assert.ok(budget.bytes - before <= 2 * MIB);
+  const long: Change = { kind: 'namespace-created', name: 'x'.repeat(MIB), createdAtMs: 1 };
+  commit(5001, long);
+  assert.deepEqual([recent.size, recent.covers({ seq: 5001, index: 0 })], [0, false]);
+  recent.drop();
+  assert.equal(budget.bytes, before - 500);
+});
+
+test('what the budget evicts is gone as a whole, and is kept again from the next call on', () => {
+  const { budget, recent, commit, after } = create(4000);
+  commit(11, granted('doc:1'));
+  budget.hold(10 * MIB);
+  budget.hold(-10 * MIB);
+  assert.deepEqual([recent.size, recent.covers({ seq: 11, index: 0 }), budget.bytes], [0, false, 0]);
+  commit(12, granted('doc:2'));
+  assert.equal(recent.covers({ seq: 12, index: -1 }), false, 'nobody has asked since');
+  recent.asked();
+  commit(13, granted('doc:3'));
+  assert.deepEqual([recent.covers({ seq: 13, index: -1 }), after(13)], [true, ['13.0']]);
+  recent.drop();
+  assert.equal(budget.bytes, 0);
+});
+
+test('every commit of the tenant calls back whoever waits, once, and so does the end', () => {
+  const { recent, commit } = create();
+  const called: string[] = [];
+  recent.wait(() => called.push('a'));
+  const forgotten = (): void => assert.fail('it was forgotten');
+  recent.wait(forgotten);
+  recent.forget(forgotten);
+  commit(11, key);
+  commit(12, granted('doc:1'));
+  assert.deepEqual([called, recent.waiting], [['a'], 0]);
+  recent.wait(() => called.push('b'));
+  recent.drop();
+  recent.wait(() => called.push('c'));
+  assert.deepEqual(called, ['a', 'b', 'c']);
+});
+
+test('a tenant counts as followed for a minute after a call, and while one waits', () => {
+  const { recent } = create();
+  assert.equal(recent.followed, true);
+  clock.stall(59_000);
+  assert.equal(recent.followed, true);
+  clock.stall(2000);
+  assert.equal(recent.followed, false);
+  recent.wait(() => {});
+  assert.equal(recent.followed, true);
+});
