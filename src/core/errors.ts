@@ -152,6 +152,19 @@ export const ERROR_CATALOGUE = Object.freeze({
     'A rate limit is used up: the requests that the plan of the tenant allows in this window, the separate limit of the API key for revoking keys, or the failed authentications from this address. Wait for the number of seconds in Retry-After.',
     true,
   ),
+  'too-many-streams': entry(
+    429,
+    8,
+    'Too many streams',
+    'The tenant already has all the streams of changes that its plan allows at one front, or the front has as many as it serves. Requests that wait for changes count as streams. Close one, or try again after the number of seconds in Retry-After.',
+    true,
+  ),
+  'not-acceptable': entry(
+    406,
+    3,
+    'Not acceptable',
+    'The response would have none of the media types that the Accept header asks for. The change feed has application/json, application/x-ndjson and text/event-stream; everything else is application/json.',
+  ),
   'header-fields-too-large': entry(431, 3, 'Header fields too large', 'The header of the request exceeds 16 KiB.'),
   internal: entry(
     500,

@@ -78,6 +78,8 @@ export interface TenantSession extends ChangeFeed {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
+  /** Whether its key has expired, by the wall clock of this process. */
+  readonly expired: boolean;
   /** Name of the plan as stored; this process may not know that plan. */
   readonly plan: string;
   readonly suspended: boolean;

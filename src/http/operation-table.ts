@@ -8,6 +8,7 @@ import { createCreateKey } from './operations/create-key.ts';
 import { createNamespace } from './operations/create-namespace.ts';
 import { createEvaluate } from './operations/evaluate.ts';
 import { createEvaluateMany } from './operations/evaluate-many.ts';
+import { type ChangeDependencies, createListChanges } from './operations/list-changes.ts';
 import { listGrants } from './operations/list-grants.ts';
 import { listKeys } from './operations/list-keys.ts';
 import { listNamespaces } from './operations/list-namespaces.ts';
@@ -27,8 +28,9 @@ import { writeRules } from './operations/write-rules.ts';
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
 export function createOperations(dependencies: {
-  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
   readonly outcomes: CheckOutcomes;
+  readonly streams: ChangeDependencies['streams'];
   /** The OpenAPI file that `GET /openapi.json` returns. */
   readonly readOpenapiText: () => string;
 }): readonly Operation[] {
@@ -49,6 +51,7 @@ export function createOperations(dependencies: {
     revokeKey,
     readRules,
     writeRules,
+    createListChanges(dependencies),
     createEvaluate(dependencies.outcomes),
     createEvaluateMany(dependencies.outcomes),
     searchSubjects,

@@ -22,6 +22,7 @@ import { createRequestMetrics } from './pipeline/request-metrics.ts';
 import { createPipeline } from './pipeline/request-pipeline.ts';
 import { createResponseWriter } from './pipeline/response-writer.ts';
 import { createRoutes } from './pipeline/routes.ts';
+import { ChangeStreams, STREAM_BOUNDS, type StreamBounds } from './streams/change-streams.ts';
 import { ByteBudget } from './wire/byte-budget.ts';
 import type { Connection } from './wire/connection.ts';
 import { Connections } from './wire/connections.ts';
@@ -48,7 +49,7 @@ export interface HttpDependencies {
   readonly decisions?: DecisionRecorder | undefined;
 }
 
-export interface HttpOptions extends Partial<HttpBounds> {
+export interface HttpOptions extends Partial<HttpBounds>, Partial<StreamBounds> {
   /** `host:port`; port 0: any free one. */
   readonly address: string;
   /** The public address of the service; undefined: the bound one. */
@@ -102,8 +103,14 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   let closing = false;
   const isTrusted = proxyaddr.compile([...options.trustedProxies]);
   const metrics = createRequestMetrics(dependencies.metrics);
+  const streams = new ChangeStreams({ clock, turns, random, meter: metrics.streams }, { ...STREAM_BOUNDS, ...options });
   let openapiText = '';
-  const operations = createOperations({ clock, outcomes: metrics.outcomes, readOpenapiText: () => openapiText });
+  const operations = createOperations({
+    clock,
+    outcomes: metrics.outcomes,
+    streams,
+    readOpenapiText: () => openapiText,
+  });
   openapiText = JSON.stringify(createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase }));
   const connections = new Connections(server, {
     clock,
@@ -138,6 +145,8 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     input: connections.heldBytes,
     bodies: bodies.heldBytes,
     responses: responses.heldBytes,
+    streams: streams.heldBytes,
+    followers: streams.countByKind(),
   }));
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
@@ -163,6 +172,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
         discards,
         discardBytesMax: bounds.discardBytesMax,
         discardTimeoutMs: bounds.discardTimeoutMs,
+        stallTimeoutMs: bounds.stallTimeoutMs,
       },
     },
   );
@@ -209,10 +219,12 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     url,
     drain() {
       closing = true;
+      streams.drain();
     },
     close() {
       closed ??= (async () => {
         closing = true;
+        streams.close();
         const cut = clock.setTimer(() => connections.closeAll(), bounds.closeTimeoutMs);
         const ended = Promise.all([new Promise((resolve) => server.close(resolve)), further?.close()]);
         connections.closeIdle();

@@ -24,6 +24,9 @@ export interface Metrics {
   readonly httpConnections: Gauge;
   readonly httpHeldBytes: Gauge<'budget'>;
   readonly httpBudgetEvents: Counter<'budget' | 'event'>;
+  readonly changeStreams: Gauge<'kind'>;
+  readonly changeStreamsClosed: Counter<'kind' | 'reason'>;
+  readonly changesDelivered: Counter;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
   readonly rateLimitDecisions: Counter<'source'>;
@@ -106,6 +109,17 @@ export function createMetrics(): Metrics {
       name: 'grantd_http_budget_events_total',
       help: 'Requests that reached a memory budget of the public API, by budget (bodies, responses, or discards: request bodies read and thrown away after an early response) and event: waited, refused (waited too long: 503, or the discarded body is cut off) or dropped (cut off to free memory for other requests).',
       labelNames: ['budget', 'event'],
+      registers,
+    }),
+    changeStreamsClosed: new Counter({
+      name: 'grantd_change_streams_closed_total',
+      help: 'Streams of changes that have ended, by kind (sse or ndjson) and reason: client (it disconnected), key (its key or tenant is no longer served), slow (the client read nothing for 30 s), memory (too much was waiting for clients that read too little), displaced (another tenant needed the place), draining (this front is shutting down) or failed (the owner of the tenant could not be reached).',
+      labelNames: ['kind', 'reason'],
+      registers,
+    }),
+    changesDelivered: new Counter({
+      name: 'grantd_changes_delivered_total',
+      help: 'Changes sent to clients on streams: one for each change and stream.',
       registers,
     }),
     checks: new Counter({

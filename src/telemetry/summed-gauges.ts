@@ -12,8 +12,14 @@ export function createSummedGauges(registers: Registry[]) {
     }),
     httpHeldBytes: new Gauge({
       name: 'grantd_http_held_bytes',
-      help: 'Bytes of requests held in memory, by budget: input (received, waiting to be processed), bodies (being read) or responses (being built, or not yet read by their clients).',
+      help: 'Bytes of requests held in memory, by budget: input (received, waiting to be processed), bodies (being read), responses (being built, or not yet read by their clients) or streams (changes not yet read by the clients of streams; what streams share counts once).',
       labelNames: ['budget'],
+      registers,
+    }),
+    changeStreams: new Gauge({
+      name: 'grantd_change_streams',
+      help: 'Clients that follow the changes of a tenant, by kind: sse or ndjson (open streams), or page (requests that wait for the first change).',
+      labelNames: ['kind'],
       registers,
     }),
     shardSlots: new Gauge({

@@ -67,8 +67,9 @@ describe('docs/reference/openapi.json', () => {
     assert.ok(!('enum' in nodeAt(JSON.parse(committed), 'components', 'schemas', 'Problem', 'properties', 'type')));
     assert.doesNotMatch(committed, /"enum": \[\s*"\/errors/);
     const operations = createOperations({
-      clock: { wallMs: () => 0 },
+      clock: { monotonicMs: () => 0, wallMs: () => 0 },
       outcomes: { authorized: () => {}, denied: () => {}, failed: () => {} },
+      streams: { open: () => assert.fail(), awaitPage: () => assert.fail() },
       readOpenapiText: () => '',
     });
     const addresses = { serverUrl: 'https://authz.example', errorsBase: 'https://errors.example/e' };

@@ -391,6 +391,7 @@ export class FakeOperator implements OperatorApi {
       scopes: ALL_SCOPES,
       plan: data.tenant.plan,
       suspended: data.tenant.state === 'suspended',
+      expired: false,
       countRequest: () => {},
       confirm: async (context) => this.#enter('confirm', context),
       check: async (context, tuple) => {

@@ -5,11 +5,13 @@ import type { JsonObject } from './headers.ts';
 import { createOpenapiDocument } from './openapi.ts';
 
 const none = (): void => {};
+const never = (): Promise<never> => Promise.reject(new Error('Nothing is served here.'));
 
 export function createCommittedOpenapi(): JsonObject {
   const operations = createOperations({
-    clock: { wallMs: () => 0 },
+    clock: { wallMs: () => 0, monotonicMs: () => 0 },
     outcomes: { authorized: none, denied: none, failed: none },
+    streams: { open: never, awaitPage: never },
     readOpenapiText: () => '',
   });
   return createOpenapiDocument(operations, { serverUrl: '/', errorsBase: '/errors' });

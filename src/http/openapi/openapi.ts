@@ -13,6 +13,7 @@ import {
   pageInfoSchema,
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
+import { changeSchema } from '../schema/change-schemas.ts';
 import { EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
@@ -50,6 +51,7 @@ const TAGS: Readonly<Record<OperationTag, string>> = {
   Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
   Keys: 'API keys, with scopes and expiry.',
   Rules: 'What follows from grants: relations that imply others, groups, and what is public.',
+  Changes: 'What has changed: as pages, or as a stream of events.',
   AuthZEN:
     'The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points. `GET /.well-known/authzen-configuration` needs no key and says where its endpoints are; it is a 404 where the base URL of the service is not https.',
   Description: 'This document.',
@@ -75,6 +77,7 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Key: listedKeySchema,
   Rule: ruleSchema,
   RulesPreview: rulesPreviewSchema,
+  Change: changeSchema,
   NamespaceRelation: namespaceRelationSchema,
   AccessEntity: entitySchema,
   AccessAction: actionSchema,
@@ -178,7 +181,7 @@ function problemExamples(errorsBase: string): JsonObject {
 
 function responsesOf(operation: Operation): JsonObject {
   const responses: JsonObject = {};
-  for (const { status, description, schema, example, etag, feedCursor } of operation.successes) {
+  for (const { status, description, schema, example, etag, feedCursor, streams = [] } of operation.successes) {
     responses[status] = {
       description,
       headers: {
@@ -195,6 +198,12 @@ function responsesOf(operation: Operation): JsonObject {
                 schema: schemaRef(schema.name),
                 ...(example === undefined ? {} : { example }),
               },
+              ...Object.fromEntries(
+                streams.map((stream) => [
+                  stream.contentType,
+                  { schema: schemaRef(stream.name), example: stream.example },
+                ]),
+              ),
             },
           }),
     };
@@ -296,7 +305,7 @@ function schemasOf(operations: readonly Operation[]): JsonObject {
     Object.entries(PARTS).map(([name, schema]) => [name, jsonSchema(schema)]),
   );
   for (const { body, successes } of operations) {
-    for (const named of [body, ...successes.map(({ schema }) => schema)]) {
+    for (const named of [body, ...successes.flatMap(({ schema, streams = [] }) => [schema, ...streams])]) {
       if (named !== undefined) schemas[named.name] ??= jsonSchema(named.schema);
     }
   }

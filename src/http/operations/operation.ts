@@ -6,11 +6,35 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { Scope } from '../../core/scopes.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
+import type { ResponseStream, StreamListener } from '../wire/response-stream.ts';
 
 /** The heading under which readers find an operation. */
-export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Rules' | 'AuthZEN' | 'Description';
+export type OperationTag =
+  | 'Checks'
+  | 'Grants'
+  | 'Namespaces'
+  | 'Keys'
+  | 'Rules'
+  | 'Changes'
+  | 'AuthZEN'
+  | 'Description';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** The request while it is being answered. */
+export interface OpenRequest {
+  /** Calls back if the client disconnects before its response; perhaps also once the response is sent. */
+  onceClosed(listener: () => void): void;
+  /** For how long the client asked it to wait, in ms: set by an operation that waits. */
+  waitedMs: number;
+}
+
+/** The headers that operations read. */
+export interface OperationHeaders extends ConditionHeaders {
+  readonly accept?: string | undefined;
+  readonly 'last-event-id'?: string | readonly string[] | undefined;
+  readonly 'idempotency-key'?: string | readonly string[] | undefined;
+}
 
 /** What the client sent, once the pipeline has checked that it is complete, within its bounds and well-formed. */
 export interface OperationRequest {
@@ -20,7 +44,8 @@ export interface OperationRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** As received; of repeated ones, all values in one list. */
-  readonly headers: ConditionHeaders & { readonly 'idempotency-key'?: string | readonly string[] | undefined };
+  readonly headers: OperationHeaders;
+  readonly open: OpenRequest;
 }
 
 export interface OperationResponse {
@@ -33,6 +58,17 @@ export interface OperationResponse {
    * JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant.
    */
   readonly json: string | (() => string);
+  /** Reserved before `json` is called; absent: the operation has said what it may take. */
+  readonly bytesMax?: number;
+}
+
+/** A 200 that stays open. */
+export interface StreamedResponse {
+  readonly contentType: string;
+  readonly listener: StreamListener & {
+    /** Called once, when the head has been sent. */
+    attach(response: ResponseStream): void;
+  };
 }
 
 export interface SuccessDocumentation {
@@ -45,6 +81,13 @@ export interface SuccessDocumentation {
   /** The name of the schema under `components/schemas`, and the schema; undefined: no body. */
   readonly schema?: { readonly name: string; readonly schema: z.ZodType };
   readonly example?: unknown;
+  /** What the response is instead, if the client asks for it: it stays open. */
+  readonly streams?: readonly {
+    readonly contentType: string;
+    readonly name: string;
+    readonly schema: z.ZodType;
+    readonly example: string;
+  }[];
 }
 
 export interface Operation {
@@ -77,7 +120,7 @@ export interface Operation {
   readonly queryExamples?: Readonly<Record<string, unknown>>;
   readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   /** Bytes that a response may have; absent: never more than a few KiB. */
-  responseBytesMax?(query: Readonly<Record<string, string>>, body: unknown): number;
+  responseBytesMax?(query: Readonly<Record<string, string>>, body: unknown, headers: OperationHeaders): number;
   readonly successes: readonly SuccessDocumentation[];
   /** In addition to those that every operation can meet. */
   readonly errors: readonly ErrorCode[];
@@ -86,7 +129,11 @@ export interface Operation {
    * fault: the owner has not been asked then, and the pipeline asks it to confirm the key first. Rejections of the
    * returned promise come from the owner.
    */
-  answer(session: TenantSession, context: RequestContext, request: OperationRequest): Promise<OperationResponse>;
+  answer(
+    session: TenantSession,
+    context: RequestContext,
+    request: OperationRequest,
+  ): Promise<OperationResponse | StreamedResponse>;
 }
 
 /** Each adds to the count of checks with that outcome. */

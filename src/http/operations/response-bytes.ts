@@ -34,6 +34,12 @@ const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
 export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;
 
+/** What a change takes besides its grant. */
+const CHANGE_FRAME_BYTES = 300;
+
+export const changeListBytesMax = (query: Readonly<Record<string, string>>): number =>
+  limitOf(query) * (GRANT_BYTES_MAX + CHANGE_FRAME_BYTES);
+
 /** A chain has as many grants as evaluation may follow, and one more. */
 const REASONS_MAX = 27;
 

@@ -4,12 +4,13 @@
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
+import type { OpenRequest } from '../operations/operation.ts';
 import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
-export class Exchange implements RequestContext {
+export class Exchange implements RequestContext, OpenRequest {
   readonly requestId: string;
   /** On the monotonic clock; set again once the whole request has arrived. */
   deadlineMs: number;
@@ -27,6 +28,8 @@ export class Exchange implements RequestContext {
   span: TraceSpan | undefined = undefined;
   /** Bytes reserved for a response that may be large. */
   reservation: Reservation | undefined = undefined;
+  /** For how long the client asked it to wait: not counted as its duration. */
+  waitedMs = 0;
   answered = false;
 
   constructor(requestId: string, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {
@@ -35,5 +38,9 @@ export class Exchange implements RequestContext {
     this.arrivedAtMs = incoming.startedAtMs;
     this.incoming = incoming;
     this.meter = meter;
+  }
+
+  onceClosed(listener: () => void): void {
+    this.incoming.onceClosed(listener);
   }
 }

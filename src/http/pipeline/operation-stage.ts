@@ -179,14 +179,14 @@ export class OperationStage {
     let request: OperationRequest;
     try {
       const text = url === operation.path ? '' : queryTextOf(url);
-      request = { body, query: parseQuery(text, operation.queryNames), pathParameters, headers };
+      request = { body, query: parseQuery(text, operation.queryNames), pathParameters, headers, open: exchange };
     } catch (error) {
       this.#refuse(exchange, session, error);
       return;
     }
     exchange.arrivedAtMs = this.#clock.monotonicMs();
     exchange.deadlineMs = exchange.arrivedAtMs + this.#deadlineMs;
-    const responseBytes = operation.responseBytesMax?.(request.query, body) ?? 0;
+    const responseBytes = operation.responseBytesMax?.(request.query, body, headers) ?? 0;
     if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#evaluate(exchange, session, operation, request);
     else this.#evaluateClaimed(exchange, session, operation, request, responseBytes);
   }
@@ -224,8 +224,10 @@ export class OperationStage {
     }
     reply.then(
       (value) => {
-        if (typeof value.json === 'string') this.#answers.reply(exchange, value);
-        else this.#replyInTurn(exchange, session, value);
+        if (!('json' in value)) this.#answers.stream(exchange, value);
+        else if (typeof value.json === 'string') this.#answers.reply(exchange, value);
+        else if ((value.bytesMax ?? 0) <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#replyInTurn(exchange, session, value);
+        else this.#replyClaimed(exchange, session, value, value.bytesMax);
       },
       (thrown: unknown) => this.#refusals.byOwner(exchange, thrown),
     );
@@ -235,6 +237,19 @@ export class OperationStage {
   #recorded(session: TenantSession): TenantSession {
     const recording = this.#recording;
     return recording?.decisions.takes(session.tenantId) === true ? recordedSession(session, recording) : session;
+  }
+
+  /** How long the response may be was not known before. */
+  #replyClaimed(exchange: Exchange, session: TenantSession, reply: OperationResponse, bytesMax = 0): void {
+    this.#responses.reserve(
+      session.tenantId,
+      bytesMax,
+      (reservation) => {
+        exchange.reservation = reservation;
+        this.#replyInTurn(exchange, session, reply);
+      },
+      (error) => this.#answers.problem(exchange, error),
+    );
   }
 
   #replyInTurn(exchange: Exchange, session: TenantSession, reply: OperationResponse): void {

@@ -3,6 +3,8 @@
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tally } from '../../telemetry/prebound-histogram.ts';
 import type { CheckOutcomes } from '../operations/operation.ts';
+import type { StreamMeter } from '../streams/change-streams.ts';
+import type { FollowKind } from '../streams/followers.ts';
 import type { ByteBudgetMeter } from '../wire/byte-budget.ts';
 import type { DropReason } from '../wire/connections.ts';
 
@@ -19,6 +21,7 @@ export interface RequestMetrics {
   authenticationFailed(): void;
   budgetMeterOf(budget: 'bodies' | 'discards' | 'responses'): ByteBudgetMeter;
   readonly connectionDropped: (reason: DropReason) => void;
+  readonly streams: StreamMeter;
   /** Exports what `read` returns until the returned function is called. */
   reportHeld(read: () => HeldByConnections): () => void;
 }
@@ -29,9 +32,11 @@ export interface HeldByConnections {
   readonly input: number;
   readonly bodies: number;
   readonly responses: number;
+  readonly streams: number;
+  readonly followers: Readonly<Record<FollowKind, number>>;
 }
 
-export function createRequestMetrics(metrics: Metrics): RequestMetrics {
+function createMeters(metrics: Metrics): (operation: string) => OperationMeter {
   const meters = new Map<string, OperationMeter>();
   const createMeter = (operation: string): OperationMeter => {
     const tallies = new Map<number, Tally>();
@@ -47,26 +52,33 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       },
     };
   };
+  return (operation) => {
+    let meter = meters.get(operation);
+    if (meter === undefined) {
+      meter = createMeter(operation);
+      meters.set(operation, meter);
+    }
+    return meter;
+  };
+}
+
+export function createRequestMetrics(metrics: Metrics): RequestMetrics {
   /**
    * Added to the counter when it is rendered: the counter builds a key from the labels per call, too costly for a
    * check.
    */
   const checks = { authorized: 0, denied: 0, failed: 0 };
+  let delivered = 0;
   metrics.onRender(() => {
     for (const outcome of ['authorized', 'denied', 'failed'] as const) {
       metrics.checks.inc({ outcome }, checks[outcome]);
       checks[outcome] = 0;
     }
+    metrics.changesDelivered.inc(delivered);
+    delivered = 0;
   });
   return {
-    meterOf(operation) {
-      let meter = meters.get(operation);
-      if (meter === undefined) {
-        meter = createMeter(operation);
-        meters.set(operation, meter);
-      }
-      return meter;
-    },
+    meterOf: createMeters(metrics),
     outcomes: {
       authorized(count) {
         checks.authorized += count;
@@ -86,13 +98,23 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       dropped: () => metrics.httpBudgetEvents.labels(budget, 'dropped').inc(),
     }),
     connectionDropped: (reason) => metrics.connectionsDropped.inc({ server: 'public', reason }),
+    streams: {
+      delivered(changes) {
+        delivered += changes;
+      },
+      stopped: (kind, reason) => metrics.changeStreamsClosed.inc({ kind, reason }),
+    },
     reportHeld: (read) =>
       metrics.onRender(() => {
-        const { connections, input, bodies, responses } = read();
+        const { connections, input, bodies, responses, streams, followers } = read();
         metrics.httpConnections.inc(connections);
         metrics.httpHeldBytes.inc({ budget: 'input' }, input);
         metrics.httpHeldBytes.inc({ budget: 'bodies' }, bodies);
         metrics.httpHeldBytes.inc({ budget: 'responses' }, responses);
+        metrics.httpHeldBytes.inc({ budget: 'streams' }, streams);
+        metrics.changeStreams.inc({ kind: 'ndjson' }, followers.ndjson);
+        metrics.changeStreams.inc({ kind: 'sse' }, followers.sse);
+        metrics.changeStreams.inc({ kind: 'page' }, followers.page);
       }),
   };
 }

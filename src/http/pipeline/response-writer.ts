@@ -6,13 +6,15 @@ import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
-import type { OperationResponse } from '../operations/operation.ts';
+import type { OperationResponse, StreamedResponse } from '../operations/operation.ts';
 import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/problem.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ResponseWriter {
   /** A success of an operation. */
   reply(exchange: Exchange, reply: OperationResponse): void;
+  /** The head of a success that stays open; what follows it comes from its listener. */
+  stream(exchange: Exchange, streamed: StreamedResponse): void;
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
   /** A public page. */
@@ -35,33 +37,27 @@ const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requ
 const bodyLines = (contentType: string, body: string): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
 
-export function createResponseWriter(
-  dependencies: { readonly clock: Clock; readonly log: Log },
-  options: {
-    readonly errorsBase: string;
-    /** Whether the server accepts no more requests, so that every response ends its connection. */
-    readonly closing: () => boolean;
-  },
-): ResponseWriter {
-  const { clock, log } = dependencies;
-  const { errorsBase, closing } = options;
+/** For proxies that would gather what is to come at once (nginx reads this one). */
+const UNBUFFERED_LINE = 'X-Accel-Buffering: no\r\n';
+
+/** With the state of the rate limit, and the client's own id for the request. */
+function headOf({ rate, policy, incoming }: Exchange, lines: string): string {
+  const head = rate === undefined || policy === undefined ? lines : lines + policy.linesOf(rate);
+  const given = incoming.headers['x-request-id'];
+  return given === undefined ? head : head + clientRequestIdLine(given);
+}
+
+/** What is measured and logged of every response. */
+function createRecords({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   const debug = log.isLevelEnabled('debug');
 
-  const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
-    const { rate, policy } = exchange;
-    if (exchange.answered) return;
-    exchange.answered = true;
-    let head = rate === undefined || policy === undefined ? lines : lines + policy.linesOf(rate);
-    const given = exchange.incoming.headers['x-request-id'];
-    if (given !== undefined) head += clientRequestIdLine(given);
-    const { reservation } = exchange;
-    if (reservation !== undefined) reservation.resize(Buffer.byteLength(body));
-    exchange.incoming.send({ status, head, body, last: closing(), reservation });
-    const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
+  const sent = (exchange: Exchange, status: number): void => {
+    const elapsedMs = Math.max(0, clock.monotonicMs() - exchange.incoming.startedAtMs - exchange.waitedMs);
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
     if (debug) {
-      const { requestId, meter } = exchange;
+      const { requestId, meter, incoming } = exchange;
+      const given = incoming.headers['x-request-id'];
       const clientRequestId = given === undefined ? undefined : clientRequestIdOf(given);
       log.debug({ requestId, clientRequestId, operation: meter.operation, status, elapsedMs }, 'request answered');
     }
@@ -77,6 +73,29 @@ export function createResponseWriter(
     }
   };
 
+  return { sent, record };
+}
+
+export function createResponseWriter(
+  dependencies: { readonly clock: Clock; readonly log: Log },
+  options: {
+    readonly errorsBase: string;
+    /** Whether the server accepts no more requests, so that every response ends its connection. */
+    readonly closing: () => boolean;
+  },
+): ResponseWriter {
+  const { errorsBase, closing } = options;
+  const { sent, record } = createRecords(dependencies);
+
+  const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
+    if (exchange.answered) return;
+    exchange.answered = true;
+    const { reservation } = exchange;
+    if (reservation !== undefined) reservation.resize(Buffer.byteLength(body));
+    exchange.incoming.send({ status, head: headOf(exchange, lines), body, last: closing(), reservation });
+    sent(exchange, status);
+  };
+
   return {
     reply(exchange, reply) {
       const { status } = reply;
@@ -84,6 +103,13 @@ export function createResponseWriter(
       const common = `${commonLines(exchange.requestId)}${ownLines(reply)}`;
       if (status === 204 || status === 304) send(exchange, status, common, '');
       else send(exchange, status, bodyLines('application/json', json) + common, json);
+    },
+    stream(exchange, { contentType, listener }) {
+      if (exchange.answered) return;
+      exchange.answered = true;
+      const lines = `Content-Type: ${contentType}\r\n${commonLines(exchange.requestId)}${UNBUFFERED_LINE}`;
+      listener.attach(exchange.incoming.openStream(headOf(exchange, lines), listener));
+      sent(exchange, 200);
     },
     problem(exchange, thrown) {
       const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });

@@ -12,6 +12,8 @@ export interface Gate {
   admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void;
   readBody(): void;
   skipBody(): void;
+  /** From now on, what arrives is not read: it is discarded, up to `bytesMax`. */
+  discard(bytesMax: number): void;
 }
 
 export interface Connection {

@@ -5,13 +5,16 @@
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../../core/errors.ts';
 import type { Reservation } from './byte-budget.ts';
+import type { ResponseStream, StreamListener } from './response-stream.ts';
 
 /** The headers that any code here reads. */
 export interface RequestHeaders {
+  readonly accept?: string | undefined;
   readonly authorization?: string | undefined;
   readonly 'content-type'?: string | undefined;
   readonly 'content-encoding'?: string | undefined;
   readonly expect?: string | undefined;
+  readonly 'last-event-id'?: string | readonly string[] | undefined;
   readonly 'if-match'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
@@ -58,6 +61,11 @@ export interface Incoming {
   releaseBody(): void;
   /** Sends the response; to be called once. */
   send(answer: WireResponse): void;
+  /**
+   * Answers with a 200 that stays open, in place of `send`. `head`: header lines, each with its CRLF. The connection
+   * serves no other request afterwards.
+   */
+  openStream(head: string, listener: StreamListener): ResponseStream;
   /** Calls back if the client disconnects before its response; perhaps also once the response is sent. */
   onceClosed(listener: () => void): void;
 }

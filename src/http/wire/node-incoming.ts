@@ -16,6 +16,7 @@ import {
 import { DISCARD_RESERVATION_BYTES } from './limits.ts';
 import { ReadBody } from './request-body.ts';
 import { headersOf } from './response-head.ts';
+import { type ResponseStream, SocketStream, type StreamListener } from './response-stream.ts';
 
 export interface NodeIncomingOptions {
   readonly clock: Clock;
@@ -24,6 +25,7 @@ export interface NodeIncomingOptions {
   readonly discards: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;
+  readonly stallTimeoutMs: number;
 }
 
 export class NodeIncoming implements Incoming {
@@ -93,6 +95,26 @@ export class NodeIncoming implements Incoming {
     response.once('close', () => reservation.release());
     // If the client has already disconnected, this event has passed.
     if (response.closed) reservation.release();
+  }
+
+  /** Node writes the head; what follows goes to the socket, like the streams of the fast path. */
+  openStream(head: string, listener: StreamListener): ResponseStream {
+    const { request, response, socket } = this;
+    const chunked = request.httpVersionMinor > 0;
+    const end = (): void => {
+      socket.setTimeout(this.#options.stallTimeoutMs);
+      socket.destroySoon();
+    };
+    const stream = new SocketStream(socket, chunked, listener, end);
+    response.once('close', () => stream.closed());
+    // If the client has already disconnected, that event has passed.
+    if (response.closed) queueMicrotask(() => stream.closed());
+    const encoding = chunked ? ['Transfer-Encoding', 'chunked'] : [];
+    response.writeHead(200, [...headersOf(head), 'Connection', 'close', ...encoding]);
+    response.flushHeaders();
+    socket.setTimeout(0);
+    this.connection.gate?.discard(this.#options.discardBytesMax);
+    return stream;
   }
 
   onceClosed(listener: () => void): void {

@@ -58,6 +58,8 @@ export class RequestGate implements Gate {
   #restBytes = 0;
   #waitsForTurn = false;
   #inTurn = false;
+  /** Set once nothing more is read: bytes that may still arrive. */
+  #discardBytesLeft: number | undefined;
   /** Bytes that have arrived and may be fed at once, if it is this connection's turn. */
   #arrived: Buffer | undefined;
 
@@ -109,6 +111,12 @@ export class RequestGate implements Gate {
     return this.#newest.headers['transfer-encoding'] === undefined && heldBytes > this.#bodyBytesLeft;
   }
 
+  discard(bytesMax: number): void {
+    this.#discardBytesLeft = bytesMax;
+    this.#options.hold(this.#connection, 0);
+    this.#socket.resume();
+  }
+
   readonly #onClosed = (): void => {
     this.#open -= 1;
     this.#connection.activeAtMs = this.#options.nowMs();
@@ -134,6 +142,11 @@ export class RequestGate implements Gate {
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    if (this.#discardBytesLeft !== undefined) {
+      this.#discardBytesLeft -= bytes.length;
+      if (this.#discardBytesLeft < 0) this.#socket.destroy();
+      return;
+    }
     if (this.#mayFeed || this.#isOver || this.#open > 0) {
       this.#feedPieces(bytes);
       return;

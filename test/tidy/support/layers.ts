@@ -27,6 +27,7 @@ const PORTS = new Set([
   'src/store/store.ts',
   'src/shard/shard.ts',
   'src/front/front.ts',
+  'src/front/changes.ts',
   'src/front/limits/rate-limiter.ts',
   'src/discovery/discovery.ts',
 ]);
@@ -115,7 +116,10 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'output',
     ],
   ],
-  ['src/http', ['server.ts', 'app.ts', 'pipeline', 'openapi', 'operation-table.ts', 'operations', 'schema', 'wire']],
+  [
+    'src/http',
+    ['server.ts', 'app.ts', 'pipeline', 'openapi', 'operation-table.ts', 'operations', 'streams', 'schema', 'wire'],
+  ],
   ['src/operator', ['server.ts', 'api', 'console']],
   ['src/operator/api', ['app.ts', 'operations']],
   ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],

@@ -8,6 +8,7 @@ import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../src/core/scopes.ts';
 import type { Front, RequestContext, TenantSession } from '../../../src/front/front.ts';
 import { FakeOperator } from '../../kit/fake-operator.ts';
+import { FakeChangeFeed } from './fake-change-feed.ts';
 
 interface LiveKey {
   readonly tenantId: TenantId;
@@ -32,6 +33,15 @@ export class FakeFront implements Front {
   lookupFault: Error | undefined;
   /** Set by a test: every call to the owner waits for it. */
   gate: Promise<void> = Promise.resolve();
+
+  readonly #feeds = new Map<string, FakeChangeFeed>();
+
+  /** The changes of a tenant, all of which a test commits. */
+  feedOf(tenantId: TenantId): FakeChangeFeed {
+    const feed = this.#feeds.get(tenantId) ?? new FakeChangeFeed();
+    this.#feeds.set(tenantId, feed);
+    return feed;
+  }
 
   constructor(clock: Clock, random: Random) {
     this.operator = new FakeOperator(clock, random);
@@ -113,8 +123,18 @@ export class FakeFront implements Front {
         await enter(context);
         return call(context, ...rest);
       };
+    const feed = this.feedOf(key.tenantId);
+    const clock = this.#clock;
     return {
       ...owner,
+      get expired() {
+        return key.expiresAtMs !== undefined && key.expiresAtMs <= clock.wallMs();
+      },
+      readChanges: guarded((context, query) => feed.readChanges(context, query)),
+      followChanges: async (start, filter, follower) => {
+        await enter(CONTEXT);
+        return feed.followChanges(start, filter, follower);
+      },
       keyId: key.keyId,
       scopes: key.scopes,
       confirm: guarded(owner.confirm),

@@ -15,6 +15,7 @@ import { ageEnds, type Connection } from '../connection.ts';
 import { type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders, type WireResponse } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
 import { statusLine } from '../response-head.ts';
+import { type ResponseStream, SocketStream, type StreamListener } from '../response-stream.ts';
 import { type PlainRequest, readPlainRequest } from './parser.ts';
 
 /** Added to the time that is announced to a client, since its last request may be in flight. */
@@ -90,6 +91,8 @@ class FastPathConnection {
   #inFlight: PlainIncoming | undefined;
   /** Bytes that wait for their turn to be read, since this process has more to do than time. */
   #unread: Buffer | undefined;
+  /** The response that stays open, until its end. */
+  #stream: SocketStream | undefined;
   /** Nothing more is answered: what still arrives is discarded. */
   #ending = false;
   #discardedBytes = 0;
@@ -134,8 +137,33 @@ class FastPathConnection {
     if (more && taken) socket.resume();
   }
 
+  /** What the client sends from now on is discarded: the connection ends with this response. */
+  openStream(incoming: PlainIncoming, head: string, listener: StreamListener): ResponseStream {
+    const socket = this.#socket;
+    const stream = new SocketStream(socket, true, listener, () => this.#endStream());
+    this.#inFlight = undefined;
+    this.#stream = stream;
+    this.#connection.activeAtMs = incoming.startedAtMs;
+    socket.setTimeout(0);
+    const date = this.#fastPath.date;
+    socket.write(`${statusLine(200)}${head}Connection: close\r\nDate: ${date}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    this.#fastPath.options.hold(this.#connection, 0);
+    // A client that sends nothing more is taken to have gone. If it has already, the event of that has passed.
+    if (socket.closed) queueMicrotask(() => stream.closed());
+    else if (socket.readableEnded) socket.destroy();
+    else socket.resume();
+    return stream;
+  }
+
+  #endStream(): void {
+    this.#stream = undefined;
+    this.#connection.busy = false;
+    this.#socket.setTimeout(this.#fastPath.options.stallTimeoutMs);
+    this.#end();
+  }
+
   readonly #onData = (bytes: Buffer): void => {
-    if (this.#ending) {
+    if (this.#ending || this.#stream !== undefined) {
       this.#discardedBytes += bytes.length;
       if (this.#discardedBytes > this.#fastPath.options.discardBytesMax) this.#socket.destroy();
       return;
@@ -169,7 +197,7 @@ class FastPathConnection {
 
   /** Whether a request has arrived whose response is not sent yet. */
   get #asked(): boolean {
-    return this.#inFlight !== undefined || this.#unread !== undefined;
+    return this.#inFlight !== undefined || this.#unread !== undefined || this.#stream !== undefined;
   }
 
   #read(bytes: Buffer, arrivedAtMs: number): void {
@@ -187,14 +215,15 @@ class FastPathConnection {
   }
 
   readonly #onDrain = (): void => {
-    if (this.#ending) return;
+    if (this.#ending || this.#stream !== undefined) return;
     this.#socket.setTimeout(this.#fastPath.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     this.#socket.resume();
   };
 
   /** The client sends nothing more; it may still read. */
   readonly #onEnd = (): void => {
-    if (!this.#asked) this.#socket.end();
+    if (this.#stream !== undefined) this.#socket.destroy();
+    else if (!this.#asked) this.#socket.end();
   };
 
   readonly #onTimeout = (): void => {
@@ -209,6 +238,7 @@ class FastPathConnection {
 
   readonly #onClose = (): void => {
     this.#inFlight?.closed();
+    this.#stream?.closed();
   };
 
   readonly #endIfIdle = (): void => {
@@ -307,8 +337,19 @@ class PlainIncoming implements Incoming {
     this.#connection.send(this, answer);
   }
 
+  openStream(head: string, listener: StreamListener): ResponseStream {
+    return this.#connection.openStream(this, head, listener);
+  }
+
   onceClosed(listener: () => void): void {
-    this.#onClosed = listener;
+    const before = this.#onClosed;
+    this.#onClosed =
+      before === undefined
+        ? listener
+        : () => {
+            before();
+            listener();
+          };
   }
 
   closed(): void {

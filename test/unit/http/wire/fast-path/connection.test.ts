@@ -138,6 +138,28 @@ describe('the order of answers on a connection in the fast path', () => {
 
 describe('a client of the fast path that goes', () => {
   it(
+    'is told to a response that stays open, also one that begins only then',
+    withServer({}, async (server) => {
+      const heard: string[] = [];
+      const listener = { taken: () => {}, closed: () => heard.push('closed') };
+      for (const left of ['afterwards', 'before', 'and cut'] as const) {
+        const { client, socket } = await server.open();
+        client.send(get('/later'));
+        await until('the request', () => server.inFlight.length === 1);
+        const incoming = server.inFlight.shift();
+        if (left === 'afterwards') incoming?.openStream('', listener);
+        if (left === 'and cut') socket.destroy();
+        client.destroy();
+        await until('the end', () => (left === 'before' ? socket.readableEnded : socket.closed));
+        if (left !== 'afterwards') incoming?.openStream('', listener);
+        await until('its end', () => socket.closed);
+        await server.settle();
+      }
+      assert.deepEqual(heard, ['closed', 'closed', 'closed']);
+    }),
+  );
+
+  it(
     'after it has ended its side gets the answer in flight, then the end',
     withServer({}, async (server) => {
       const { client, socket } = await server.open();

@@ -363,6 +363,8 @@ describe('a request that is taken as plain', () => {
         authorization: 'Bearer a b',
         'content-type': 'application/json',
         'content-encoding': undefined,
+        accept: '*/*',
+        'last-event-id': undefined,
         'x-forwarded-for': '10.0.0.1, 10.0.0.2',
         traceparent: undefined,
         tracestate: undefined,

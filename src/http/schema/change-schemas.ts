@@ -1,0 +1,143 @@
+// The schemas of the change feed: its query, a change, and what pages and streams make of it.
+
+import { z } from 'zod';
+import { FEED_ACTIONS, type FeedAction, isFeedAction } from '../../core/change-feed.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
+import { parseTimestamp } from '../../core/text/timestamps.ts';
+import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
+import { ruleSetSchema } from './rule-schemas.ts';
+import { grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
+
+/** For how long a page may wait, in seconds: shorter than proxies wait for a response by default. */
+export const WAIT_SECONDS_MAX = 30;
+
+const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= WAIT_SECONDS_MAX;
+
+/** Of a list separated by commas. Undefined: one of them is no action of the feed. */
+export function actionsOf(text: string): readonly FeedAction[] | undefined {
+  const names = text.split(',');
+  return names.every(isFeedAction) ? names : undefined;
+}
+
+const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
+
+export const changesQuerySchema = z.object({
+  cursor: z
+    .string()
+    .min(1, { error: 'is empty; leave it out to start with the oldest change' })
+    .meta({
+      description:
+        'Only what comes after it: a `next_cursor`, the id of an event, or the `X-Service-Cursor` of a listing of grants. Opaque and signed. Without `cursor` and `since`, the feed begins with the oldest change that is kept.',
+    })
+    .optional(),
+  since: z
+    .string()
+    .refine((text) => text === 'now' || parseTimestamp(text) !== undefined, { error: SINCE_ERROR })
+    .meta({
+      description:
+        'Only what has come since this time (ISO 8601 with a time zone), or comes from `now` on. Not with `cursor`.',
+    })
+    .optional(),
+  namespace: namespaceNameSchema
+    .meta({
+      description:
+        'Only grants on objects of this namespace, and the namespace itself. Changes of the rules concern every namespace.',
+    })
+    .optional(),
+  relation: relationSchema.optional(),
+  action: z
+    .string()
+    .refine((text) => actionsOf(text) !== undefined, {
+      error: `must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas`,
+    })
+    .meta({ description: `Only these, separated by commas: ${FEED_ACTIONS.map((each) => `\`${each}\``).join(', ')}.` })
+    .optional(),
+  limit: z
+    .string()
+    .refine((text) => parsePageLimit(text) !== undefined, {
+      error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
+    })
+    .transform(Number)
+    .pipe(
+      z.int().min(1).max(PAGE_LIMIT_MAX).meta({
+        default: PAGE_LIMIT_DEFAULT,
+        description: 'Changes per page; may change from page to page. Not for streams.',
+      }),
+    )
+    .optional(),
+  wait: z
+    .string()
+    .refine(isWait, { error: `must be a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}` })
+    .transform(Number)
+    .pipe(
+      z.int().min(0).max(WAIT_SECONDS_MAX).meta({
+        default: 0,
+        description: 'For how many seconds a page without a change waits for one. Not for streams.',
+      }),
+    )
+    .optional(),
+});
+
+export const changeSchema = z
+  .object({
+    seq: z.int().min(1).meta({ description: 'The position of the write in the log of the tenant’s slot.' }),
+    index: z
+      .int()
+      .min(0)
+      .meta({ description: 'Of the changes of one position: (`seq`, `index`) identifies a change and orders them.' }),
+    at: z
+      .string()
+      .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
+    actor: z.string().meta({ description: 'The id of a key, `operator:` and a name, or `system`.' }),
+    request_id: z.string().meta({ description: 'The request that brought it about.' }),
+    action: z.enum(FEED_ACTIONS).meta({ description: 'Later versions may add actions.' }),
+    grant: grantSchema.optional(),
+    namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Of `namespace.created`.' }),
+    rules: ruleSetSchema.optional(),
+    former: ruleSetSchema.optional(),
+  })
+  .meta({
+    description:
+      'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: those before.',
+  });
+
+const nextCursor = z.string().meta({ description: 'The `cursor` of the next request. Always there: more may come.' });
+
+export const changeListSchema = z.object({
+  changes: z.array(changeSchema).meta({ description: 'In the order in which they were decided.' }),
+  next_cursor: nextCursor,
+});
+
+export const changeLineSchema = z
+  .object({
+    type: z.enum(['change', 'checkpoint']).meta({ description: 'Later versions may add types.' }),
+    cursor: z
+      .string()
+      .meta({ description: 'Where to go on: everything up to here that fits the filter has been told.' }),
+    change: changeSchema.optional(),
+    at: z.string().meta({ format: 'date-time', description: 'Of a `checkpoint`: when that was so.' }).optional(),
+  })
+  .meta({ description: 'One line of the stream. A `change` has `change`, a `checkpoint` has `at`.' });
+
+export const changeEventsSchema = z.string().meta({
+  description:
+    'Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …}`. The id of each is a cursor: everything up to it that fits the filter has been told.',
+});
+
+const EXAMPLE_CURSOR = 'mT0c4yW2p1Kq9sVbX7dLrDQyLDAsMTc2ODQ2OTQwMDAwMA';
+
+export const EXAMPLE_CHANGE = {
+  seq: 42,
+  index: 0,
+  at: EXAMPLE_TIMESTAMP,
+  actor: EXAMPLE_KEY_ID,
+  request_id: EXAMPLE_REQUEST_ID,
+  action: 'grant.created',
+  grant: EXAMPLE_GRANT,
+};
+
+export const EXAMPLE_CHANGES = { changes: [EXAMPLE_CHANGE], next_cursor: EXAMPLE_CURSOR };
+
+export const EXAMPLE_LINE = `${JSON.stringify({ type: 'change', cursor: EXAMPLE_CURSOR, change: EXAMPLE_CHANGE })}\n`;
+
+export const EXAMPLE_EVENT = `event: change\nid: ${EXAMPLE_CURSOR}\ndata: ${JSON.stringify(EXAMPLE_CHANGE)}\n\n`;

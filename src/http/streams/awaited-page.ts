@@ -1,0 +1,99 @@
+// A page of changes that waits for the first change that fits, or until its time is up. Invariant: its cursor leads on
+// after the last change in it, whatever else the feed gave.
+
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { FeedBatch, FeedFollower, FeedSubscription } from '../../front/changes.ts';
+import type { TenantSession } from '../../front/front.ts';
+import type { FollowEnd, Follower } from './followers.ts';
+
+export interface AwaitedChanges {
+  readonly changes: readonly FeedChange[];
+  readonly cursor: string;
+}
+
+interface AwaitedQuery {
+  readonly filter: FeedFilter;
+  readonly limit: number;
+  readonly waitMs: number;
+  /** Where it begins. */
+  readonly cursor: string;
+}
+
+export class AwaitedPage implements Follower, FeedFollower {
+  readonly kind = 'page';
+  readonly session: TenantSession;
+  readonly page: Promise<AwaitedChanges>;
+  readonly #onStopped: (page: AwaitedPage) => void;
+  readonly #matches: ((change: FeedChange) => boolean) | undefined;
+  readonly #limit: number;
+  readonly #timer: Timer;
+  readonly #resolve: (page: AwaitedChanges) => void;
+  readonly #reject: (error: unknown) => void;
+  #subscription: FeedSubscription | undefined;
+  /** Nothing up to here fits. */
+  #cursor: string;
+  #ended = false;
+
+  constructor(
+    clock: Clock,
+    session: TenantSession,
+    { filter, limit, waitMs, cursor }: AwaitedQuery,
+    onStopped: (page: AwaitedPage) => void,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<AwaitedChanges>();
+    this.session = session;
+    this.page = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#onStopped = onStopped;
+    this.#matches = feedMatcher(filter);
+    this.#limit = limit;
+    this.#cursor = cursor;
+    this.#timer = clock.setTimer(() => this.#end([]), waitMs);
+  }
+
+  begin(subscription: FeedSubscription): void {
+    if (this.#ended) subscription.close();
+    else this.#subscription = subscription;
+  }
+
+  take({ changes, cursor }: FeedBatch): boolean {
+    if (this.#ended) return false;
+    const fitting = this.#matches === undefined ? changes : changes.filter(this.#matches);
+    const last = fitting.length > this.#limit ? fitting[this.#limit - 1] : undefined;
+    this.#cursor = last?.cursor ?? cursor;
+    if (fitting.length === 0) return true;
+    this.#end(fitting.slice(0, this.#limit));
+    return false;
+  }
+
+  end(error: GrantdError | undefined): void {
+    this.#subscription = undefined;
+    if (error === undefined) this.#end([]);
+    else this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#reject(error);
+    this.#end([]);
+  }
+
+  /** The page is empty then, unless its key has expired. */
+  stop(reason: FollowEnd): void {
+    if (reason === 'key') this.fail(new GrantdError('unauthorized', 'The API key has expired.'));
+    else this.#end([]);
+  }
+
+  #end(changes: readonly FeedChange[]): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer.cancel();
+    this.#subscription?.close();
+    this.#subscription = undefined;
+    this.#onStopped(this);
+    this.#resolve({ changes, cursor: this.#cursor });
+  }
+}
