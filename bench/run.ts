@@ -13,6 +13,7 @@ import { type BenchContext, type LargeDirectory, MissingEngine, type Scenario } 
 import { bulkScenario } from './scenarios/bulk.ts';
 import { bulkWritesScenario } from './scenarios/bulk-writes.ts';
 import { cassandraScenario } from './scenarios/cassandra.ts';
+import { changesScenario } from './scenarios/changes.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
 import { expiryScenario } from './scenarios/expiry.ts';
@@ -33,6 +34,7 @@ const SCENARIOS: readonly Scenario[] = [
   grantsScenario,
   bulkWritesScenario,
   expiryScenario,
+  changesScenario,
   listingsScenario,
   rulesScenario,
   limitsScenario,
