@@ -790,7 +790,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/page-graph.ts',
-        find: "return this.#counterparts('subject', subject, relations);",
+        find: "return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;",
         replace: `const key = [subject, relations].join(' ');
     const kept = (this.kept ??= new Map());
     if (!kept.has(key)) {
@@ -853,8 +853,13 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: 'if (cost.exceeded !== undefined) throw',
-        replace: 'if (cost.spent < 0) throw',
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';",
+        replace: "if (cost.misses) return 'missing';",
+      },
+      {
+        file: 'src/shard/evaluation/evaluate-listings.ts',
+        find: 'if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  return cost.misses',
+        replace: 'return cost.misses',
       },
     ],
   },
@@ -866,7 +871,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/grant-page.ts',
-        find: 'if (this.#marked !== undefined && counterpart.includes(MARK)) this.#marked = undefined;',
+        find: 'if (this.#marked !== undefined && counterpart.includes(GROUP_MARK)) this.#marked = undefined;',
         replace: '',
       },
     ],
