@@ -130,9 +130,9 @@ describe('keys', () => {
 test('plans, slots and members are tables', async () => {
   assert.match(
     (await grantd(['plans'])).stdout,
-    /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000 +1000000\n/,
+    /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000 +1000000 +10\n/,
   );
-  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited\n/);
+  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited +5000\n/);
   const session = { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', leaseLeftMs: 2499.5 };
   service.operator.members = [{ ...session, state: 'draining', heartbeat: 17, startedAtMs: 0, slotsOwned: 2 }];
   const members = (await grantd(['members'])).stdout;
