@@ -46,7 +46,7 @@ describe('the limit of grants', () => {
     assert.equal((await grant(key, 3)).status, 200);
     const full = await readTenant(tenantId);
     assert.deepEqual([full.grants, full.grant_bytes], [3, 3 * BYTES]);
-    assert.deepEqual(full.bounds, { namespaces_max: 1000, keys_max: 1000, grants_max: 3 });
+    assert.deepEqual(full.bounds, { namespaces_max: 1000, keys_max: 1000, grants_max: 3, streams_max: 100 });
     assert.equal((await revoke(key, 1)).status, 204);
     assert.equal((await readTenant(tenantId)).grants, 2);
     assert.equal((await grant(key, 4)).status, 201);
@@ -123,6 +123,9 @@ describe('the limit of grants', () => {
     assert.equal((await operate(change)).status, 200);
     assert.doesNotMatch((await send()).text, /grant-limit-reached/);
     const tenant = await readTenant(tenantId);
-    assert.deepEqual([tenant.grants, tenant.bounds], [4, { namespaces_max: 1000, keys_max: 1000, grants_max: null }]);
+    assert.deepEqual(
+      [tenant.grants, tenant.bounds],
+      [4, { namespaces_max: 1000, keys_max: 1000, grants_max: null, streams_max: 100 }],
+    );
   });
 });

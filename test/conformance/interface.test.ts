@@ -26,6 +26,12 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/rules': ['GET', 'PUT'],
   '/v1/keys': ['GET', 'POST'],
   '/v1/keys/key_00000000000000000000000000': ['DELETE'],
+  '/v1/changes': ['GET'],
+  '/access/v1/evaluation': ['POST'],
+  '/access/v1/evaluations': ['POST'],
+  '/access/v1/search/subject': ['POST'],
+  '/access/v1/search/resource': ['POST'],
+  '/access/v1/search/action': ['POST'],
   '/openapi.json': ['GET'],
 };
 
