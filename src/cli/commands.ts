@@ -3,6 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
 import { registerAuditLogCommand } from './commands/audit-log.ts';
+import { registerChangesCommand } from './commands/changes.ts';
 import { registerCheckCommand } from './commands/check.ts';
 import { registerClusterCommands } from './commands/cluster.ts';
 import { registerCompletionCommand } from './commands/completion.ts';
@@ -57,6 +58,7 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerGrantsCommands(program, context);
   registerCheckCommand(program, context);
   registerAuditLogCommand(program, context);
+  registerChangesCommand(program, context);
   registerImportCommand(program, context);
   registerExportCommand(program, context);
   registerUsageCommand(program, context);

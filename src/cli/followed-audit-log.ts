@@ -4,10 +4,9 @@
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import { summaryOfChange } from '../rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
-import { EXIT } from './failures.ts';
 import { type OperatorRequest, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, optionalTextOf, recordsOf } from './output/json-view.ts';
-import { createPatientReader, type PatientReader } from './retrying-reader.ts';
+import { followUntilInterrupted, type PatientReader } from './retrying-reader.ts';
 
 /** A request for one tenant's newest changes costs the service a read of at most one row. */
 const LOOK_MS = 1000;
@@ -43,29 +42,12 @@ function lineOf(record: JsonRecord): string {
 const isDeletion = (record: JsonRecord): boolean => asRecord(record.change).state === 'deleted';
 
 /** Rejects at once if the first request fails; later it waits until the service is back. */
-export async function followAuditLog(context: CliContext, options: FollowOptions): Promise<number> {
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  const stopListening = context.onInterrupt(end);
-  // A reader that closes the pipe is no failure.
-  let readerClosed = false;
-  const onClosed = (): void => {
-    readerClosed = true;
-    end();
-  };
-  context.stdout.once('error', onClosed);
-  context.stdout.once('close', onClosed);
-  try {
-    const reader = createPatientReader(context, await context.connect(), ended.signal);
+export const followAuditLog = (context: CliContext, options: FollowOptions): Promise<number> =>
+  followUntilInterrupted(context, async (reader) => {
     const deleted = await follow(context, reader, options);
     if (deleted) context.note('The tenant is deleted: its audit log has ended.');
-    return deleted || readerClosed ? EXIT.ok : EXIT.interrupted;
-  } finally {
-    stopListening();
-    context.stdout.removeListener('error', onClosed);
-    context.stdout.removeListener('close', onClosed);
-  }
-}
+    return deleted;
+  });
 
 /** True: the tenant no longer exists. False: interrupted. */
 async function follow(context: CliContext, reader: PatientReader, options: FollowOptions): Promise<boolean> {

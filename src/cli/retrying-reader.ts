@@ -3,7 +3,7 @@
 
 import { backoffMs } from '../core/async/backoff.ts';
 import type { CliContext } from './cli-context.ts';
-import { ConnectionFailure, ProblemFailure } from './failures.ts';
+import { ConnectionFailure, EXIT, ProblemFailure } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
 
@@ -48,4 +48,30 @@ export function createPatientReader(context: CliContext, client: OperatorClient,
       return undefined;
     },
   };
+}
+
+/** Runs a command that reads on until Ctrl-C, or until nobody reads its output. `follow`: true if all has been told. */
+export async function followUntilInterrupted(
+  context: CliContext,
+  follow: (reader: PatientReader) => Promise<boolean>,
+): Promise<number> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  const stopListening = context.onInterrupt(end);
+  // A reader that closes the pipe is no failure.
+  let readerClosed = false;
+  const onClosed = (): void => {
+    readerClosed = true;
+    end();
+  };
+  context.stdout.once('error', onClosed);
+  context.stdout.once('close', onClosed);
+  try {
+    const isOver = await follow(createPatientReader(context, await context.connect(), ended.signal));
+    return isOver || readerClosed ? EXIT.ok : EXIT.interrupted;
+  } finally {
+    stopListening();
+    context.stdout.removeListener('error', onClosed);
+    context.stdout.removeListener('close', onClosed);
+  }
 }

@@ -18,6 +18,9 @@ export const FEED_ACTIONS = [
 ] as const satisfies readonly AuditAction[];
 export type FeedAction = (typeof FEED_ACTIONS)[number];
 
+/** For how long a page may wait for a change: shorter than proxies wait for a response by default. */
+export const FEED_WAIT_SECONDS_MAX = 30;
+
 /** A missing field lets everything pass. */
 export interface FeedFilter {
   /** Of the object of a grant, or the name of a new namespace. Changes of rules concern every namespace. */
@@ -66,6 +69,12 @@ const actions: ReadonlySet<unknown> = new Set(FEED_ACTIONS);
 
 export function isFeedAction(action: unknown): action is FeedAction {
   return actions.has(action);
+}
+
+/** Of a list separated by commas. Undefined: one of them is no action of the feed. */
+export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
+  const names = text.split(',');
+  return names.every(isFeedAction) ? names : undefined;
 }
 
 /** From a change as the audit log stores it. Undefined: the feed does not tell it. */

@@ -4,8 +4,9 @@
 import { createApiKey } from '../../src/core/api-keys.ts';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { auditMatcher, filterScope } from '../../src/core/audit-filter.ts';
+import { type FeedChange, feedMatcher, parseFeedContent } from '../../src/core/change-feed.ts';
 import { GrantdError } from '../../src/core/errors.ts';
-import { withExpiry } from '../../src/core/grant-attributes.ts';
+import { auditedAttributes, withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
@@ -318,7 +319,7 @@ export class FakeOperator implements OperatorApi {
     if (revoke) {
       if (present === undefined) return { kind: 'not-found' };
       data.grants.delete(grantKey(tuple));
-      this.#auditLog(data, context, operator, { action: 'grant.revoked', ...tuple });
+      this.#auditLog(data, context, operator, { action: 'grant.revoked', ...tuple, ...auditedAttributes(present) });
       return { kind: 'revoked' };
     }
     if (present !== undefined) {
@@ -336,7 +337,7 @@ export class FakeOperator implements OperatorApi {
     const attributes = withExpiry({ grantId: this.#ids.create('grt'), createdAtMs: nowMs }, expiresAtMs ?? undefined);
     const grant = grantOf(tuple, attributes);
     data.grants.set(grantKey(tuple), grant);
-    this.#auditLog(data, context, operator, { action: 'grant.created', ...tuple });
+    this.#auditLog(data, context, operator, { action: 'grant.created', ...tuple, ...auditedAttributes(attributes) });
     return { kind: 'created', ...attributes };
   }
 
@@ -450,7 +451,20 @@ export class FakeOperator implements OperatorApi {
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
         return this.#page(objects, query);
       },
-      readChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
+      readChanges: async (context, { cursor, filter, limit }) => {
+        this.#enter('readChanges', context);
+        const start = cursor === undefined ? 0 : Number(/^after-(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+        if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'This is no cursor.');
+        const fits = feedMatcher(filter) ?? (() => true);
+        const told = data.auditLog.slice(start).flatMap((record, index): FeedChange[] => {
+          const change = parseFeedContent(record.change);
+          return change === undefined ? [] : [{ ...record, change, cursor: `after-${start + index + 1}` }];
+        });
+        const changes = told.filter(fits).slice(0, limit);
+        const atEnd = changes.length < limit;
+        const end = `after-${data.auditLog.length}`;
+        return { changes, cursor: atEnd ? end : (changes.at(-1)?.cursor ?? end), atMs: this.#clock.wallMs(), atEnd };
+      },
       followChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
       listNamespaces: async (context) => {
         this.#enter('listNamespaces', context);

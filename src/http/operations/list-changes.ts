@@ -1,14 +1,14 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
 import type { Clock } from '../../core/async/clock.ts';
-import type { FeedChange, FeedFilter } from '../../core/change-feed.ts';
+import { FEED_WAIT_SECONDS_MAX, type FeedChange, type FeedFilter, feedActionsOf } from '../../core/change-feed.ts';
+import { changeBytesMax, changeJson } from '../../core/change-json.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
 import type { ChangesPage, FeedStart } from '../../front/changes.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import {
-  actionsOf,
   changeEventsSchema,
   changeLineSchema,
   changeListSchema,
@@ -16,10 +16,8 @@ import {
   EXAMPLE_CHANGES,
   EXAMPLE_EVENT,
   EXAMPLE_LINE,
-  WAIT_SECONDS_MAX,
 } from '../schema/change-schemas.ts';
 import { validate } from '../schema/validation.ts';
-import { changeBytesMax, changeJson } from '../streams/change-json.ts';
 import type { ChangeStreams } from '../streams/change-streams.ts';
 import { acceptedType } from '../streams/media-types.ts';
 import type { StreamFormat } from '../streams/stream-format.ts';
@@ -89,7 +87,7 @@ function parseRequest({ query, headers }: OperationRequest): FeedRequest {
     contentType,
     format,
     start: startOf(headers, { cursor, since: since === undefined || since === 'now' ? since : parseTimestamp(since) }),
-    filter: { namespace, relation, actions: action === undefined ? undefined : actionsOf(action) },
+    filter: { namespace, relation, actions: action === undefined ? undefined : feedActionsOf(action) },
     limit: limit ?? PAGE_LIMIT_DEFAULT,
     waitMs: (wait ?? 0) * 1000,
   };
@@ -103,7 +101,7 @@ function isPlainPage({ wait = '0' }: Readonly<Record<string, string>>, { accept 
 const pageJson = (changes: readonly FeedChange[], cursor: string): string =>
   `{"changes":[${changes.map(changeJson).join(',')}],"next_cursor":${JSON.stringify(cursor)}}`;
 
-const DESCRIPTION = `Every change of grants, namespaces and rules, in the order in which they were decided, none before its write is durable. As pages of \`${JSON_TYPE}\`, or, if the header Accept asks for \`${EVENTS_TYPE}\` or \`${NDJSON_TYPE}\`, as a stream that stays open. A stream has a checkpoint at least every 15 s, also if nothing passes the filter: everything up to its cursor has been told. With \`relation\`, only grants of that relation pass, and changes of the rules. After an interruption, go on from the last cursor: nothing is left out, but a change may come again, with the same \`seq\` and \`index\`. A page waits up to ${WAIT_SECONDS_MAX} s for a change if \`wait\` says so. A client that does not keep up is disconnected. A stream ends with its key. To follow from a snapshot, list the grants first and begin with the \`X-Service-Cursor\` of the first page. The plan of the tenant bounds its streams at each front; a page that waits counts as one.`;
+const DESCRIPTION = `Every change of grants, namespaces and rules, in the order in which they were decided, none before its write is durable. As pages of \`${JSON_TYPE}\`, or, if the header Accept asks for \`${EVENTS_TYPE}\` or \`${NDJSON_TYPE}\`, as a stream that stays open. A stream has a checkpoint at least every 15 s, also if nothing passes the filter: everything up to its cursor has been told. With \`relation\`, only grants of that relation pass, and changes of the rules. After an interruption, go on from the last cursor: nothing is left out, but a change may come again, with the same \`seq\` and \`index\`. A page waits up to ${FEED_WAIT_SECONDS_MAX} s for a change if \`wait\` says so. A client that does not keep up is disconnected. A stream ends with its key. To follow from a snapshot, list the grants first and begin with the \`X-Service-Cursor\` of the first page. The plan of the tenant bounds its streams at each front; a page that waits counts as one.`;
 
 interface Asked {
   readonly session: TenantSession;

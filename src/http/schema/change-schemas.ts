@@ -1,23 +1,14 @@
 // The schemas of the change feed: its query, a change, and what pages and streams make of it.
 
 import { z } from 'zod';
-import { FEED_ACTIONS, type FeedAction, isFeedAction } from '../../core/change-feed.ts';
+import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
 import { grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
 
-/** For how long a page may wait, in seconds: shorter than proxies wait for a response by default. */
-export const WAIT_SECONDS_MAX = 30;
-
-const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= WAIT_SECONDS_MAX;
-
-/** Of a list separated by commas. Undefined: one of them is no action of the feed. */
-export function actionsOf(text: string): readonly FeedAction[] | undefined {
-  const names = text.split(',');
-  return names.every(isFeedAction) ? names : undefined;
-}
+const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= FEED_WAIT_SECONDS_MAX;
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
 
@@ -47,7 +38,7 @@ export const changesQuerySchema = z.object({
   relation: relationSchema.optional(),
   action: z
     .string()
-    .refine((text) => actionsOf(text) !== undefined, {
+    .refine((text) => feedActionsOf(text) !== undefined, {
       error: `must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas`,
     })
     .meta({ description: `Only these, separated by commas: ${FEED_ACTIONS.map((each) => `\`${each}\``).join(', ')}.` })
@@ -67,10 +58,10 @@ export const changesQuerySchema = z.object({
     .optional(),
   wait: z
     .string()
-    .refine(isWait, { error: `must be a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}` })
+    .refine(isWait, { error: `must be a whole number of seconds from 0 to ${FEED_WAIT_SECONDS_MAX}` })
     .transform(Number)
     .pipe(
-      z.int().min(0).max(WAIT_SECONDS_MAX).meta({
+      z.int().min(0).max(FEED_WAIT_SECONDS_MAX).meta({
         default: 0,
         description: 'For how many seconds a page without a change waits for one. Not for streams.',
       }),

@@ -3,10 +3,10 @@
 // share the bytes of a batch, which are encoded once.
 
 import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
+import { changeJson } from '../../core/change-json.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { FeedBatch } from '../../front/changes.ts';
 import { type StreamPart, streamPart } from '../wire/response-stream.ts';
-import { changeJson } from './change-json.ts';
 import { PART_LENGTH } from './stream-limits.ts';
 
 export type StreamFormat = 'ndjson' | 'sse';

@@ -28,6 +28,7 @@ import type { Operation } from './operation.ts';
 import { auditLogOperations } from './operations/audit-log.ts';
 import { browseOperations } from './operations/browse.ts';
 import { bulkOperations } from './operations/bulk.ts';
+import { changesOperations } from './operations/changes.ts';
 import { clusterOperations } from './operations/cluster.ts';
 import { exportOperations } from './operations/export.ts';
 import { grantOperations } from './operations/grants.ts';
@@ -95,6 +96,7 @@ function consoleOperations(
     ...rulesOperations(operator),
     ...browseOperations(operator),
     ...auditLogOperations(operator),
+    ...changesOperations(operator),
     ...importOperations(operator, options.errorsBase, clock),
     ...exportOperations(operator),
     ...clusterOperations(operator, options.plans),

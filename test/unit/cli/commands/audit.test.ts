@@ -57,7 +57,10 @@ describe('a listing', () => {
   test('begins with the newest, or with the oldest', async () => {
     const id = await createTenant(3);
     const { stdout } = await grantd(['audit-log', '--tenant', id, '--oldest-first']);
-    assert.match(stdout, /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:1 +req_/);
+    assert.match(
+      stdout,
+      /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:1 grant_id=grt_\w+ +req_/,
+    );
     assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2', 'doc:3']);
     const last = await grantd(['audit-log', '--tenant', id, '--limit', '2']);
     assert.deepEqual(objectsOf(last.stdout), ['doc:3', 'doc:2']);

@@ -1,8 +1,8 @@
-// A change as JSON, as pages and streams tell it.
+// A change of the change feed as JSON.
 
-import type { FeedChange, FeedContent } from '../../core/change-feed.ts';
-import { grantRecord } from '../../core/grant-attributes.ts';
-import { formatTimestamp } from '../../core/text/timestamps.ts';
+import type { FeedChange, FeedContent } from './change-feed.ts';
+import { grantRecord } from './grant-attributes.ts';
+import { formatTimestamp } from './text/timestamps.ts';
 
 /** The members after `action`. Rules are compact JSON already. */
 function contentJson(content: FeedContent): string {

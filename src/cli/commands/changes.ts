@@ -1,0 +1,96 @@
+// `grantd changes`: the change feed of a tenant, up to now or followed.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
+import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
+import { RELATIONS } from '../../core/tuples.ts';
+import { summaryOfChange } from '../../rules/rules-diff.ts';
+import type { CliContext } from '../cli-context.ts';
+import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { path } from '../operator-client.ts';
+import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
+import { TIME_FORMS, timeParser } from '../output/times.ts';
+import { followUntilInterrupted, type PatientReader } from '../retrying-reader.ts';
+
+interface ChangesOptions {
+  readonly tenant: string;
+  readonly follow?: boolean;
+  readonly cursor?: string;
+  readonly since?: string;
+  readonly namespace?: string;
+  readonly relation?: string;
+  readonly action?: string;
+  readonly json?: boolean;
+}
+
+function parseActions(text: string): string {
+  if (feedActionsOf(text) !== undefined) return text;
+  throw new InvalidArgumentError(`It must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas.`);
+}
+
+function contentOf(change: JsonRecord): string {
+  if (change.grant !== undefined) {
+    const { subject, relation, object, expires_at: expiresAt } = asRecord(change.grant);
+    return [subject, relation, object, ...(typeof expiresAt === 'string' ? [`expires ${expiresAt}`] : [])].join(' ');
+  }
+  if (change.namespace !== undefined) return String(asRecord(change.namespace).name);
+  return summaryOfChange(change.former, change.rules) ?? '';
+}
+
+const lineOf = (change: JsonRecord): string => [change.at, change.actor, change.action, contentOf(change)].join('  ');
+
+/** True: everything up to now has been told. False: interrupted. */
+async function tell(context: CliContext, reader: PatientReader, options: ChangesOptions): Promise<boolean> {
+  const { tenant, follow, since, namespace, relation, action, json } = options;
+  const filter = { namespace, relation, action };
+  let { cursor } = options;
+  for (let wait = '0'; ; ) {
+    const from = cursor === undefined ? { since } : { cursor };
+    const page = await reader.read({
+      method: 'GET',
+      path: path`/tenants/${tenant}/changes`,
+      query: { ...filter, ...from, wait, limit: String(PAGE_LIMIT_MAX) },
+    });
+    if (page === undefined) break;
+    const changes = recordsOf(page, 'changes');
+    for (const change of changes) context.print(json ? JSON.stringify(change) : lineOf(change));
+    cursor = textOf(page, 'next_cursor');
+    if (page.at_end !== true) continue;
+    if (!follow) {
+      context.note(`Continue with --cursor ${cursor}`);
+      return true;
+    }
+    wait = String(FEED_WAIT_SECONDS_MAX);
+  }
+  if (cursor !== undefined) context.note(`Continue with --cursor ${cursor}`);
+  return false;
+}
+
+export function registerChangesCommand(program: Command, context: CliContext): void {
+  const parseTime = timeParser(context.nowMs, 'the past');
+  const command = program
+    .command('changes')
+    .description('show what has changed in a tenant, as its applications are told: grants, namespaces, rules')
+    .option(...TENANT_OPTION)
+    .option('-f, --follow', 'go on with every new change as it is made, until interrupted')
+    .option('--cursor <cursor>', 'only changes after this cursor')
+    .addOption(
+      new Option('--since <time>', `only changes from this time on: ${TIME_FORMS}, back from now`)
+        .argParser(parseTime)
+        .conflicts('cursor'),
+    )
+    .option('--namespace <name>', 'only grants on objects of this namespace, and the namespace itself')
+    .addOption(new Option('--relation <relation>', 'only grants of this relation').choices(RELATIONS))
+    .option('--action <actions>', `only these, separated by commas: ${FEED_ACTIONS.join(', ')}`, parseActions)
+    .option('--json', 'print one change per line as JSON (NDJSON)');
+  addExamples(
+    command,
+    `changes --tenant ${TENANT_EXAMPLE} --since 1h`,
+    `changes --tenant ${TENANT_EXAMPLE} --follow --action grant.created,grant.revoked`,
+    `changes --tenant ${TENANT_EXAMPLE} --follow --json >> acme.ndjson`,
+  ).action(
+    context.action((options: ChangesOptions) =>
+      followUntilInterrupted(context, (reader) => tell(context, reader, options)),
+    ),
+  );
+}

@@ -1,0 +1,97 @@
+// `grantd changes`: what a tenant's applications are told, up to now, and followed until it is interrupted.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+
+let service: ConsoleService;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+const importLines = (id: string, lines: string): Promise<CliRun> =>
+  grantd(['import', '-', '--tenant', id], { stdin: lines });
+
+async function createTenant(): Promise<string> {
+  const id = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+  await importLines(id, 'user:ann\tviewer\tdoc:1\nuser:bob\teditor\tdoc:2\t2099-01-01T00:00:00Z\n');
+  return id;
+}
+
+describe('the changes of a tenant', () => {
+  test('are told oldest first, without its keys and its plan, with a cursor for what is to come', async () => {
+    const id = await createTenant();
+    const { code, stdout, stderr } = await grantd(['changes', '--tenant', id]);
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stdout, /tenant\.created|key\.created/);
+    const grants = stdout.split('\n').filter((line) => line.includes('grant.created'));
+    assert.match(grants[0] ?? '', /^\S+Z {2}operator:alice {2}grant\.created {2}user:ann viewer doc:1$/);
+    assert.match(grants[1] ?? '', / user:bob editor doc:2 expires 2099-01-01T00:00:00\.000Z$/);
+    const cursor = /^Continue with --cursor (\S+)$/m.exec(stderr)?.[1] ?? '';
+    assert.equal((await grantd(['changes', '--tenant', id, '--cursor', cursor])).stdout, '');
+    await importLines(id, 'user:cy\tviewer\tdoc:3\n');
+    assert.match((await grantd(['changes', '--tenant', id, '--cursor', cursor])).stdout, /^.* user:cy viewer doc:3\n$/);
+  });
+
+  test('are filtered, and printed as JSON lines', async () => {
+    const id = await createTenant();
+    const filter = ['--action', 'grant.created,grant.revoked', '--relation', 'editor', '--namespace', 'doc', '--json'];
+    const { stdout } = await grantd(['changes', '--tenant', id, ...filter]);
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines.length, 1);
+    const { seq: _seq, index: _index, at: _at, request_id: _request, ...change } = JSON.parse(lines[0] ?? '');
+    const { grant_id: _id, created_at: _created, ...grant } = change.grant;
+    assert.deepEqual(
+      { ...change, grant },
+      {
+        actor: 'operator:alice',
+        action: 'grant.created',
+        grant: { subject: 'user:bob', relation: 'editor', object: 'doc:2', expires_at: '2099-01-01T00:00:00.000Z' },
+      },
+    );
+  });
+
+  for (const [what, args] of [
+    ['an unknown action', ['--action', 'grant.lost']],
+    ['an unknown relation', ['--relation', 'boss']],
+    ['a cursor and a time', ['--cursor', 'a', '--since', '1h']],
+  ] as const) {
+    test(`${what} is a wrong usage`, async () => {
+      const { code, stdout } = await grantd(['changes', '--tenant', 'ten_00000000000000000000000000', ...args]);
+      assert.deepEqual([code, stdout], [2, '']);
+    });
+  }
+
+  test('are followed until it is interrupted, over an outage of the service', async () => {
+    const id = await createTenant();
+    let stop = (): void => {};
+    let shown = '';
+    const ended = grantd(['changes', '--tenant', id, '--follow'], {
+      onInterrupt: (listener) => {
+        stop = listener;
+        return () => {};
+      },
+      onStdout: (text) => {
+        shown = text;
+      },
+    });
+    await waitFor('the past changes', () => shown.includes('doc:2'));
+    service.operator.faults.push(new GrantdError('unavailable', 'The service is away.'));
+    await importLines(id, 'user:cy\tviewer\tdoc:3\n');
+    await waitFor('the new change', () => shown.includes('doc:3'));
+    stop();
+    const { code, stderr } = await ended;
+    assert.equal(code, 130);
+    assert.match(stderr, /Continue with --cursor after-\d+\n$/);
+    assert.equal(shown.split('user:ann viewer doc:1').length, 2, 'each change once');
+  });
+});
