@@ -12,8 +12,8 @@ export interface Attack {
   readonly summary: string;
   /** The plan of the attacker. */
   readonly plan: string;
-  /** The grants of the attacker's tenant: long names, large subjects, or none. */
-  readonly tenant: 'long' | 'large' | 'new';
+  /** The grants of the attacker's tenant: long names, large subjects, groups and folders under rules, or none. */
+  readonly tenant: 'long' | 'large' | 'graph' | 'new';
   /** Nothing from the store may be cached. */
   readonly isCold?: boolean;
   /** The victim uses a new connection for every request. */
@@ -132,5 +132,17 @@ export const ATTACKS: readonly Attack[] = [
     summary: 'no limit: single checks, back to back on 500 connections',
     plan: 'unlimited',
     tenant: 'long',
+  },
+  {
+    name: 'wide-nest',
+    summary: 'rules, no limit: a group of 10,000 members in a nest of 24, whose members change between the questions',
+    plan: 'unlimited',
+    tenant: 'graph',
+  },
+  {
+    name: 'grid-of-folders',
+    summary: 'rules, no limit: bulks of 100 and listings through a grid of folders with 9^24 paths',
+    plan: 'unlimited',
+    tenant: 'graph',
   },
 ];

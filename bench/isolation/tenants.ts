@@ -11,6 +11,8 @@ import type { PreparedRequest } from '../load/load-job.ts';
 import type { Addresses } from '../server/grantd-process.ts';
 import { importGrants, type TenantAccess } from '../server/operator.ts';
 import {
+  GRAPH_RULES,
+  graphTuples,
   LARGE_GRANTS_PER_SUBJECT,
   LONG_GRANTS_PER_SUBJECT,
   LONG_SUBJECTS,
@@ -38,6 +40,7 @@ export interface Tenants {
   readonly questions: readonly PreparedRequest[];
   readonly long: Attacker;
   readonly large: Attacker;
+  readonly graph: Attacker;
   readonly largeSubjects: number;
 }
 
@@ -83,17 +86,20 @@ export async function createTenants(addresses: Addresses, largeSubjects: number)
   });
   const long = await createAttacker(addresses, 'free');
   const large = await createAttacker(addresses, 'free');
-  return { victim, questions, long, large, largeSubjects };
+  const graph = await createAttacker(addresses, 'free');
+  await callOperator(addresses, `/tenants/${graph.tenantId}/rules`, { method: 'PUT', body: GRAPH_RULES });
+  return { victim, questions, long, large, graph, largeSubjects };
 }
 
 /** Every grant and the rows that belong to it, by subject. */
-function* tuplesOf({ long, large, largeSubjects }: Tenants): Generator<readonly [string, Tuple]> {
+function* tuplesOf({ long, large, graph, largeSubjects }: Tenants): Generator<readonly [string, Tuple]> {
   for (let subject = 0; subject < LONG_SUBJECTS; subject += 1) {
     for (let number = 0; number < LONG_GRANTS_PER_SUBJECT; number += 1) {
       yield [long.tenantId, longTuple(subject, number)];
     }
   }
   for (let number = 0; number < WIDE_GRANTS; number += 1) yield [long.tenantId, wideTuple(number)];
+  for (const tuple of graphTuples()) yield [graph.tenantId, tuple];
   for (let subject = 0; subject < largeSubjects; subject += 1) {
     for (let number = 0; number < LARGE_GRANTS_PER_SUBJECT; number += 1) {
       yield [large.tenantId, largeTuple(subject, number)];
