@@ -152,6 +152,13 @@ export function parseTuple(subject: unknown, relation: unknown, object: unknown,
 /** A tuple as one string. No identifier contains a space, so different tuples have different keys. */
 export const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
+const SURROGATES_AND_ABOVE = /[\ud800-\uffff]/;
+
+/** Sorts well-formed strings in place by their UTF-8 bytes. Almost always that is the engine's own order. */
+export function sortUtf8(texts: string[]): string[] {
+  return texts.some((text) => SURROGATES_AND_ABOVE.test(text)) ? texts.sort(compareUtf8) : texts.sort();
+}
+
 /**
  * Orders two well-formed strings by their UTF-8 bytes: negative, zero or positive. UTF-16 order differs only if a
  * surrogate is compared with a unit above the surrogates.

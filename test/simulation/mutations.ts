@@ -834,6 +834,30 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'answers-before-the-commit',
+    what: 'Answers under rules stay when a grant is committed.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'this.objectPages.commit(object, number, subject, facts, seq);\n        this.#used?.answers?.clear();',
+        replace: 'this.objectPages.commit(object, number, subject, facts, seq);',
+      },
+    ],
+  },
+  {
+    name: 'answers-of-former-rules',
+    what: 'Answers under rules stay when other rules are committed.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'this.rules.commit(change.rules, seq);\n        this.#used?.answers?.clear();',
+        replace: 'this.rules.commit(change.rules, seq);',
+      },
+    ],
+  },
+  {
     name: 'bound-as-denial',
     what: 'A check that exceeds a bound is denied.',
     caughtBy: 'rules',
@@ -853,13 +877,13 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';",
-        replace: "if (cost.misses) return 'missing';",
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';\n  const found",
+        replace: "if (cost.misses) return 'missing';\n  const found",
       },
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: 'if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  return cost.misses',
-        replace: 'return cost.misses',
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';\n  const { texts }",
+        replace: "if (cost.misses) return 'missing';\n  const { texts }",
       },
     ],
   },

@@ -13,6 +13,7 @@ import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
+import type { AnswerCache } from '../memory/answer-cache.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
@@ -54,6 +55,8 @@ class CheckRun {
   readonly #time: ListingTime;
   readonly #nowMs: number;
   readonly #checks: NamedChecks;
+  /** Of a run in one synchronous step: an answer from it would not be watched. */
+  readonly #answers: AnswerCache | undefined;
   /** By subject: what one check has found serves the others. */
   #granted: Map<string, GrantedSearch> | undefined;
   readonly #evaluations: CheckEvaluation[] = [];
@@ -64,12 +67,20 @@ class CheckRun {
   #interrupted: CheckEvaluation | undefined;
   #spent = 0;
 
-  constructor(rules: CompiledRules, graph: PageGraph, { slotTime }: Tenure, nowMs: number, checks: NamedChecks) {
+  constructor(
+    rules: CompiledRules,
+    graph: PageGraph,
+    { slotTime }: Tenure,
+    nowMs: number,
+    checks: NamedChecks,
+    answers?: AnswerCache,
+  ) {
     this.#rules = rules;
     this.#graph = graph;
     this.#nowMs = nowMs;
     this.#time = new ListingTime(slotTime, nowMs);
     this.#checks = checks;
+    this.#answers = answers;
     graph.startRun(this.#time.keeps);
   }
 
@@ -110,6 +121,9 @@ class CheckRun {
       this.#undefinedAt.push(index);
       return this.#decided(false, []);
     }
+    const key = this.#answers === undefined ? '' : `${number} ${check.subject} ${check.object}`;
+    const known = this.#answers?.check(key);
+    if (known !== undefined) return this.#decided(known, []);
     const evaluation = this.#interrupted ?? this.#begin(check, number, spentMax);
     this.#interrupted = undefined;
     const before = evaluation.spent;
@@ -121,6 +135,7 @@ class CheckRun {
     if (result.kind !== 'decided') return result.kind;
     const because = explain ? this.#grantsOf(evaluation.chain) : [];
     if (because === undefined) return 'missing';
+    if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized);
     return this.#decided(result.authorized, because);
   }
 
@@ -171,7 +186,7 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
   const rules = memory.rules.loaded;
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
-  const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks);
+  const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks, memory.answers);
   for (const [index, check] of checks.checks.entries()) {
     if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }

@@ -64,7 +64,7 @@ const never = (): boolean => false;
 
 /** The objects on which the subject holds the name, ascending. Rejects as `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<readonly string[]> {
-  return evaluate(of, query, ({ rules, graph, limits, number }) => {
+  return evaluate(of, keyOf('objects', subject, query), query, ({ rules, graph, limits, number }) => {
     const search = new GrantedSearch(rules, graph, limits, subject);
     const bit = bitOf(number);
     return {
@@ -93,7 +93,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
  * there, and the groups of the entities that it follows from.
  */
 export function listHoldingSubjects(of: Ruled, object: string, query: ListingQuery): Promise<readonly string[]> {
-  return evaluate(of, query, ({ rules, graph, limits, number }) => {
+  return evaluate(of, keyOf('subjects', object, query), query, ({ rules, graph, limits, number }) => {
     const search = new WantedSearch(rules, graph, limits);
     search.start(object, bitOf(number));
     return {
@@ -134,11 +134,17 @@ const reachOf = (limits: SearchLimits): Reach =>
     ? { entityGrantsMax: limits.entityGrantsMax, bytesMax: RANGE_BYTES_MAX, isLarge: true }
     : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
 
+/** Different listings have different keys: nothing in a query contains a space. */
+const keyOf = (what: string, entity: string, { name, prefix, after, countMax }: ListingQuery): string =>
+  `${what} ${entity} ${name} ${prefix} ${after} ${countMax}`;
+
 /** Most listings are small. One that is not begins again, with memory reserved for it. */
-async function evaluate(of: Ruled, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
-  const page = await evaluateWithin(of, query, SMALL_LIMITS, begin);
+async function evaluate(of: Ruled, key: string, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
+  const known = of.memory.answers.page(key);
+  if (known !== undefined) return known;
+  const page = await evaluateWithin(of, key, query, SMALL_LIMITS, begin);
   if (page.texts !== undefined) return page.texts;
-  const { texts } = await evaluateWithin(of, query, LISTING_LIMITS, begin);
+  const { texts } = await evaluateWithin(of, key, query, LISTING_LIMITS, begin);
   assert(texts !== undefined, 'a listing beyond its limits is refused');
   return texts;
 }
@@ -153,7 +159,13 @@ function beyond(limits: SearchLimits, exceeded: Bound): Page {
   return { texts: undefined };
 }
 
-function evaluateWithin(of: Ruled, query: ListingQuery, limits: SearchLimits, begin: Begin): Promise<Page> {
+function evaluateWithin(
+  of: Ruled,
+  key: string,
+  query: ListingQuery,
+  limits: SearchLimits,
+  begin: Begin,
+): Promise<Page> {
   const { tenure, memory } = of;
   const options = {
     bytes: LISTING_BYTES,
@@ -168,7 +180,7 @@ function evaluateWithin(of: Ruled, query: ListingQuery, limits: SearchLimits, be
     const rules = memory.rules.pinned.compiled;
     const number = rules.numberOf(query.name);
     if (number === undefined) throw undefinedName(query.name);
-    const page = await pageOf(of, { rules, graph, limits, time, number }, begin, query);
+    const page = await pageOf(of, { rules, graph, limits, time, number }, begin, query, key);
     return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
@@ -178,8 +190,9 @@ async function pageOf(
   beginning: Beginning,
   begin: Begin,
   query: ListingQuery,
+  key: string,
 ): Promise<Page | 'missing' | 'changed'> {
-  const { graph, limits } = beginning;
+  const { graph, limits, time } = beginning;
   const attempt = begin(beginning);
   const { cost } = attempt;
   using watch = of.memory.watchGrants(attempt.restsOn);
@@ -199,5 +212,9 @@ async function pageOf(
     graph.startStep();
   }
   if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
-  return cost.misses ? 'missing' : { texts: found.texts };
+  if (cost.misses) return 'missing';
+  const { texts } = found;
+  // Still in the step of which it is the state.
+  if (!time.depends) of.memory.answers.keepPage(key, texts);
+  return { texts };
 }

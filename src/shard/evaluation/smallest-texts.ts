@@ -1,6 +1,6 @@
 // The smallest of many strings by the bytes of UTF-8, each once: a page of a listing whose items come from many lists.
 
-import { compareUtf8 } from '../../core/tuples.ts';
+import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
 
 export class SmallestTexts {
   readonly #countMax: number;
@@ -37,7 +37,7 @@ export class SmallestTexts {
   }
 
   #sort(): void {
-    const ascending = [...new Set(this.#texts)].sort(compareUtf8);
+    const ascending = sortUtf8(this.#texts).filter((text, index, texts) => text !== texts[index - 1]);
     this.#texts = ascending.slice(0, this.#countMax);
     this.#sorted = this.#texts.length;
   }

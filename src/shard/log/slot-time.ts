@@ -65,6 +65,8 @@ export class ListingTime {
   readonly #nowMs: number;
   /** Whether the listing met a grant for which it must wait. */
   waits = false;
+  /** Whether it met a grant that expires: at another time, the same grants may give another answer. */
+  depends = false;
 
   constructor({ loggedMs }: SlotTime, nowMs: number) {
     this.#loggedMs = loggedMs;
@@ -72,6 +74,7 @@ export class ListingTime {
   }
 
   readonly keeps = (facts: GrantAttributes): boolean => {
+    if (facts.expiresAtMs !== undefined) this.depends = true;
     if (!hasExpired(facts, this.#nowMs)) return true;
     if (!hasExpired(facts, this.#loggedMs)) this.waits = true;
     return false;

@@ -5,7 +5,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
-import { compareUtf8, RELATIONS, type Relation, relationNumber } from '../../core/tuples.ts';
+import { RELATIONS, type Relation, relationNumber, sortUtf8 } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
 import { firstAfter, TextOrder } from './text-order.ts';
 import { TupleTable } from './tuple-table.ts';
@@ -201,7 +201,7 @@ export class GrantPage extends Evictable {
   counterparts(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
     if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;
-    return this.#table.counterparts(relation).sort(compareUtf8);
+    return sortUtf8(this.#table.counterparts(relation));
   }
 
   /** The counterparts of some relations (bit n for relation n) on a whole page, in no order, without empty lists. */

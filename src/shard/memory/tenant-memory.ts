@@ -15,24 +15,16 @@ import type { Stamp, StateStore } from '../../store/store.ts';
 import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
+import { AnswerCache } from './answer-cache.ts';
 import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
+import { type HandleState, IssuedHandles } from './issued-handles.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
 import { SubjectKinds } from './subject-kinds.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
-
-/** A handle as its owner keeps it. A dead handle is refused at its next use. */
-export interface HandleState {
-  readonly keyId: string;
-  /** Its number on its connection. */
-  readonly number: number;
-  dead: boolean;
-  /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
-  readonly onDead: (number: number) => void;
-}
 
 /** When a key was last used, and when that was last written; wall clock, ms. */
 export interface KeyUse {
@@ -69,6 +61,9 @@ const RULES_BYTES = 1300;
 /** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
 const KINDS_BYTES = 2000;
 
+/** Additional bytes of what holds its answers under rules, without the answers. */
+const ANSWERS_BYTES = 700;
+
 /** Created at the first use. */
 interface UsedMemory {
   readonly pages: GrantPages;
@@ -80,12 +75,13 @@ interface UsedMemory {
   rules: TenantRules | undefined;
   /** The same. */
   subjectKinds: SubjectKinds | undefined;
+  /** The same. */
+  answers: AnswerCache | undefined;
   /** Set while someone follows the change feed. */
   recentChanges: RecentChanges | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
-  /** By key. */
-  readonly handles: Map<string, Set<HandleState>>;
+  readonly handles: IssuedHandles;
 }
 
 export class TenantMemory {
@@ -174,6 +170,17 @@ export class TenantMemory {
     return used.subjectKinds;
   }
 
+  /** Answers under its rules, as of the last commit. */
+  get answers(): AnswerCache {
+    const used = this.#used ?? this.#use();
+    if (used.answers === undefined) {
+      used.answers = new AnswerCache(this.#dependencies.budget);
+      if (this.#dropped) used.answers.drop();
+      else this.#hold(ANSWERS_BYTES);
+    }
+    return used.answers;
+  }
+
   get keyUses(): UsedMemory['keyUses'] {
     return (this.#used ?? this.#use()).keyUses;
   }
@@ -195,10 +202,11 @@ export class TenantMemory {
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
       rules: undefined,
       subjectKinds: undefined,
+      answers: undefined,
       recentChanges: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
-      handles: new Map(),
+      handles: new IssuedHandles(),
     };
     this.#used = used;
     // A call that was waiting when the tenure ended finds it ended.
@@ -300,6 +308,7 @@ export class TenantMemory {
         this.pages.commit(subject, number, object, facts, seq);
         if (facts !== null) this.#used?.subjectKinds?.add(subject);
         this.objectPages.commit(object, number, subject, facts, seq);
+        this.#used?.answers?.clear();
         for (const watch of this.#watches ?? []) watch(subject, object);
         return;
       }
@@ -312,18 +321,19 @@ export class TenantMemory {
       case 'key-revoked':
         this.keys.commit(change.key.keyId, null, seq);
         this.#used?.keyUses.delete(change.key.keyId);
-        this.#killHandles(change.key.keyId);
+        this.#used?.handles.kill(change.key.keyId);
         this.#revokedKeys += 1;
         if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
         return;
       case 'tenant-created':
       case 'tenant-updated':
         this.tenant = change.tenant;
-        this.#killHandles();
+        this.#used?.handles.kill();
         return;
       case 'rules-updated':
         this.tenant = change.tenant;
         this.rules.commit(change.rules, seq);
+        this.#used?.answers?.clear();
         for (const watch of this.#watches ?? []) watch();
         return;
       default:
@@ -355,45 +365,25 @@ export class TenantMemory {
   // ---- handles ----
 
   addHandle(handle: HandleState): void {
-    const { handles: byKey } = this.#used ?? this.#use();
-    const handles = byKey.get(handle.keyId);
-    if (handles === undefined) byKey.set(handle.keyId, new Set([handle]));
-    else handles.add(handle);
+    (this.#used ?? this.#use()).handles.add(handle);
   }
 
   removeHandle(handle: HandleState): void {
     handle.dead = true;
-    const byKey = this.#used?.handles;
-    const handles = byKey?.get(handle.keyId);
-    if (handles?.delete(handle) && handles.size === 0) byKey?.delete(handle.keyId);
-  }
-
-  /** Kills the handles of one key, or all handles. */
-  #killHandles(keyId?: string): void {
-    const byKey = this.#used?.handles;
-    if (byKey === undefined) return;
-    const killed = keyId === undefined ? byKey.values() : [byKey.get(keyId) ?? []];
-    for (const handles of killed) {
-      for (const handle of handles) {
-        handle.dead = true;
-        handle.onDead(handle.number);
-      }
-    }
-    if (keyId === undefined) byKey.clear();
-    else byKey.delete(keyId);
+    this.#used?.handles.remove(handle);
   }
 
   /** The tenure has ended: its memory is not used again, and results of pending reads are discarded. */
   drop(): void {
     this.#dropped = true;
-    this.#killHandles();
+    this.#used?.handles.kill();
     if (this.#used !== undefined) dropUsed(this.#used);
     this.#hold(-this.#heldBytes);
   }
 }
 
 function dropUsed(used: UsedMemory): void {
-  const { rules, subjectKinds, recentChanges } = used;
+  const { rules, subjectKinds, answers, recentChanges } = used;
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  for (const each of [rules, subjectKinds, recentChanges, used.usage]) each?.drop();
+  for (const each of [rules, subjectKinds, answers, recentChanges, used.usage]) each?.drop();
 }
