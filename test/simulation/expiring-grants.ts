@@ -5,6 +5,7 @@
 // conditions ask whether a grant holds, and for revocations by a filter, which pass over what has expired.
 
 import type { Tuple } from '../../src/core/tuples.ts';
+import { parseRuleSet } from '../../src/rules/rule-set.ts';
 import type { BulkWrite } from '../../src/shard/shard.ts';
 import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -287,6 +288,15 @@ export class ExpiryClient extends Caller {
       );
     }
     return true;
+  }
+
+  /** Checks and listings go by rules from now on. They add nothing, since nobody is an editor. */
+  async useRules(): Promise<void> {
+    const rule = { namespace: `doc${this.#tenant.index}`, name: 'viewer', any_of: ['editor'] };
+    const ruleSet = parseRuleSet({ rules: [rule] });
+    await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
+      session.writeRules(context, { ruleSet, ifMatch: undefined }),
+    );
   }
 
   async check(life: Life): Promise<void> {

@@ -846,6 +846,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'answers-whatever-the-time',
+    what: 'Answers under rules are kept that rest on a grant that expires.',
+    caughtBy: 'expiry',
+    firstSeed: 8,
+    edits: [
+      {
+        file: 'src/shard/log/slot-time.ts',
+        find: 'if (facts.expiresAtMs !== undefined) this.depends = true;',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'answers-of-former-rules',
     what: 'Answers under rules stay when other rules are committed.',
     caughtBy: 'rules',

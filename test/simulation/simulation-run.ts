@@ -287,6 +287,7 @@ class Simulation {
     const work = clients.map((each) => each.run(endMs));
     const [client] = clients;
     const tenant = this.#expiringTenant;
+    if (client !== undefined && this.#random.fork('expiry-rules').chance(0.4)) work.push(client.useRules());
     if (!this.#profile.lulls || client === undefined || tenant === undefined) return work;
     const slot = this.#slotOf(tenant.tenantId);
     const kill = nemesis.kill.bind(nemesis);

@@ -13,7 +13,7 @@ import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
-import type { AnswerCache } from '../memory/answer-cache.ts';
+import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
@@ -121,7 +121,7 @@ class CheckRun {
       this.#undefinedAt.push(index);
       return this.#decided(false, []);
     }
-    const key = this.#answers === undefined ? '' : `${number} ${check.subject} ${check.object}`;
+    const key = this.#answers === undefined ? '' : checkKey(check.subject, number, check.object);
     const known = this.#answers?.check(key);
     if (known !== undefined) return this.#decided(known, []);
     const evaluation = this.#interrupted ?? this.#begin(check, number, spentMax);

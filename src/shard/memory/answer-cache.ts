@@ -20,6 +20,9 @@ interface Generation {
   bytes: number;
 }
 
+/** `number`: of a built-in relation, or of a name that the present rules define. */
+export const checkKey = (subject: string, number: number, object: string): string => `${number} ${subject} ${object}`;
+
 const newGeneration = (): Generation => ({ checks: new Map(), pages: new Map(), bytes: 0 });
 
 export class AnswerCache extends Evictable {

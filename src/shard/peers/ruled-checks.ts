@@ -5,6 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
+import { checkKey } from '../memory/answer-cache.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery, ResultPage } from '../shard.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import type { Handle } from './handles.ts';
@@ -32,13 +33,19 @@ export class RuledChecks {
       this.#dependencies.lookups.hits += 1;
       return true;
     }
+    demandIndexed(handle);
+    const known = handle.memory.answers.check(checkKey(subject, relation, object));
+    if (known !== undefined) {
+      this.#dependencies.lookups.hits += 1;
+      return single(handle, known, handle.tenure.slotTime.nowMs);
+    }
     const name = relationOf(relation);
     assert(name !== undefined, 'a check on the wire has a built-in relation');
     const checks = strictly([{ subject, relation: name, object }], '');
     const answers = this.#decideNow(handle, checks);
     return answers === undefined
-      ? this.#evaluate(handle, checks).then((evaluated) => single(handle, evaluated))
-      : single(handle, answers);
+      ? this.#evaluate(handle, checks).then((evaluated) => onlyOf(handle, evaluated))
+      : onlyOf(handle, answers);
   }
 
   async checkBulk(handle: Handle, { subjects, relations, objects }: TupleColumns): Promise<BulkAnswer> {
@@ -96,8 +103,11 @@ const strictly = (checks: readonly NamedTuple[], list: string): NamedChecks => (
   denyUndefined: false,
 });
 
-/** Only where grants of the tenant expire does it matter when exactly it was decided. */
-function single({ memory }: Handle, { authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {
+function onlyOf(handle: Handle, { authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {
   assert(authorized !== undefined, 'a check has an answer');
-  return memory.nextExpiryMs === undefined ? authorized : { authorized, checkedAtMs };
+  return single(handle, authorized, checkedAtMs);
 }
+
+/** Only where grants of the tenant expire does it matter when exactly it was decided. */
+const single = ({ memory }: Handle, authorized: boolean, checkedAtMs: number): CheckAnswer =>
+  memory.nextExpiryMs === undefined ? authorized : { authorized, checkedAtMs };
