@@ -92,6 +92,19 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
   return tenantId === undefined || keyId === undefined ? undefined : { tenantId, keyId };
 }
 
+/**
+ * Why a token is no API key: for people, who may have pasted something else or not all of it. Says nothing that the
+ * token itself does not show.
+ */
+export function apiKeyFault(text: string): string {
+  const is = 'The bearer token is not an API key';
+  if (!text.startsWith(API_KEY_PREFIX)) return `${is}: an API key starts with ${API_KEY_PREFIX}.`;
+  if (text.length !== API_KEY_LENGTH) {
+    return `${is}: it has ${text.length} characters, and an API key has ${API_KEY_LENGTH}.`;
+  }
+  return `${is}: its checksum is wrong, so at least one character is.`;
+}
+
 /** Whether a string has the form of a key; does not verify the checksum. */
 export const hasApiKeyForm = (text: string): boolean => WHOLE_KEY.test(text);
 

@@ -81,6 +81,12 @@ export interface Namespace {
   readonly createdAtMs: number;
 }
 
+/** Of a namespace and of an external id, in code points. */
+const [NAMESPACE_LENGTH_MAX, EXTERNAL_ID_LENGTH_MAX] = [64, 256];
+
+/** No built-in relation is longer: a longer text is none in any case of its letters. */
+const RELATION_LENGTH_MAX = 16;
+
 export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
 
 /**
@@ -93,8 +99,8 @@ const EXTERNAL_ID_PATTERN =
 /** `namespace:external_id`; the external id has 1 to 256 code points. */
 export const IDENTIFIER_PATTERN = `${NAMESPACE_PATTERN}:${EXTERNAL_ID_PATTERN}`;
 
-/** Code points: 64 of the namespace, the colon, and 256 of the external id. */
-export const IDENTIFIER_LENGTH_MAX = 64 + 1 + 256;
+/** Code points: of the namespace, the colon, and the external id. */
+export const IDENTIFIER_LENGTH_MAX = NAMESPACE_LENGTH_MAX + 1 + EXTERNAL_ID_LENGTH_MAX;
 
 export const NAMESPACE_REGEX = new RegExp(`^${NAMESPACE_PATTERN}$`, 'u');
 export const IDENTIFIER_REGEX = new RegExp(`^${IDENTIFIER_PATTERN}$`, 'u');
@@ -112,18 +118,68 @@ export function namespaceOf(identifier: string): string {
   return identifier.slice(0, identifier.indexOf(':'));
 }
 
-const describe = (value: unknown): string =>
-  value === undefined ? 'is missing' : typeof value === 'string' ? 'is not of that form' : 'is not a string';
+/** Counted from 1, in code points. */
+const placeOf = (text: string, index: number): string => `at character ${[...text.slice(0, index)].length + 1}`;
+
+function externalIdFault(text: string, start: number): string {
+  const id = text.slice(start);
+  if (id === '') return 'has nothing after the colon';
+  // The code points of a text that is too long in any case are not counted.
+  if (id.length > 2 * EXTERNAL_ID_LENGTH_MAX || [...id].length > EXTERNAL_ID_LENGTH_MAX) {
+    return `has more than ${EXTERNAL_ID_LENGTH_MAX} characters after the colon`;
+  }
+  const space = id.search(/\p{White_Space}/u);
+  if (space >= 0) return `has white space ${placeOf(text, start + space)}`;
+  const unfit = id.search(/[\p{Cc}\p{Cs}]/u);
+  return `has a control character or half of a surrogate pair ${placeOf(text, start + unfit)}`;
+}
+
+/** Which rule a text breaks that is not an identifier; completes the sentence `it …`. */
+export function identifierFault(text: string): string {
+  if (text === '') return 'is empty';
+  const colon = text.indexOf(':');
+  if (colon < 0) return 'has no colon';
+  if (colon === 0) return 'has nothing before the colon';
+  const namespace = text.slice(0, colon);
+  if (!/^[A-Za-z]/.test(namespace)) return 'has a namespace that does not start with a letter';
+  const index = namespace.search(/[^A-Za-z0-9_.-]/);
+  if (index >= 0) {
+    const character = namespace.charAt(index);
+    const what = /^[!-~]$/.test(character) ? JSON.stringify(character) : 'a character that is not allowed';
+    return `has ${what} ${placeOf(text, index)}; a namespace contains only letters, digits, "_", "." and "-"`;
+  }
+  if (namespace.length > NAMESPACE_LENGTH_MAX) {
+    return `has more than ${NAMESPACE_LENGTH_MAX} characters before the colon`;
+  }
+  return externalIdFault(text, colon + 1);
+}
+
+/** Why a text is no relation; completes the sentence `it …`. */
+export function relationFault(text: string): string {
+  const small = text.length <= RELATION_LENGTH_MAX ? text.toLowerCase() : '';
+  return isRelation(small) ? `is none of them; write ${small}, in lower case` : 'is none of them';
+}
+
+const describe = (value: unknown, faultOf: (text: string) => string): string =>
+  value === undefined ? 'is missing' : typeof value === 'string' ? faultOf(value) : 'is not a string';
 
 /** `checks[3].subject`, formatted only on error. */
 const fieldOf = (name: string, list: string | undefined, index: number): string =>
   list === undefined ? name : `${list}[${index}].${name}`;
 
+/** Added to the message about a missing field: `, and so is "object"`; nothing if no other field is missing. */
+export function alsoMissing(fields: readonly string[]): string {
+  const quoted = fields.map((field) => `"${field}"`);
+  if (quoted.length === 0) return '';
+  return `, and so ${quoted.length === 1 ? 'is' : 'are'} ${quoted.join(' and ')}`;
+}
+
 /** Throws `invalid-subject` or `invalid-object`; `list` and `index` name the place in the message. */
 export function parseIdentifier(name: 'subject' | 'object', value: unknown, list?: string, index = 0): string {
   if (isIdentifier(value)) return value;
   const field = fieldOf(name, list, index);
-  throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${describe(value)}.`);
+  const fault = describe(value, identifierFault);
+  throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${fault}.`);
 }
 
 /** Throws `invalid-relation`; `list` and `index` name the place in the message. */
@@ -131,10 +187,22 @@ export function parseRelation(value: unknown, list?: string, index = 0): Relatio
   if (typeof value === 'string' && isRelation(value)) return value;
   throw new GrantdError(
     'invalid-relation',
-    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${
-      typeof value === 'string' ? 'is none of them' : describe(value)
-    }.`,
+    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${describe(
+      value,
+      relationFault,
+    )}.`,
   );
+}
+
+type Part = 'subject' | 'relation' | 'object';
+
+/** Throws for the first of the three that is missing, and names all that are. The parts before it are well-formed. */
+export function refuseMissing(parts: Readonly<Record<Part, unknown>>, list?: string, index = 0): never {
+  const missing = (['subject', 'relation', 'object'] as const).filter((part) => parts[part] === undefined);
+  const [first = 'subject', ...others] = missing;
+  const must = first === 'relation' ? `one of ${RELATIONS.join(', ')}` : 'namespace:external_id';
+  const rest = alsoMissing(others.map((name) => fieldOf(name, list, index)));
+  throw new GrantdError(`invalid-${first}`, `"${fieldOf(first, list, index)}" must be ${must}; it is missing${rest}.`);
 }
 
 /**
@@ -142,8 +210,11 @@ export function parseRelation(value: unknown, list?: string, index = 0): Relatio
  * `invalid-relation` or `invalid-object`: the first that applies, in this order.
  */
 export function parseTuple(subject: unknown, relation: unknown, object: unknown, list?: string, index = 0): Tuple {
+  if (subject === undefined) refuseMissing({ subject, relation, object }, list, index);
+  const parsedSubject = parseIdentifier('subject', subject, list, index);
+  if (relation === undefined) refuseMissing({ subject, relation, object }, list, index);
   return {
-    subject: parseIdentifier('subject', subject, list, index),
+    subject: parsedSubject,
     relation: parseRelation(relation, list, index),
     object: parseIdentifier('object', object, list, index),
   };

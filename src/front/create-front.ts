@@ -3,7 +3,7 @@
 // its own.
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import { parseApiKey } from '../core/api-keys.ts';
+import { apiKeyFault, parseApiKey } from '../core/api-keys.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { FairTurns, type Turns } from '../core/async/turns.ts';
 import { GrantdError } from '../core/errors.ts';
@@ -176,7 +176,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
       throw expiredError();
     }
     const parts = parseApiKey(apiKey);
-    if (parts === undefined) throw new GrantdError('unauthorized', 'The bearer token is not an API key.');
+    if (parts === undefined) throw new GrantdError('unauthorized', apiKeyFault(apiKey));
     admit?.(context);
     const { tenantId, keyId } = parts;
     return sessions.open(context, apiKey, () => ({

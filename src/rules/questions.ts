@@ -2,7 +2,7 @@
 // they define, only the owner of the tenant knows.
 
 import { GrantdError } from '../core/errors.ts';
-import { isRelation, parseIdentifier, parseRelation, RELATIONS } from '../core/tuples.ts';
+import { isRelation, parseIdentifier, parseRelation, RELATIONS, refuseMissing, relationFault } from '../core/tuples.ts';
 import { isRuleName } from './rule-set.ts';
 
 export interface NamedTuple {
@@ -25,8 +25,11 @@ export function parseQuestion(
   list?: string,
   index = 0,
 ): NamedTuple {
+  if (subject === undefined) refuseMissing({ subject, relation, object }, list, index);
+  const parsedSubject = parseIdentifier('subject', subject, list, index);
+  if (relation === undefined) refuseMissing({ subject, relation, object }, list, index);
   return {
-    subject: parseIdentifier('subject', subject, list, index),
+    subject: parsedSubject,
     relation:
       typeof relation === 'string' && isRelation(relation) ? relation : parseRelationName(relation, list, index),
     object: parseIdentifier('object', object, list, index),
@@ -38,6 +41,6 @@ export function undefinedName(name: string, list = '', index = 0): GrantdError {
   const field = list === '' ? 'relation' : `${list}[${index}].relation`;
   return new GrantdError(
     'invalid-relation',
-    `"${field}" must be one of ${RELATIONS.join(', ')}, or a name that a rule of the tenant defines; ${JSON.stringify(name)} is none of them.`,
+    `"${field}" must be one of ${RELATIONS.join(', ')}, or a name that a rule of the tenant defines; ${JSON.stringify(name)} ${relationFault(name)}.`,
   );
 }

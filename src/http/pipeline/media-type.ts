@@ -10,15 +10,19 @@ const JSON_TYPE = 'application/json';
  */
 const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i;
 
+/** Only a type of ordinary form and length is repeated. */
+const described = (type: string | undefined): string => {
+  if (type === undefined) return 'none';
+  return /^[!-~]{1,64}(?:; ?[!-~]{1,64})?$/.test(type) ? JSON.stringify(type) : 'another';
+};
+
 /** The error for a body that is not plain JSON in UTF-8, or undefined. */
 export function findMediaTypeError(headers: RequestHeaders): GrantdError | undefined {
   const type = headers['content-type'];
   if (type !== JSON_TYPE && (type === undefined || !JSON_UTF8.test(type))) {
     return new GrantdError(
       'unsupported-media-type',
-      `The body must have the content type application/json in UTF-8; it has ${
-        type === undefined ? 'none' : 'another'
-      }.`,
+      `The body must have the content type application/json in UTF-8; it has ${described(type)}.`,
     );
   }
   const encoding = headers['content-encoding'];

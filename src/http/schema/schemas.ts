@@ -17,20 +17,26 @@ import {
   IDENTIFIER_LENGTH_MAX,
   IDENTIFIER_PATTERN,
   IDENTIFIER_REGEX,
+  identifierFault,
   NAMESPACE_PATTERN,
   NAMESPACE_REGEX,
   RELATIONS,
+  relationFault,
 } from '../../core/tuples.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
+/** `otherwise`: what is wrong with a string. */
 const refused =
-  (must: string, otherwise: string) =>
+  (must: string, otherwise: string | ((text: string) => string)) =>
   ({ input }: Refusal): string => {
     if (input === undefined) return `${must}; it is missing`;
-    return typeof input === 'string' ? `${must}; it ${otherwise}` : `${must}; it is not a string`;
+    if (typeof input !== 'string') return `${must}; it is not a string`;
+    return `${must}; it ${typeof otherwise === 'string' ? otherwise : otherwise(input)}`;
   };
+
+const notRelation = refused(`must be one of ${RELATIONS.join(', ')}`, relationFault);
 
 const SURROGATES = '\\ud800-\\udfff';
 
@@ -41,7 +47,7 @@ const SURROGATES = '\\ud800-\\udfff';
 const documented = (pattern: string): string => `^${pattern.replace(SURROGATES, '')}$`;
 
 const identifier = (description: string) => {
-  const error = refused('must be namespace:external_id', 'is not of that form');
+  const error = refused('must be namespace:external_id', identifierFault);
   return z
     .string({ error })
     .regex(IDENTIFIER_REGEX, { error })
@@ -53,19 +59,15 @@ const IDENTIFIER_RULE =
 
 export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
 export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
-export const relationSchema = z
-  .enum(RELATIONS, { error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
-  .meta({
-    description:
-      'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
-  });
+export const relationSchema = z.enum(RELATIONS, { error: notRelation }).meta({
+  description:
+    'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
+});
 
 /** What a check or a listing asks about. */
 export const relationNameSchema = z
-  .string({ error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
-  .regex(new RegExp(`^${NAME_PATTERN}$`), {
-    error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them'),
-  })
+  .string({ error: notRelation })
+  .regex(new RegExp(`^${NAME_PATTERN}$`), { error: notRelation })
   .meta({
     description: `One of the built-in relations (${RELATIONS.join(', ')}), or a name that a rule of the tenant defines.`,
   });

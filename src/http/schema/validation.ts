@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-object.ts';
-import { parseTuple, type Tuple } from '../../core/tuples.ts';
+import { alsoMissing, parseTuple, type Tuple } from '../../core/tuples.ts';
 import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
 import { bulkSchema, checkSchema, tupleSchema } from './schemas.ts';
 
@@ -23,6 +23,17 @@ function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
+const MISSING = /; it is missing$/;
+
+/** If `first` is about a missing field: the other fields of the same object that are missing. */
+function furtherMissing(first: z.core.$ZodIssue, issues: readonly z.core.$ZodIssue[]): string[] {
+  if (!MISSING.test(first.message)) return [];
+  const parent = pathText(first.path.slice(0, -1));
+  return issues
+    .filter((each) => each !== first && MISSING.test(each.message) && pathText(each.path.slice(0, -1)) === parent)
+    .map(({ path }) => pathText(path));
+}
+
 /** The validated value without unknown fields. Throws the error of the first invalid field, in schema order. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
@@ -31,7 +42,8 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   if (issue === undefined) throw new GrantdError('internal', 'A schema refused a value without a reason.');
   const field = issue.path.at(-1);
   const code = (field === undefined ? undefined : CODES.get(field)) ?? 'invalid-request';
-  throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}.`);
+  const others = alsoMissing(furtherMissing(issue, result.error.issues));
+  throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}${others}.`);
 }
 
 /** Like `validate`, for a whole body. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { API_KEY_LENGTH, createApiKey, hashApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
+import { API_KEY_LENGTH, apiKeyFault, createApiKey, hashApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
 import { encodeUuid, parseKeyId, parseTenantId } from '../../../src/core/ids.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
@@ -91,6 +91,16 @@ describe('the text of an API key', () => {
 });
 
 describe('parseApiKey', () => {
+  it('has a reason for people where it finds no key', () => {
+    const key = make(new Uint8Array(16), new Uint8Array(16), new Uint8Array(24));
+    assert.match(apiKeyFault('an-operator-token'), /starts with gk1_\.$/);
+    assert.match(apiKeyFault(key.slice(0, -2)), /it has 83 characters, and an API key has 85\.$/);
+    const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+    assert.equal(parseApiKey(wrong), undefined);
+    assert.match(apiKeyFault(wrong), /its checksum is wrong/);
+    for (const text of [wrong, 'an-operator-token']) assert.ok(!apiKeyFault(text).includes(text));
+  });
+
   it('refuses a key with any one character replaced', () => {
     const text = make(new Uint8Array(16).fill(7), new Uint8Array(16).fill(9), new Uint8Array(24).fill(3));
     for (let position = 0; position < text.length; position += 1) {

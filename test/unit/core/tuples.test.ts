@@ -7,6 +7,7 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import {
   compareUtf8,
   IDENTIFIER_LENGTH_MAX,
+  identifierFault,
   isIdentifier,
   isNamespaceName,
   isRelation,
@@ -177,7 +178,59 @@ describe('parseTuple', () => {
     assert.match(refused(undefined, 'owner', 'a:b', 'checks', 3).message, /"checks\[3\]\.subject".*is missing/);
     assert.match(refused(null, 'owner', 'a:b').message, /is not a string/);
     assert.match(refused('a:b', 'boss', 'a:b').message, /one of owner, .*is none of them/);
-    assert.match(refused('a:b', 'owner', 'ab').message, /is not of that form/);
+    assert.match(refused('a:b', 'owner', 'ab').message, /it has no colon\.$/);
+  });
+
+  it('names every field that is missing', () => {
+    const message = (...parts: readonly unknown[]): string => refused(parts[0], parts[1], parts[2]).message;
+    assert.match(message(), /^"subject" must .*it is missing, and so are "relation" and "object"\.$/);
+    assert.match(message('a:b'), /^"relation" must .*it is missing, and so is "object"\.$/);
+    assert.match(message(undefined, 'owner'), /^"subject" must .*it is missing, and so is "object"\.$/);
+    assert.match(message('a:b', 'owner'), /^"object" must .*it is missing\.$/);
+    assert.match(refused(undefined, 1, undefined, 'checks', 3).message, /missing, and so is "checks\[3\]\.object"\.$/);
+  });
+
+  it('says that relations are in lower case', () => {
+    for (const relation of ['Viewer', 'VIEWER']) {
+      assert.match(refused('a:b', relation, 'a:b').message, /it is none of them; write viewer, in lower case\.$/);
+    }
+    assert.match(refused('a:b', 'viewers', 'a:b').message, /it is none of them\.$/);
+  });
+
+  for (const [what, text, fault] of [
+    ['is empty', '', /it is empty\.$/],
+    ['has no colon', 'ada', /it has no colon\.$/],
+    ['begins with the colon', ':ada', /it has nothing before the colon\.$/],
+    ['ends with the colon', 'user:', /it has nothing after the colon\.$/],
+    ['has a slash in the namespace', 'org/doc:1', /it has "\/" at character 4; a namespace contains only letters/],
+    ['has a strange letter in the namespace', 'größe:1', /it has a character that is not allowed at character 3; /],
+    ['begins with a digit', '1a:b', /it has a namespace that does not start with a letter\.$/],
+    ['has a space', 'doc:my plan', /it has white space at character 7\.$/],
+    ['has a space behind a pair of surrogates', 'doc:😀 x', /it has white space at character 6\.$/],
+    [
+      'has a control character',
+      'doc:a\u0000',
+      /it has a control character or half of a surrogate pair at character 6\.$/,
+    ],
+    ['has half of a pair', 'doc:\ud800', /half of a surrogate pair at character 5\.$/],
+    ['has a long namespace', `${'n'.repeat(65)}:1`, /it has more than 64 characters before the colon\.$/],
+    ['has a long external id', `doc:${'😀'.repeat(257)}`, /it has more than 256 characters after the colon\.$/],
+    ['is very long', `doc:${'x'.repeat(1_000_000)} `, /it has more than 256 characters after the colon\.$/],
+  ] as const) {
+    it(`says which rule an identifier breaks that ${what}`, () => {
+      assert.match(refused(text, 'owner', 'a:b').message, fault);
+    });
+  }
+
+  it('finds a broken rule in every text that it refuses', () => {
+    const likely = fc.tuple(fc.string(), fc.string({ unit: anyCharacter })).map((parts) => parts.join(':'));
+    fc.assert(
+      fc.property(fc.oneof(likely, fc.string({ unit: anyCharacter })), (text) => {
+        if (!isIdentifier(text)) assert.doesNotMatch(identifierFault(text), /character 0|NaN|undefined/);
+        if (!isIdentifier(text)) assert.match(identifierFault(text), /^(?:has |is empty$)/);
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   it('never repeats the value', () => {

@@ -10,6 +10,7 @@ import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
+  identifierFault,
   isIdentifier,
   isNamespaceName,
   isRelation,
@@ -57,7 +58,8 @@ type EntityField = 'subject' | 'object';
 
 function requireIdentifier(field: EntityField, value: string | undefined): string {
   if (isIdentifier(value)) return value;
-  throw new GrantdError(`invalid-${field}`, `The parameter "${field}" must be namespace:external_id.`);
+  const fault = value === undefined ? 'is missing' : identifierFault(value);
+  throw new GrantdError(`invalid-${field}`, `The parameter "${field}" must be namespace:external_id; it ${fault}.`);
 }
 
 function requireRelation(value: string | undefined): Relation {

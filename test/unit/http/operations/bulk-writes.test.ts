@@ -169,9 +169,9 @@ describe('DELETE /v1/grants by query', () => {
 
   it('needs all three parameters, each of them once and no other', async () => {
     for (const [text, type, detail] of [
-      ['subject=user:ada', 'invalid-relation', /^"relation" must be .* it is missing\.$/],
+      ['subject=user:ada', 'invalid-relation', /^"relation" must be .* it is missing, and so is "object"\.$/],
       ['relation=viewer&object=d:1', 'invalid-subject', /^"subject" must be .* it is missing\.$/],
-      ['subject=user:ada&relation=viewer&object=', 'invalid-object', /^"object" must be .* not of that form\.$/],
+      ['subject=user:ada&relation=viewer&object=', 'invalid-object', /^"object" must be .* it is empty\.$/],
       [`${query}&subject=user:ada`, 'invalid-request', /"subject" is repeated/],
       [
         `${query}&namespace=x`,

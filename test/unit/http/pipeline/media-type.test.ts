@@ -36,6 +36,13 @@ describe('the media type of a body', () => {
       assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
     });
   }
+  it('is named where it is refused, unless it is of no ordinary form', () => {
+    const detailOf = (type: string | undefined) => findMediaTypeError({ 'content-type': type })?.message ?? '';
+    assert.match(detailOf('application/x-www-form-urlencoded'), /it has "application\/x-www-form-urlencoded"\.$/);
+    assert.match(detailOf('text/plain; charset=utf-8'), /it has "text\/plain; charset=utf-8"\.$/);
+    assert.match(detailOf(undefined), /it has none\.$/);
+    for (const type of ['', 'ä', 'x'.repeat(129), 'a b c']) assert.match(detailOf(type), /it has another\.$/);
+  });
   it('is looked at once, however many spaces and semicolons it is made of', () => {
     // Were there two ways to read each part, this would take longer than the universe has lasted.
     for (const part of [';  ', '; ; charset=utf-8  ', ' \t']) {
