@@ -5,12 +5,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
+import type { PublicPages } from './pages/public-pages.ts';
 import type { AuthzenConfiguration } from './pipeline/authzen-configuration.ts';
-import type { ErrorPages } from './pipeline/error-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
 import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
-import type { ResponseWriter } from './pipeline/response-writer.ts';
+import type { PublicPage, ResponseWriter } from './pipeline/response-writer.ts';
 import type { Route } from './pipeline/routes.ts';
 import type { Connections } from './wire/connections.ts';
 import type { Incoming } from './wire/incoming.ts';
@@ -26,6 +26,7 @@ export interface App {
 /** The label in metrics for requests that match no operation. */
 const OTHER = 'other';
 const ERROR_PAGE = 'errorPage';
+const DOCS_PAGE = 'docsPage';
 const AUTHZEN_CONFIGURATION = 'readAuthzenConfiguration';
 
 /** RFC 9112 section 3.2.2: a target may name scheme and authority, which are ignored here. */
@@ -47,20 +48,23 @@ export function createApp(
     readonly answers: ResponseWriter;
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
-    readonly pages: ErrorPages;
+    readonly pages: PublicPages;
     /** Undefined: there is none. */
     readonly configuration: AuthzenConfiguration | undefined;
   },
   options: {
     readonly routes: readonly Route[];
     readonly deadlineMs: number;
+    /** The detail of the response to a target at which there is nothing. */
+    readonly nothingAt: (target: string) => string;
     readonly incoming: NodeIncomingOptions;
   },
 ): App {
   const { ids, connections, answers, pipeline, metrics, pages, configuration } = dependencies;
-  const { routes, deadlineMs } = options;
+  const { routes, deadlineMs, nothingAt } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
+  const docsPage = metrics.meterOf(DOCS_PAGE);
 
   // Only the router: the application around it gives each request and response another prototype. V8 then loses their
   // hidden classes, which costs every check some microseconds, for conveniences that nothing here uses.
@@ -104,32 +108,41 @@ export function createApp(
     if (exchange !== undefined) pipeline.serve(exchange, route);
   };
 
-  /** Anybody may read it. */
+  /** Anybody may read it. Node sends no body in response to HEAD. */
   const servePublic = (
     request: Request,
     response: Response,
     meter: OperationMeter,
     answer: (exchange: Exchange) => void,
+    responseBytes = 0,
   ): void => {
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     exchange.meter = meter;
-    pipeline.serveAnonymous(exchange, () => {
-      if (request.method === 'GET') answer(exchange);
-      else {
-        const details = { allow: 'GET' };
-        answers.problem(exchange, new GrantdError('method-not-allowed', 'This path accepts GET.', { details }));
-      }
-    });
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      pipeline.serveAnonymous(exchange, () => answer(exchange), request.method === 'GET' ? responseBytes : 0);
+      return;
+    }
+    const details = { allow: 'GET, HEAD' };
+    const error = new GrantdError('method-not-allowed', 'This path accepts GET and HEAD.', { details });
+    pipeline.serveAnonymous(exchange, () => answers.problem(exchange, error));
   };
-  const servePage = (request: Request, response: Response, html: string | undefined): void => {
-    if (html === undefined) serveNothing(request, response, 'There is no error type with this name.', errorPage);
-    else servePublic(request, response, errorPage, (exchange) => answers.page(exchange, html));
-  };
-  router.all('/errors', (request, response) => servePage(request, response, pages.index));
-  router.all('/errors/:type', (request, response) =>
-    servePage(request, response, pages.byType.get(request.params.type)),
-  );
+  const servePage = (request: Request, response: Response, page: PublicPage, meter: OperationMeter): void =>
+    servePublic(request, response, meter, (exchange) => answers.page(exchange, page), page.bytes);
+  router.all('/', (request, response) => servePage(request, response, pages.front, docsPage));
+  router.all('/docs', (request, response) => servePage(request, response, pages.reference, docsPage));
+  router.all('/errors', (request, response) => servePage(request, response, pages.errors.index, errorPage));
+  router.all('/errors/:type', (request, response) => {
+    const page = pages.errors.byType.get(request.params.type);
+    if (page !== undefined) servePage(request, response, page, errorPage);
+    else
+      serveNothing(
+        request,
+        response,
+        'There is no error type with this name. The index at /errors has all.',
+        errorPage,
+      );
+  });
 
   if (configuration !== undefined) {
     const { path, json } = configuration;
@@ -143,7 +156,7 @@ export function createApp(
   const serveNothing = (
     request: Request,
     response: Response,
-    message = 'There is nothing at this path.',
+    message = nothingAt(request.url),
     meter = other,
   ): void => {
     const exchange = beginNode(request, response);

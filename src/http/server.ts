@@ -16,8 +16,9 @@ import type { Tracing } from '../telemetry/spans.ts';
 import { createApp } from './app.ts';
 import { createOpenapiDocument } from './openapi/openapi.ts';
 import { createOperations } from './operation-table.ts';
+import { createPublicPages, PAGE_PATHS } from './pages/public-pages.ts';
 import { createAuthzenConfiguration } from './pipeline/authzen-configuration.ts';
-import { createErrorPages } from './pipeline/error-pages.ts';
+import { createNearPaths } from './pipeline/near-paths.ts';
 import { createRequestMetrics } from './pipeline/request-metrics.ts';
 import { createPipeline } from './pipeline/request-pipeline.ts';
 import { createResponseWriter } from './pipeline/response-writer.ts';
@@ -111,7 +112,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     streams,
     readOpenapiText: () => openapiText,
   });
-  openapiText = JSON.stringify(createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase }));
+  const openapi = createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase });
+  openapiText = JSON.stringify(openapi);
+  const nothingAt = createNearPaths([...operations.map(({ path }) => path), ...PAGE_PATHS]);
   const connections = new Connections(server, {
     clock,
     random,
@@ -151,7 +154,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
     { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing, decisions },
-    { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
+    { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies, nothingAt },
   );
   const app = createApp(
     {
@@ -160,12 +163,13 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       answers,
       pipeline,
       metrics,
-      pages: createErrorPages(errorsBase),
+      pages: createPublicPages(openapi, { baseUrl, errorsBase }),
       configuration: createAuthzenConfiguration(baseUrl),
     },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,
+      nothingAt,
       incoming: {
         clock,
         bodies,

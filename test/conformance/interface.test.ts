@@ -61,7 +61,7 @@ const NOWHERE = [
 ];
 
 const OUTSIDE = [
-  '/',
+  '/docs/',
   '/v1',
   '/v2/check',
   '/V1/check',
@@ -117,7 +117,7 @@ describe('the interface', () => {
     }
   });
 
-  it('has nothing outside /v1/ but its description and the pages of the errors, and asks for no key there', async () => {
+  it('has nothing outside /v1/ but its description and public pages, and asks for no key there', async () => {
     for (const path of OUTSIDE) {
       for (const method of ['GET', 'POST']) {
         const answer = await service.send({ method, path });
@@ -138,11 +138,32 @@ describe('the interface', () => {
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
       assert.ok(page.text.includes(title.replaceAll('"', '&quot;')));
       assertCommonHeaders(page);
-      for (const method of ['HEAD', 'POST', 'DELETE', 'OPTIONS']) {
+      for (const method of ['POST', 'DELETE', 'OPTIONS']) {
         const refused = await service.send({ method, path: pathname });
         assert.equal(refused.status, 405);
-        assert.equal(refused.headers.allow, 'GET');
+        assert.equal(refused.headers.allow, 'GET, HEAD');
       }
+    }
+  });
+
+  it('answers HEAD like GET on its public pages, without the body', async () => {
+    for (const path of ['/', '/docs', '/errors', '/errors/unauthorized']) {
+      const page = await service.send({ method: 'GET', path });
+      const head = await service.send({ method: 'HEAD', path });
+      assert.deepEqual([page.status, head.status, head.text], [200, 200, ''], path);
+      for (const name of ['content-type', 'content-length', 'content-security-policy']) {
+        assert.ok(page.headers[name] !== undefined, name);
+        assert.equal(head.headers[name], page.headers[name], name);
+      }
+      assertCommonHeaders(head);
+    }
+  });
+
+  it('names the path that a client may have meant, with and without a key', async () => {
+    for (const sent of [{ path: '/v1/checks', key }, { path: '/check' }]) {
+      const answer = await service.send({ method: 'POST', ...sent });
+      assertProblem(answer, 404, 'not-found', service.errorsBase);
+      assert.match(answer.text, / \/v1\/check\. /);
     }
   });
 

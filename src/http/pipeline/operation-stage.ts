@@ -44,8 +44,12 @@ export class OperationStage {
   readonly #responses: ByteBudget;
   readonly #recording: DecisionRecording | undefined;
   readonly #deadlineMs: number;
+  readonly #nothingAt: (target: string) => string;
 
-  constructor(dependencies: OperationStageDependencies, options: { readonly deadlineMs: number }) {
+  constructor(
+    dependencies: OperationStageDependencies,
+    options: { readonly deadlineMs: number; readonly nothingAt: (target: string) => string },
+  ) {
     this.#clock = dependencies.clock;
     this.#turns = dependencies.turns;
     this.#answers = dependencies.answers;
@@ -54,13 +58,14 @@ export class OperationStage {
     const { clock, decisions } = dependencies;
     this.#recording = decisions === undefined ? undefined : { clock, decisions };
     this.#deadlineMs = options.deadlineMs;
+    this.#nothingAt = options.nothingAt;
   }
 
   /** Serves the request to its end. */
   run(exchange: Exchange, session: TenantSession, route: Route | undefined): void {
-    const { method, headers } = exchange.incoming;
+    const { method, url, headers } = exchange.incoming;
     if (route === undefined) {
-      this.#refuse(exchange, session, new GrantdError('not-found', 'There is nothing at this path.'));
+      this.#refuse(exchange, session, new GrantdError('not-found', this.#nothingAt(url)));
       return;
     }
     const operation = route.operations.get(method);

@@ -12,6 +12,7 @@ import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import { beginRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
+import { RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Exchange } from './exchange.ts';
 import { KeyGuesses } from './key-guesses.ts';
@@ -25,8 +26,11 @@ import type { Route } from './routes.ts';
 export interface Pipeline {
   /** Serves one request that needs a key. `route` is undefined if there is nothing at the path. */
   serve(exchange: Exchange, route: Route | undefined): void;
-  /** Answers a request that needs no key, when the common turn of all requests without a known key comes. */
-  serveAnonymous(exchange: Exchange, answer: () => void): void;
+  /**
+   * Answers a request that needs no key, when the common turn of all requests without a known key comes, and once there
+   * is memory for a response of so many bytes.
+   */
+  serveAnonymous(exchange: Exchange, answer: () => void, responseBytes?: number): void;
 }
 
 export interface PipelineDependencies {
@@ -49,6 +53,8 @@ export interface PipelineOptions {
   readonly plans: Plans;
   readonly deadlineMs: number;
   readonly trustedProxies: readonly string[];
+  /** The detail of the response to a target at which there is nothing. */
+  readonly nothingAt: (target: string) => string;
 }
 
 /** The turn key of requests without a known key. */
@@ -82,7 +88,7 @@ class RequestPipeline implements Pipeline {
     this.#deadlineMs = deadlineMs;
     this.#refusals = new Refusals(dependencies);
     this.#guesses = new KeyGuesses(dependencies, options);
-    this.#operations = new OperationStage({ ...dependencies, refusals: this.#refusals }, { deadlineMs });
+    this.#operations = new OperationStage({ ...dependencies, refusals: this.#refusals }, options);
   }
 
   serve(exchange: Exchange, route: Route | undefined): void {
@@ -95,9 +101,25 @@ class RequestPipeline implements Pipeline {
     }
   }
 
-  serveAnonymous(exchange: Exchange, answer: () => void): void {
-    if (this.#dependencies.turns.idle(exchange.incoming.startedAtMs)) answer();
-    else this.#defer(exchange, ANONYMOUS, answer);
+  serveAnonymous(exchange: Exchange, answer: () => void, responseBytes = 0): void {
+    const stage =
+      responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX ? answer : () => this.#claim(exchange, responseBytes, answer);
+    if (this.#dependencies.turns.idle(exchange.incoming.startedAtMs)) stage();
+    else this.#defer(exchange, ANONYMOUS, stage);
+  }
+
+  /** Strangers together have the share of one tenant. */
+  #claim(exchange: Exchange, bytes: number, answer: () => void): void {
+    const { responses, answers } = this.#dependencies;
+    responses.reserve(
+      ANONYMOUS,
+      bytes,
+      (reservation) => {
+        exchange.reservation = reservation;
+        answer();
+      },
+      () => answers.problem(exchange, new GrantdError('overloaded', 'Too many others are reading this page.')),
+    );
   }
 
   // ---- the key ----

@@ -18,12 +18,17 @@ export interface ResponseWriter {
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
   /** A public page. */
-  page(exchange: Exchange, html: string): void;
+  page(exchange: Exchange, page: PublicPage): void;
 }
 
-/** The pages load nothing and run nothing. */
-const PAGE_LINES =
-  "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nX-Content-Type-Options: nosniff\r\n";
+/** Anybody may read it; rendered once, at the start. */
+export interface PublicPage {
+  readonly html: string;
+  /** Of the text, in UTF-8. */
+  readonly bytes: number;
+  /** Lines of the head, each with its CRLF. */
+  readonly lines: string;
+}
 
 /** Lines of some operations. */
 function ownLines({ etag, feedCursor }: OperationResponse): string {
@@ -118,9 +123,8 @@ export function createResponseWriter(
       if (problem.status === 401) exchange.rate = undefined;
       send(exchange, problem.status, problem.head, problem.body);
     },
-    page(exchange, html) {
-      const lines = bodyLines('text/html; charset=utf-8', html) + commonLines(exchange.requestId) + PAGE_LINES;
-      send(exchange, 200, lines, html);
+    page(exchange, { html, lines }) {
+      send(exchange, 200, bodyLines('text/html; charset=utf-8', html) + commonLines(exchange.requestId) + lines, html);
     },
   };
 }

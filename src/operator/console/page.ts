@@ -7,9 +7,9 @@ import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
+import type { Markup } from '../../http/pages/markup.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import type { Fields } from './forms.ts';
-import type { Markup } from './markup.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
 /** All pages of the console are below this path. */

@@ -4,11 +4,11 @@
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { type Refusal, refuseInvalid } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

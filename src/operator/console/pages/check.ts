@@ -3,13 +3,13 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
 import type { TimedAnswer } from '../../../shard/shard.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

@@ -3,9 +3,9 @@
 // grey, with their age.
 
 import type { MemberView, SlotView } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import { html, type Markup } from '../markup.ts';
 import { asOf, clockTime, code, count, foreign, plural, span, table } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 

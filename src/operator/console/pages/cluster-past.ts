@@ -1,8 +1,8 @@
 // The last hour on the cluster page: figures over time, and events of slots and shards.
 
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { ClusterWatch } from '../../cluster-watch.ts';
-import { html, type Markup } from '../markup.ts';
 import { clockTime, count, empty, foreign, moment, plural } from '../parts/parts.ts';
 import { type TimePlot, timePlot } from '../parts/time-plot.ts';
 import { known, milliseconds, P99_MS_MAX } from './cluster-figures.ts';

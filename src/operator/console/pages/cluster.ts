@@ -3,9 +3,9 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { SlotView } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, lagOf } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
-import { html, type Markup } from '../markup.ts';
 import { type ConsolePage, type PageDependencies, pathTo } from '../page.ts';
 import { asOf, count, foreign, moment, pager, table } from '../parts/parts.ts';
 import { colourClass, slotsPicture } from '../parts/slots-picture.ts';

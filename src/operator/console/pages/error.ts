@@ -1,7 +1,7 @@
 // The error page: what failed, what to do next, and the request id that leads to it in the log.
 
 import { ERROR_CATALOGUE, type ErrorCode, type GrantdError } from '../../../core/errors.ts';
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { pathTo } from '../page.ts';
 import { code } from '../parts/parts.ts';
 

@@ -4,8 +4,8 @@ import { assertNever } from '../../../core/assert.ts';
 import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

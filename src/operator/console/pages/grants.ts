@@ -6,8 +6,8 @@ import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

@@ -1,11 +1,11 @@
 // Who holds one relation on an object, by grants and by what follows from them.
 
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
 import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import { type PageCall, pathTo } from '../page.ts';
 import { entityLink, holdersPath } from '../parts/entity-links.ts';
 import { checkBox, formError, submit } from '../parts/form-parts.ts';

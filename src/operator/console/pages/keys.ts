@@ -4,10 +4,10 @@
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ListedKey, TenantStatus } from '../../../shard/shard.ts';
 import { keyName, scopes } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   keyIdOf,

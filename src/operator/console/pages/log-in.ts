@@ -3,10 +3,10 @@
 // wait.
 
 import type { FailureLimiter } from '../../../front/limits/rate-limiter.ts';
+import { html } from '../../../http/pages/markup.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
 import type { LogInCode } from '../log-in-code.ts';
-import { html } from '../markup.ts';
 import { PAGES_PREFIX, type PageResult, pathTo } from '../page.ts';
 import { formError, submit, textField } from '../parts/form-parts.ts';
 import type { OperatorSession, OperatorSessions } from '../sessions.ts';

@@ -2,8 +2,8 @@
 
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
+import { html } from '../../../http/pages/markup.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
-import { html } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

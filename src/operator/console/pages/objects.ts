@@ -2,10 +2,10 @@
 
 import { isIdentifier, isNamespaceName } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

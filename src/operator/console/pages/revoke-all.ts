@@ -6,9 +6,9 @@ import { GrantdError } from '../../../core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { Fields, Refusal } from '../forms.ts';
 import { refuse, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

@@ -3,12 +3,12 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
 import type { RulesPreview } from '../../../rules/rules-writes.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

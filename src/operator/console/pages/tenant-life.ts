@@ -2,8 +2,8 @@
 // says what will happen; a deletion requires typing the tenant's name.
 
 import { GrantdError } from '../../../core/errors.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

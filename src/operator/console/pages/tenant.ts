@@ -7,10 +7,10 @@ import { GrantdError } from '../../../core/errors.ts';
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import type { UsageMinute } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
 import { tenantName } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import {
   type ConsolePage,
   type PageCall,

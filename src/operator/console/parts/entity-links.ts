@@ -1,7 +1,7 @@
 // Where the name of an entity leads: a subject to its grants, a group to the object whose holders are its members.
 
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
-import { html, type Markup } from '../markup.ts';
 import { pathTo } from '../page.ts';
 import { foreign } from './parts.ts';
 

@@ -3,8 +3,8 @@
 import { assertNever } from '../../../core/assert.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import { parseDateTime } from './date-time.ts';
 import { type Filled, selectField, textField } from './form-parts.ts';
 import { span } from './parts.ts';

@@ -1,8 +1,8 @@
 // Parts of forms: fields with their labels, hints and errors. A refused field is recognizable for everyone: by words
 // next to it, and for assistive technology by the attributes that link the two.
 
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { Fields, Refusal } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import type { OperatorSession } from '../sessions.ts';
 
 /** The content of a form when it is shown: the values as typed before, with their errors. */

@@ -5,8 +5,8 @@
 import type { KeyId } from '../../../core/ids.ts';
 import { scopesOf } from '../../../core/scopes.ts';
 import type { TenantSession } from '../../../front/front.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
-import { html, type Markup } from '../markup.ts';
 import type { PageCall } from '../page.ts';
 import { code, foreign } from './parts.ts';
 

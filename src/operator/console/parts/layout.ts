@@ -1,8 +1,8 @@
 // The frame of every page: head, navigation, the notice of the last action, and the sections of a tenant.
 
 import type { Tenant } from '../../../core/tenants.ts';
+import { html, type Markup, renderMarkup } from '../../../http/pages/markup.ts';
 import type { Assets } from '../assets.ts';
-import { html, type Markup, renderMarkup } from '../markup.ts';
 import { PAGES_PREFIX, pathTo } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
 import { code, foreign } from './parts.ts';

@@ -1,7 +1,7 @@
 // Parts that all pages use: texts from outside, times, tables, empty states, the link to the next page.
 
 import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { pathTo } from '../page.ts';
 
 /** A text from a user: shown as it is, in its own text direction. */

@@ -1,6 +1,6 @@
 // What all plots share, whatever their time axis.
 
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 
 /** A line more than this many times above the highest figure would flatten the plot: then only words mention it. */
 export const LINE_SHOWN_TIMES = 20;

@@ -6,7 +6,7 @@ import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
 import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { clockTime, count } from './parts.ts';
 import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 

@@ -4,9 +4,9 @@
 import { scalePoint } from 'd3-scale';
 import { curveBumpX, line } from 'd3-shape';
 import { isRelation } from '../../../core/tuples.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules, type Rule, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
 import { sentenceOfRule } from '../../../rules/rules-in-words.ts';
-import { html, type Markup } from '../markup.ts';
 import { code, count } from './parts.ts';
 import { round } from './plot-parts.ts';
 

@@ -3,7 +3,7 @@
 
 import { scaleBand } from 'd3-scale';
 import type { SlotView } from '../../../front/front.ts';
-import { html, type Markup } from '../markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { plural } from './parts.ts';
 
 /** The number of distinguishable colours; further shards share them. */

@@ -4,8 +4,8 @@
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Figure, HISTORY_MS, type Sample } from '../../cluster-history.ts';
-import { html, type Markup } from '../markup.ts';
 import { clockTime, count } from './parts.ts';
 import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 

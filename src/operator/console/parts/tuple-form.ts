@@ -2,10 +2,10 @@
 // message per wrong field.
 
 import { isIdentifier, isRelation, RELATIONS, type Tuple } from '../../../core/tuples.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { isRuleName } from '../../../rules/rule-set.ts';
 import type { Fields, Refusal } from '../forms.ts';
-import { html, type Markup } from '../markup.ts';
 import { type Filled, selectField, type TextFieldOptions, textField } from './form-parts.ts';
 
 export const SUBJECT_HINT = 'namespace:id, such as user:ada';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { html, renderMarkup } from '../../../../src/operator/console/markup.ts';
+import { html, renderMarkup } from '../../../../src/http/pages/markup.ts';
 import { pathTo } from '../../../../src/operator/console/page.ts';
 import { readCode } from '../../../kit/source-tree.ts';
 
@@ -32,7 +32,7 @@ describe('markup', () => {
   });
 
   it('has no way around the renderer in any page', () => {
-    const pages = [...readCode(['src'])].filter(([path]) => path.startsWith('src/operator/console/'));
+    const pages = [...readCode(['src'])].filter(([path]) => /^src\/(?:operator\/console|http\/pages)\//.test(path));
     assert.ok(pages.length > 20);
     for (const [path, text] of pages)
       assert.doesNotMatch(text, /dangerouslySetInnerHTML|__html|\sstyle=|\son[a-z]+=/, path);

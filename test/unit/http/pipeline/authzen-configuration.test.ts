@@ -40,7 +40,7 @@ describe('the metadata of the policy decision point', () => {
       assert.equal((await call(http.url, { method: 'GET', path: `${PATH}${path}`, key })).status, 200);
       const posted = await call(http.url, { method: 'POST', path: `${PATH}${path}`, body: {} });
       assertProblem(posted, 405, 'method-not-allowed', `${baseUrl}/errors`);
-      assert.equal(posted.headers.allow, 'GET');
+      assert.equal(posted.headers.allow, 'GET, HEAD');
       for (const other of ['/tenant1', '/', '/a']) {
         const missing = await call(http.url, { method: 'GET', path: `${PATH}${path}${other}` });
         assertProblem(missing, 404, 'not-found', `${baseUrl}/errors`);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { renderErrorsPage } from '../../../../scripts/docs/errors-page.ts';
 import { ERROR_CATALOGUE } from '../../../../src/core/errors.ts';
-import { createErrorPages } from '../../../../src/http/pipeline/error-pages.ts';
+import { createErrorPages } from '../../../../src/http/pages/error-pages.ts';
 import { rawProblem } from '../../../../src/http/wire/problem.ts';
 
 const codes = Object.keys(ERROR_CATALOGUE);
@@ -15,13 +15,13 @@ describe('the error pages', () => {
   it('are one per type, with an index', () => {
     assert.deepEqual([...pages.byType.keys()], codes);
     for (const code of codes) {
-      assert.ok(pages.index.includes(`href="https://example.test/errors/${code}"`), code);
-      assert.ok(pages.byType.get(code)?.includes(`<code>https://example.test/errors/${code}</code>`), code);
+      assert.ok(pages.index.html.includes(`href="https://example.test/errors/${code}"`), code);
+      assert.ok(pages.byType.get(code)?.html.includes(`<code>https://example.test/errors/${code}</code>`), code);
     }
   });
   it('escape what they show', () => {
     const { index } = createErrorPages('https://example.test/"><script>');
-    assert.ok(!index.includes('<script>'));
+    assert.ok(!index.html.includes('<script>'));
   });
 });
 

@@ -251,9 +251,8 @@ describe('a request', () => {
     assert.equal(spared.headers['x-service-ratelimit-remaining'], '59');
   });
 
-  it('outside /v1/ needs no key and finds only the pages of the errors', async () => {
+  it('outside /v1/ needs no key and finds only public pages', async () => {
     for (const path of [
-      '/',
       '/v1',
       '/V1/check',
       '/openapi',
@@ -267,7 +266,7 @@ describe('a request', () => {
     ]) {
       assertProblem(await send({ method: 'GET', path }), 404, 'not-found', errorsBase);
     }
-    for (const path of ['/errors', '/errors/invalid-subject']) {
+    for (const path of ['/', '/docs', '/errors', '/errors/invalid-subject']) {
       const page = await send({ method: 'GET', path });
       assert.equal(page.status, 200);
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');

@@ -11,6 +11,8 @@ import { type HttpInProcess, startHttp } from '../http-in-process.ts';
 
 const TUPLE = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 const PAGE = 'GET /errors HTTP/1.1\r\nHost: x\r\n\r\n';
+/** A large one. */
+const DOCS = 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n';
 const KIB = 1024;
 
 const withHttp =
@@ -109,11 +111,15 @@ describe('requests that come all at once on a connection', () => {
     'and whose answers nobody takes are not begun any further, with or without a key',
     withHttp({}, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
-      for (const request of [PAGE, `${head(key, 'GET', '/openapi.json')}`]) {
+      for (const [request, operation] of [
+        [PAGE, 'errorPage'],
+        [DOCS, 'docsPage'],
+        [head(key, 'GET', '/openapi.json'), 'readOpenapi'],
+      ] as const) {
         const client = await openFrom(http);
         client.pause();
         client.write(request.repeat(10_000));
-        const series = `grantd_http_request_seconds_count{operation="${request === PAGE ? 'errorPage' : 'readOpenapi'}",status="200"}`;
+        const series = `grantd_http_request_seconds_count{operation="${operation}",status="200"}`;
         let last = -1;
         await waitFor('the requests to stop', async () => {
           const before = last;

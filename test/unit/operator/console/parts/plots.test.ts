@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { HISTORY_MS, type Sample } from '../../../../../src/operator/cluster-history.ts';
-import { renderMarkup } from '../../../../../src/operator/console/markup.ts';
 import { everyMinute, usagePlot } from '../../../../../src/operator/console/parts/plots.ts';
 import { bucketsOf, gapsIn, timePlot } from '../../../../../src/operator/console/parts/time-plot.ts';
 

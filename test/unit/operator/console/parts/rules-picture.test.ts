@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderMarkup } from '../../../../../src/operator/console/markup.ts';
+import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { RULES_EXAMPLES } from '../../../../../src/operator/console/parts/rules-examples.ts';
 import { graphOfRules, rulesPicture } from '../../../../../src/operator/console/parts/rules-picture.ts';
 import { NO_RULES, parseRuleSet } from '../../../../../src/rules/rule-set.ts';
