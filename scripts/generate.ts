@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { completeLockFile } from './complete-lock-file.ts';
+import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
 import { renderSettingsPage } from './docs/settings-page.ts';
@@ -25,6 +26,7 @@ async function generateDocs(): Promise<void> {
   write('docs/reference/metrics.md', await renderMetricsPage());
   write('docs/reference/errors.md', renderErrorsPage());
   write('docs/reference/openapi.json', committedOpenapiText());
+  write('docs/reference/api.md', renderApiPage());
   writeChartDocs();
 }
 

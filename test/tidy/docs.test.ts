@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { renderApiPage } from '../../scripts/docs/api-page.ts';
 import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
@@ -29,6 +30,10 @@ const withoutCode = (text: string): string => text.replace(/```[\s\S]*?```/g, ''
 describe('the docs', () => {
   it('hold the table of settings as it is in the code', () => {
     assert.equal(readText('docs/reference/settings.md'), renderSettingsPage(), FRESHEN);
+  });
+
+  it('hold the reference of the API as its operations say', () => {
+    assert.equal(readText('docs/reference/api.md'), renderApiPage(), FRESHEN);
   });
 
   it('hold the metrics as the program serves them', async () => {
@@ -74,7 +79,8 @@ describe('the docs', () => {
   });
 
   it('name settings that exist', () => {
-    const known = new Set([...variableNames(), 'GRANTD_TOOLS']);
+    // Beside those of the program: where the samples for applications find the service.
+    const known = new Set([...variableNames(), 'GRANTD_TOOLS', 'GRANTD_URL', 'GRANTD_KEY']);
     const found = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/\bGRANTD_[A-Z_]*[A-Z]\b/g)]
         .map(([name]) => name)

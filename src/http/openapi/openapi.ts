@@ -30,6 +30,7 @@ import {
   viaSchema,
   writtenGrantSchema,
 } from '../schema/schemas.ts';
+import { codeSamplesOf } from './code-samples.ts';
 import { HEADERS, headerRef, type JsonObject, PARAMETERS, RATE_LIMIT, REQUEST_ID } from './headers.ts';
 
 /** Version of the interface, not of the program: +0.1 for an addition, +1 together with the path prefix. */
@@ -296,6 +297,7 @@ function operationObject(operation: Operation): JsonObject {
           },
         }),
     responses: responsesOf(operation),
+    'x-codeSamples': codeSamplesOf(operation),
   };
 }
 
