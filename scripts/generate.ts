@@ -9,6 +9,7 @@ import { completeLockFile } from './complete-lock-file.ts';
 import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
+import { operatorOpenapiText } from './docs/operator-openapi.ts';
 import { renderSettingsPage } from './docs/settings-page.ts';
 import { writeChartDocs } from './docs/write-chart-docs.ts';
 
@@ -27,6 +28,7 @@ async function generateDocs(): Promise<void> {
   write('docs/reference/errors.md', renderErrorsPage());
   write('docs/reference/openapi.json', committedOpenapiText());
   write('docs/reference/api.md', renderApiPage());
+  write('docs/reference/operator-openapi.json', operatorOpenapiText());
   writeChartDocs();
 }
 

@@ -2,8 +2,7 @@
 // input gives the same document, and nothing in it depends on the machine except the two addresses passed in.
 
 import { z } from 'zod';
-import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../core/errors.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
 import {
   actionSchema,
@@ -14,7 +13,6 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
-import { EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
@@ -32,6 +30,14 @@ import {
 } from '../schema/schemas.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import { HEADERS, headerRef, type JsonObject, PARAMETERS, RATE_LIMIT, REQUEST_ID } from './headers.ts';
+import {
+  jsonSchema,
+  problemExamples,
+  problemResponse,
+  problemSchema,
+  schemaRef,
+  withReferencesInside,
+} from './parts.ts';
 
 /** Version of the interface, not of the program: +0.1 for an addition, +1 together with the path prefix. */
 export const INTERFACE_VERSION = '1.0.0';
@@ -88,47 +94,6 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   ...SEARCH_PARTS,
 };
 
-const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
-
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
-  return rest;
-}
-
-const typeUri = (code: ErrorCode, errorsBase: string): string => `${errorsBase}/${code}`;
-
-const allErrorCodes = (): ErrorCode[] => Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
-
-/** The same on every host: a type ends with its code, after any base. New codes may come, so it is not an enum. */
-function problemSchema(): JsonObject {
-  return {
-    type: 'object',
-    description: 'A problem document (RFC 9457, which succeeds RFC 7807). Match on `type`, not on `detail`.',
-    properties: {
-      type: {
-        type: 'string',
-        format: 'uri-reference',
-        description: `A stable identifier, a URI: the base of the error pages, \`/\`, and a code. The page behind it says more. Later versions may add codes; the known ones are ${allErrorCodes()
-          .map((code) => `\`${code}\``)
-          .join(', ')}.`,
-        'x-error-codes': allErrorCodes(),
-      },
-      title: { type: 'string', description: 'A short summary, the same for every occurrence.' },
-      status: { type: 'integer', description: 'The HTTP status.', minimum: 400, maximum: 599 },
-      detail: { type: 'string', description: 'What is wrong with this request, and where.' },
-      instance: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$', description: 'The id of this request.' },
-      key_id: { type: 'string', description: 'In an `already-created`, the API key that an earlier request created.' },
-      'violated-policies': {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'In a 429, the names of the limits that are used up, as in `RateLimit`.',
-      },
-      earliest: { type: 'string', description: 'Only of `cursor-too-old`: where the change feed begins now.' },
-    },
-    required: ['type', 'title', 'status', 'detail', 'instance'],
-  };
-}
-
 /** Errors that any request to this operation can meet. */
 function errorsOf({ scope, body, errors }: Operation): ErrorCode[] {
   return [
@@ -147,37 +112,13 @@ function errorsOf({ scope, body, errors }: Operation): ErrorCode[] {
   ];
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[]): JsonObject {
+function errorHeaders(status: number): JsonObject {
   const headers: JsonObject = { ...REQUEST_ID };
   // Responses given before the rate limit is consulted cannot show its state.
   if (status !== 401 && status !== 431) Object.assign(headers, RATE_LIMIT);
   if (status === 429 || status === 503) headers['Retry-After'] = headerRef('RetryAfter');
   if (status === 401) headers['WWW-Authenticate'] = headerRef('WwwAuthenticate');
-  return {
-    description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].title}.`).join(' '),
-    headers,
-    content: {
-      [PROBLEM_CONTENT_TYPE]: {
-        schema: {
-          allOf: [
-            schemaRef('Problem'),
-            { type: 'object', properties: { type: { 'x-error-codes': codes }, status: { const: status } } },
-          ],
-        },
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-      },
-    },
-  };
-}
-
-function problemExamples(errorsBase: string): JsonObject {
-  return Object.fromEntries(
-    allErrorCodes().map((code) => {
-      const { title, httpStatus, meaning } = ERROR_CATALOGUE[code];
-      const type = typeUri(code, errorsBase);
-      return [code, { value: { type, title, status: httpStatus, detail: meaning, instance: EXAMPLE_REQUEST_ID } }];
-    }),
-  );
+  return headers;
 }
 
 function responsesOf(operation: Operation): JsonObject {
@@ -210,22 +151,9 @@ function responsesOf(operation: Operation): JsonObject {
     };
   }
   for (const [status, codes] of Map.groupBy(errorsOf(operation), (code) => ERROR_CATALOGUE[code].httpStatus)) {
-    responses[status] = errorResponse(status, codes);
+    responses[status] = problemResponse(status, codes, errorHeaders(status));
   }
   return responses;
-}
-
-/** Replaces every part of `value` that is one of the schemas by a reference to it. */
-function withReferences(value: unknown, schemas: ReadonlyMap<string, string>): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const name = schemas.get(JSON.stringify(value));
-  if (name !== undefined) return schemaRef(name);
-  return withReferencesInside(value, schemas);
-}
-
-function withReferencesInside(value: object, schemas: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((each) => withReferences(each, schemas));
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withReferences(each, schemas)]));
 }
 
 const PART_NAMES: ReadonlyMap<string, string> = new Map(

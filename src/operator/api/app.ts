@@ -24,23 +24,11 @@ import { PAGES_PREFIX } from '../console/page.ts';
 import { createPages } from '../console/page-table.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { authenticate } from './authentication.ts';
+import { OPERATOR_API_PREFIX } from './openapi/operator-openapi.ts';
 import type { Operation } from './operation.ts';
-import { auditLogOperations } from './operations/audit-log.ts';
-import { browseOperations } from './operations/browse.ts';
-import { bulkOperations } from './operations/bulk.ts';
-import { changesOperations } from './operations/changes.ts';
-import { clusterOperations } from './operations/cluster.ts';
-import { exportOperations } from './operations/export.ts';
-import { grantOperations } from './operations/grants.ts';
-import { importOperations } from './operations/import.ts';
-import { keyOperations } from './operations/keys.ts';
-import { namespaceOperations } from './operations/namespaces.ts';
-import { rulesOperations } from './operations/rules.ts';
-import { tenantOperations } from './operations/tenants.ts';
-import { usageOperations } from './operations/usage.ts';
+import { createOperatorOperations } from './operation-table.ts';
 import { sendProblem, sendResponse } from './response-writer.ts';
 
-const OPERATOR_API_PREFIX = '/operator/v1';
 const DEADLINE_MS_DEFAULT = 10_000;
 
 export interface ConsoleDependencies {
@@ -80,28 +68,6 @@ interface Locals {
 }
 
 type ConsoleResponse = Response<unknown, Locals & Record<string, unknown>>;
-
-function consoleOperations(
-  dependencies: Pick<ConsoleDependencies, 'operator' | 'clock'>,
-  options: Pick<ConsoleOptions, 'errorsBase' | 'plans'>,
-): readonly Operation[] {
-  const { operator, clock } = dependencies;
-  return [
-    ...tenantOperations(operator, options.plans),
-    ...usageOperations(operator, options.plans),
-    ...keyOperations(operator, clock),
-    ...grantOperations(operator, clock),
-    ...bulkOperations(operator, clock),
-    ...namespaceOperations(operator),
-    ...rulesOperations(operator),
-    ...browseOperations(operator),
-    ...auditLogOperations(operator),
-    ...changesOperations(operator),
-    ...importOperations(operator, options.errorsBase, clock),
-    ...exportOperations(operator),
-    ...clusterOperations(operator, options.plans),
-  ];
-}
 
 const searchOf = (url: string): string => {
   const start = url.indexOf('?');
@@ -201,7 +167,7 @@ export function createConsoleApp(
     await sendResponse(response, answer, request.method === 'HEAD');
   };
 
-  const byPath = Map.groupBy(consoleOperations(dependencies, options), (operation) => operation.path);
+  const byPath = Map.groupBy(createOperatorOperations(dependencies, options), (operation) => operation.path);
   for (const [path, operations] of byPath) {
     const methods = new Map(operations.map((operation) => [operation.method as string, operation]));
     const get = methods.get('GET');

@@ -1,7 +1,9 @@
-// The operator's API as a test calls it: one request, its answer, and what every answer must carry.
+// The operator's API as a test calls it: one request, its answer, and what every answer must carry. Each answer is held
+// to the OpenAPI document of the API.
 
 import assert from 'node:assert/strict';
 import { ERRORS_BASE, OPERATOR_TOKEN } from '../../kit/console-service.ts';
+import { assertDocumented } from './documented-answers.ts';
 
 /** Of the record of a grant, in their order. */
 export const GRANT_FIELDS = ['grant_id', 'subject', 'relation', 'object', 'created_at', 'expires_at'];
@@ -39,6 +41,7 @@ export async function callOperator(
   assert.equal(response.headers.get('cache-control'), 'no-store');
   assert.equal(response.headers.get('x-powered-by'), null);
   const json = /^application\/(problem\+)?json$/.test(response.headers.get('content-type') ?? '');
+  assertDocumented(method, path, response, text);
   return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };
 }
 

@@ -14,7 +14,7 @@ import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
 import { auditLogRecord } from '../records.ts';
 
-const auditLogShape = {
+export const auditLogShape = {
   ...pageShape,
   ...auditFilterShape,
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('asc'),

@@ -15,7 +15,7 @@ const WAIT_PER_CALL_MS = 5000;
 
 const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= FEED_WAIT_SECONDS_MAX;
 
-const changesShape = {
+export const changesShape = {
   ...pageShape,
   since: z.union([z.literal('now'), timestamp], 'must be "now", or a timestamp in UTC').optional(),
   namespace: z.string().min(1, 'must not be empty').optional(),

@@ -46,6 +46,8 @@ async function* exportChunks(
   }
 }
 
+export const exportShape = { format: z.enum(['ndjson', 'tsv'], 'must be ndjson or tsv').default('ndjson') };
+
 export function exportOperations(operatorApi: OperatorApi): readonly Operation[] {
   return [
     {
@@ -53,9 +55,7 @@ export function exportOperations(operatorApi: OperatorApi): readonly Operation[]
       path: '/tenants/:tenantId/export',
       name: 'operator-export',
       async run(call) {
-        const query = parseQuery(call.search, {
-          format: z.enum(['ndjson', 'tsv'], 'must be ndjson or tsv').default('ndjson'),
-        });
+        const query = parseQuery(call.search, exportShape);
         const { contentType, line } = FORMATS[query.format];
         const session = await sessionOf(operatorApi, call);
         const first = await readPage(session, call.context());

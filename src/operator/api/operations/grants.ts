@@ -77,6 +77,13 @@ function requireAnchor(query: { readonly [Field in EntityField]?: string | undef
 const viaField = z.enum(['direct'], 'must be direct, or absent').optional();
 const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();
 
+/** Parsed field by field, since each has an error type of its own. */
+const text = z.string().optional();
+export const listGrantsShape = { ...pageShape, subject: text, object: text, relation: text };
+const ruledShape = { ...pageShape, relation: text, namespace: namespaceField, via: viaField };
+export const listObjectsShape = { ...ruledShape, subject: text };
+export const listHoldersShape = { ...ruledShape, object: text };
+
 export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
   return [
     {
@@ -133,8 +140,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       path: '/tenants/:tenantId/grants',
       name: 'operator-list-grants',
       async run(call) {
-        const text = z.string().optional();
-        const query = parseQuery(call.search, { ...pageShape, subject: text, object: text, relation: text });
+        const query = parseQuery(call.search, listGrantsShape);
         const of = requireAnchor(query);
         const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
         const session = await sessionOf(operatorApi, call);
@@ -156,13 +162,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       path: '/tenants/:tenantId/objects',
       name: 'operator-list-objects',
       async run(call) {
-        const query = parseQuery(call.search, {
-          ...pageShape,
-          subject: z.string().optional(),
-          relation: z.string().optional(),
-          namespace: namespaceField,
-          via: viaField,
-        });
+        const query = parseQuery(call.search, listObjectsShape);
         const subject = requireIdentifier('subject', query.subject);
         const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);
@@ -182,13 +182,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       path: '/tenants/:tenantId/holders',
       name: 'operator-list-holders',
       async run(call) {
-        const query = parseQuery(call.search, {
-          ...pageShape,
-          object: z.string().optional(),
-          relation: z.string().optional(),
-          namespace: namespaceField,
-          via: viaField,
-        });
+        const query = parseQuery(call.search, listHoldersShape);
         const object = requireIdentifier('object', query.object);
         const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);

@@ -9,7 +9,9 @@ import { readJson } from '../../body.ts';
 import { keyName, parseBody, parsePage, scopes, timestamp } from '../../schemas.ts';
 import { idempotencyKeyOf, keyIdOf, type Operation, sessionOf } from '../operation.ts';
 
-export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly Operation[] {
+export const createKeyShape = { name: keyName.default(''), scopes, expires_at: timestamp.nullish() };
+
+export function keyOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
   return [
     {
       method: 'POST',
@@ -17,11 +19,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly 
       name: 'operator-create-key',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
-        const body = parseBody(await readJson(call.request), {
-          name: keyName.default(''),
-          scopes,
-          expires_at: timestamp.nullish(),
-        });
+        const body = parseBody(await readJson(call.request), createKeyShape);
         const expiresAtMs = body.expires_at ?? undefined;
         if (expiresAtMs !== undefined && expiresAtMs <= clock.wallMs()) {
           throw new GrantdError('invalid-request', 'The field "expires_at" must be in the future.');

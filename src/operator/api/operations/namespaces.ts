@@ -12,6 +12,8 @@ const namespaceName = z
   .string('must be a string')
   .refine(isNamespaceName, `must be the name of a namespace: ${NAMESPACE_PATTERN}`);
 
+export const createNamespaceShape = { name: namespaceName };
+
 export function namespaceOperations(operatorApi: OperatorApi): readonly Operation[] {
   return [
     {
@@ -31,7 +33,7 @@ export function namespaceOperations(operatorApi: OperatorApi): readonly Operatio
       name: 'operator-create-namespace',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
-        const { name } = parseBody(await readJson(call.request), { name: namespaceName });
+        const { name } = parseBody(await readJson(call.request), createNamespaceShape);
         const { created, namespace } = await session.createNamespace(call.context(), name);
         return { kind: 'json', status: created ? 201 : 200, body: namespaceRecord(namespace) };
       },

@@ -9,6 +9,10 @@ import { readJson } from '../../body.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type ApiResponse, type Operation, sessionOf } from '../operation.ts';
 
+export const writeRulesShape = {
+  dry_run: z.enum(['true', 'false'], 'must be true or false').default('false'),
+};
+
 const answerWith = (ruleSet: RuleSet): ApiResponse => ({
   kind: 'json',
   status: 200,
@@ -33,9 +37,7 @@ export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] 
       path: '/tenants/:tenantId/rules',
       name: 'operator-write-rules',
       async run(call) {
-        const { dry_run: dryRun } = parseQuery(call.search, {
-          dry_run: z.enum(['true', 'false'], 'must be true or false').default('false'),
-        });
+        const { dry_run: dryRun } = parseQuery(call.search, writeRulesShape);
         const session = await sessionOf(operatorApi, call);
         const request = parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
         if (dryRun === 'true') {

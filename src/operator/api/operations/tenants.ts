@@ -12,6 +12,14 @@ import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } 
 import { idempotencyKeyOf, type Operation, tenantIdOf } from '../operation.ts';
 import { tenantRecord } from '../records.ts';
 
+export const createTenantShape = { name: tenantName, plan: planName.optional() };
+export const listTenantsShape = { ...pageShape, name: tenantSearch.optional() };
+export const updateTenantShape = {
+  name: tenantName.optional(),
+  plan: planName.optional(),
+  state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
+};
+
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
     throw new GrantdError('invalid-request', `The field "plan" must be one of ${[...plans.keys()].join(', ')}.`);
@@ -30,7 +38,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       path: '/tenants',
       name: 'operator-create-tenant',
       async run(call) {
-        const body = parseBody(await readJson(call.request), { name: tenantName, plan: planName.optional() });
+        const body = parseBody(await readJson(call.request), createTenantShape);
         requireKnownPlan(plans, body.plan);
         const asked = { name: body.name, plan: body.plan ?? DEFAULT_PLAN_NAME, operator: call.operator };
         const tenant = await operatorApi.createTenant(call.context(), asked, idempotencyKeyOf(call));
@@ -42,7 +50,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       path: '/tenants',
       name: 'operator-list-tenants',
       async run(call) {
-        const query = parseQuery(call.search, { ...pageShape, name: tenantSearch.optional() });
+        const query = parseQuery(call.search, listTenantsShape);
         const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
         if (query.cursor !== undefined && after === undefined) {
           throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
@@ -71,11 +79,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       name: 'operator-update-tenant',
       async run(call) {
         const tenantId = tenantIdOf(call);
-        const body = parseBody(await readJson(call.request), {
-          name: tenantName.optional(),
-          plan: planName.optional(),
-          state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
-        });
+        const body = parseBody(await readJson(call.request), updateTenantShape);
         if (body.name === undefined && body.plan === undefined && body.state === undefined) {
           throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
         }
