@@ -27,6 +27,18 @@ const anchorOf = (heading: string): string =>
     .replace(/\s/g, '-');
 const withoutCode = (text: string): string => text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
 
+/** The pages of `docs` to which no links lead from its index, over other pages of `docs`. `texts`: by path. */
+function findUnreachable(texts: ReadonlyMap<string, string>): string[] {
+  const reached = new Set(['docs/README.md']);
+  for (const path of reached) {
+    for (const { groups } of withoutCode(texts.get(path) ?? '').matchAll(/\]\((?<file>[^)\s#]+\.md)/g)) {
+      const linked = join(dirname(path), groups?.file ?? '');
+      if (linked.startsWith('docs/') && texts.has(linked)) reached.add(linked);
+    }
+  }
+  return [...texts.keys()].filter((path) => path.startsWith('docs/') && !reached.has(path));
+}
+
 describe('the docs', () => {
   it('hold the table of settings as it is in the code', () => {
     assert.equal(readText('docs/reference/settings.md'), renderSettingsPage(), FRESHEN);
@@ -76,6 +88,19 @@ describe('the docs', () => {
       }),
     );
     assert.deepEqual(found, []);
+  });
+
+  it('lead to every page from their index', () => {
+    assert.ok(pages.length > 50);
+    assert.deepEqual(findUnreachable(new Map(pages.map(({ path, text }) => [path, text]))), []);
+    const lost = new Map([
+      ['docs/README.md', '[a](guides/a.md)'],
+      ['docs/guides/a.md', '[b](b.md#x), [c](../../README.md), `[d](d.md)`'],
+      ['docs/guides/b.md', ''],
+      ['docs/guides/d.md', ''],
+      ['README.md', '[e](docs/guides/d.md)'],
+    ]);
+    assert.deepEqual(findUnreachable(lost), ['docs/guides/d.md']);
   });
 
   it('name settings that exist', () => {

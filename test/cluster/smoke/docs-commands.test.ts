@@ -1,6 +1,5 @@
-// The commands of the README, and of the guides to many changes, to permissions, to AuthZEN, from other systems and to
-// the command line, run as they stand there (but for the addresses, since a test takes free ports, and for what the
-// guides leave open), in one shell, in their order.
+// The commands of the README, of the tutorial and of the guides, run as they stand there (but for the addresses, since a
+// test takes free ports, and for what the guides leave open), in one shell, in their order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -111,6 +110,54 @@ describe('the commands of the guide to modelling permissions', () => {
         const lines = output.map((line, at) => (matchesShown(line, printed[at] ?? '') ? printed[at] : line));
         assert.deepEqual(lines, printed, commands);
       }
+    }
+  });
+});
+
+describe('the commands of the guides to keys, to shared links and to deletions', () => {
+  const commandsOf = commandsAgainstDev();
+
+  it('work in their order, and answer as the guides say', async () => {
+    assert.match(await commandsOf('docs/guides/keys-for-services.md', 1, '\n'), /"name":"reports".*"key":"gk1_/);
+    const shared = await commandsOf('docs/guides/sharing-links.md', 3, '\necho\n');
+    assert.match(shared, /"results":\[\{"authorized":true\},\{"authorized":false\}\]/);
+    assert.match(shared, /"subjects":\["link:[0-9a-f]{32}"\]/);
+    assert.match(await commandsOf('docs/guides/deleting-things.md', 1, '\n'), /"complete":true.*"complete":true/s);
+  });
+});
+
+describe('the commands of the tutorial', () => {
+  const PAGE = 'docs/guides/tutorial.md';
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    mkdirSync(join(directory, 'grantd', '.grantd'), { recursive: true });
+    grantd = await startDev(join(directory, 'grantd', '.grantd'));
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('print what the tutorial shows', async () => {
+    const steps = shellSteps(PAGE).filter(({ commands }) => commands !== '');
+    const { base_url: baseUrl } = readDevFacts(join(directory, 'grantd', '.grantd'));
+    const script = [
+      "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
+      // The libraries of this repository, in place of the registry.
+      `npm() { if [ "$1" = install ]; then ln -s '${ROOT}/node_modules' node_modules; fi; }`,
+      ...steps.map(({ commands }) => commands),
+    ]
+      .join('\necho "=== next"\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .replaceAll('3000', String(await freePort()));
+    const env = testEnvironment(directory);
+    const { stdout } = await run('bash', ['-euc', script], { cwd: join(directory, 'grantd'), env });
+    const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
+    assert.equal(outputs.length, steps.length);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 3);
+    for (const [index, { commands, printed }] of steps.entries()) {
+      assert.deepEqual(outputs[index], printed ?? [], commands);
     }
   });
 });
