@@ -64,13 +64,18 @@ describe('schemathesis', () => {
     }
   };
 
-  const assertNothingFound = async (context: TestContext, examples: number, selection: readonly string[]) => {
+  const assertNothingFound = async (
+    context: TestContext,
+    examples: number,
+    selection: readonly string[],
+    operator = false,
+  ) => {
     const tool = await install(context);
     if (tool === undefined) return;
-    const { key } = await service.createTenant();
+    const token = operator ? service.operatorToken : (await service.createTenant()).key;
     const { status, output } = await run(tool, [
-      `${service.baseUrl}/openapi.json`,
-      ...['--header', `Authorization: Bearer ${key}`],
+      operator ? `${service.consoleUrl}/operator/v1/openapi.json` : `${service.baseUrl}/openapi.json`,
+      ...['--header', `Authorization: Bearer ${token}`],
       ...['--phases', 'examples,coverage,fuzzing'],
       ...['--exclude-checks', EXCLUDED_CHECKS],
       ...['--max-examples', String(examples), '--seed', SEED],
@@ -88,6 +93,10 @@ describe('schemathesis', () => {
 
   it('finds nothing wrong with the AuthZEN interface', { timeout: TEST_MS_MAX }, (context) =>
     assertNothingFound(context, 100, ['--include-path-regex', '^/access/']),
+  );
+
+  it('finds nothing wrong with the API of operators', { timeout: TEST_MS_MAX }, (context) =>
+    assertNothingFound(context, 15, [], true),
   );
 
   // A tenant each, since they share a small limit; what comes after it is answered with the documented 429.

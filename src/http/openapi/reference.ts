@@ -160,6 +160,8 @@ class Reader {
   #descriptionOf(schema: JsonObject): string {
     const own = textIn(schema, 'description');
     if (own !== '') return own;
+    const [alternative] = objectsIn(schema, 'anyOf');
+    if (alternative !== undefined) return this.#descriptionOf(alternative);
     const type = schema.type === 'array' ? objectIn(schema, 'items') : schema;
     return firstSentence(textIn(this.#resolved(type), 'description'));
   }

@@ -22,8 +22,7 @@ const STYLE = [
   'code,pre{font-family:ui-monospace,monospace;font-size:.9em;background:var(--box);border-radius:.25em}',
   'code{padding:.1em .3em;overflow-wrap:anywhere}pre{padding:.75rem 1rem;overflow:auto;line-height:1.4}pre code{padding:0}',
   'table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line)}',
-  '.scroll{overflow-x:auto}.soft{color:var(--soft)}.method{font-weight:700}summary{cursor:pointer}fieldset{border:1px solid var(--line);border-radius:.4rem}',
-  'fieldset label{margin-right:1rem}',
+  '.scroll{overflow-x:auto}.soft{color:var(--soft)}.method{font-weight:700}summary{cursor:pointer}',
 ].join('');
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
