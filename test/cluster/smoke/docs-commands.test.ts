@@ -1,5 +1,5 @@
-// The commands of the README, of the tutorial and of the guides, run as they stand there (but for the addresses, since a
-// test takes free ports, and for what the guides leave open), in one shell, in their order.
+// The commands of the README, of the tutorial and of the guides, run as they stand there (but for the addresses, since
+// a test takes free ports, and for what the guides leave open), in one shell, in their order.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
