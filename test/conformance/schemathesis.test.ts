@@ -95,8 +95,9 @@ describe('schemathesis', () => {
     assertNothingFound(context, 100, ['--include-path-regex', '^/access/']),
   );
 
+  // Without the import: the tool cannot write lines of JSON.
   it('finds nothing wrong with the API of operators', { timeout: TEST_MS_MAX }, (context) =>
-    assertNothingFound(context, 15, [], true),
+    assertNothingFound(context, 10, ['--exclude-path-regex', '/import$'], true),
   );
 
   // A tenant each, since they share a small limit; what comes after it is answered with the documented 429.

@@ -77,6 +77,8 @@ export interface OperatorDocumentation {
   readonly summary: string;
   readonly description?: string;
   readonly query?: Readonly<Record<string, z.ZodType>>;
+  /** The parameters of the query without which the request is refused. */
+  readonly required?: readonly string[];
   readonly body?: Named & { readonly example: unknown; readonly contentType?: string };
   /** Headers that the operation reads. */
   readonly headers?: readonly ('Idempotency-Key' | 'If-Match' | 'Accept')[];
@@ -227,6 +229,7 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     tag: 'Within a tenant',
     summary: 'List the objects on which a subject holds a relation',
     query: listObjectsShape,
+    required: ['subject', 'relation'],
     successes: [ok('ObjectList', objectListSchema, 'One page.')],
     errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   },
@@ -234,6 +237,7 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     tag: 'Within a tenant',
     summary: 'List the subjects that hold a relation on an object',
     query: listHoldersShape,
+    required: ['object', 'relation'],
     successes: [ok('SubjectList', subjectListSchema, 'One page.')],
     errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   },

@@ -89,8 +89,10 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   wait: 'For how many seconds to wait if there is nothing to tell.',
 };
 
-/** Of parameters that are parsed from text. */
-const NUMBERS: Readonly<Record<string, JsonObject>> = {
+/** Of parameters that their shapes take as any text, since parsers of their own read them. */
+const PARAMETER_SCHEMAS: Readonly<Record<string, JsonObject>> = {
+  subject: schemaRef('SubjectIdentifier'),
+  object: schemaRef('ObjectIdentifier'),
   limit: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
   wait: { type: 'integer', minimum: 0, maximum: FEED_WAIT_SECONDS_MAX, default: 0 },
 };
@@ -111,7 +113,10 @@ const openapiPath = (path: string): string => `${OPERATOR_API_PREFIX}${path.repl
 const operationIdOf = (name: string): string =>
   name.replace(/^operator-/, '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-function parametersOf({ path }: Operation, { query = {}, headers = [] }: OperatorDocumentation): JsonObject[] {
+function parametersOf(
+  { path }: Operation,
+  { query = {}, required = [], headers = [] }: OperatorDocumentation,
+): JsonObject[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const told = PATH_PARAMETERS[name];
     assert(told !== undefined, `the parameter ${name} is documented`);
@@ -120,7 +125,13 @@ function parametersOf({ path }: Operation, { query = {}, headers = [] }: Operato
   const inQuery = Object.entries(query).map(([name, schema]) => {
     const description = QUERY_PARAMETERS[name];
     assert(description !== undefined, `the parameter ${name} is documented`);
-    return { name, in: 'query', required: false, description, schema: NUMBERS[name] ?? jsonSchema(schema) };
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      description,
+      schema: PARAMETER_SCHEMAS[name] ?? jsonSchema(schema),
+    };
   });
   const inHeader = headers.map((name) => ({
     name,
