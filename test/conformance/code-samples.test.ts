@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -63,6 +63,14 @@ describe('the samples for curl', () => {
   });
 });
 
+/** The source of what the package exports: `./dist/x.js` is built from `src/x.ts`. */
+function entryOf(client: string): string {
+  const { exports }: { readonly exports: { readonly '.': { readonly default: string } } } = JSON.parse(
+    readFileSync(join(client, 'package.json'), 'utf8'),
+  );
+  return exports['.'].default.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+}
+
 /** What the samples of a client become in a file, and how that is compiled; for clients that are in the repository. */
 const CLIENTS = [
   {
@@ -71,7 +79,7 @@ const CLIENTS = [
     file: 'samples.mts',
     textOf: (client: string, sources: readonly string[]) =>
       [
-        `import type { Grantd } from '${client}/src/index.ts';`,
+        `import type { Grantd } from '${client}/${entryOf(client)}';`,
         'declare const grantd: Grantd;',
         ...sources.map((source) => `{\n${source}\n}`),
       ].join('\n'),
@@ -110,6 +118,9 @@ const CLIENTS = [
       [
         `import sys; sys.path.insert(0, ${JSON.stringify(`${client}/src`)})`,
         'from inspect import signature',
+        'from unittest.mock import MagicMock',
+        // The library of the client for HTTP is not needed to read the signatures.
+        "sys.modules['httpx'] = MagicMock()",
         'import ast, grantd',
         `for source in ${JSON.stringify(sources)}:`,
         '    for call in ast.walk(ast.parse(source)):',
