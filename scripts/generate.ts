@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
+import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { completeLockFile } from './complete-lock-file.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
@@ -43,9 +44,10 @@ export function generateTypes(directory: string): void {
 
 const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
   docs: generateDocs,
-  types: () => {
+  types: async () => {
     generateTypes(join(ROOT, 'src/rpc/gen'));
     process.stdout.write('src/rpc/gen\n');
+    write(CLIENT_TYPES, await renderClientTypes());
   },
   lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
 };

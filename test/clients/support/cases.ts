@@ -39,7 +39,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const withIndex = (value: unknown, index: number): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll('${i}', String(index)));
+  JSON.parse(JSON.stringify(value).replaceAll(/\$\{i\}/g, String(index)));
 
 /** Writes out every `$repeat`. */
 function writtenOut(value: unknown): unknown {

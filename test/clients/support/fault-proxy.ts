@@ -3,7 +3,13 @@
 // passes unchanged, and so does its response.
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { invented } from './invented-responses.ts';
 
 export interface Fault {
@@ -172,11 +178,7 @@ class FaultList {
 }
 
 /** `prefix`: where in the paths of clients those of the service begin, as in `/authorization`. */
-export async function startFaultProxy(
-  target: string,
-  faults: readonly Fault[] = [],
-  prefix = '',
-): Promise<FaultProxy> {
+export async function startFaultProxy(target: string, faults: readonly Fault[] = [], prefix = ''): Promise<FaultProxy> {
   const list = new FaultList(faults);
   const seen: SeenRequest[] = [];
   const server: Server = createServer((incoming, response) => {

@@ -43,13 +43,16 @@ function special(
   saved: Saved,
   place: string,
 ): { readonly difference: string | undefined } | undefined {
-  const verdict = (holds: boolean) => ({ difference: holds ? undefined : `${place} is ${show(actual)}, not ${show(expected)}` });
+  const verdict = (holds: boolean) => ({
+    difference: holds ? undefined : `${place} is ${show(actual)}, not ${show(expected)}`,
+  });
   if ('$any' in expected) return verdict(actual !== undefined);
   if ('$absent' in expected) return verdict(actual === undefined || actual === null);
   if (typeof expected.$match === 'string') {
     return verdict(typeof actual === 'string' && new RegExp(expected.$match, 'u').test(actual));
   }
-  if ('$not' in expected) return verdict(actual !== undefined && compare(actual, expected.$not, saved, place) !== undefined);
+  if ('$not' in expected)
+    return verdict(actual !== undefined && compare(actual, expected.$not, saved, place) !== undefined);
   if (Array.isArray(expected.$set)) return { difference: sets(actual, expected.$set, saved, place) };
   return undefined;
 }

@@ -1,0 +1,3 @@
+export class FakeGrantd {
+  options = { url: 'http://fake', key: 'x' };
+}
