@@ -1,7 +1,7 @@
 // Performs cases of the clients' contract with this client: cases from standard input, outcomes to standard output.
 // clients/contract/README.md has the form of both. It judges nothing.
 //
-// The module of the client comes from the environment variable CLIENT_MODULES, so that the built package is run too.
+// With CLIENT_PACKAGES in the environment, it runs the built packages in place of the sources.
 
 import { createInterface } from 'node:readline';
 import { callsOf, type Outcome } from './contract-calls.ts';
@@ -37,10 +37,12 @@ type Saved = Map<string, unknown>;
 type ClientOf = (key: string | undefined) => GrantdClass;
 
 const AT_ONCE = 8;
-const source = process.env.CLIENT_MODULES ?? './src';
-const ending = process.env.CLIENT_MODULES === undefined ? 'ts' : 'js';
-const { Grantd, GrantdError } = (await import(`${source}/index.${ending}`)) as typeof import('./src/index.ts');
-const { FakeGrantd } = (await import(`${source}/testing.${ending}`)) as typeof import('./src/testing.ts');
+const [clientModule = '', fakeModule = ''] =
+  process.env.CLIENT_PACKAGES === undefined
+    ? ['./src/index.ts', './src/testing.ts']
+    : ['@grantd/client', '@grantd/testing'];
+const { Grantd, GrantdError } = (await import(clientModule)) as typeof import('./src/index.ts');
+const { FakeGrantd } = (await import(fakeModule)) as typeof import('./src/testing.ts');
 
 function errorOutcome(error: unknown): Outcome {
   if (!(error instanceof GrantdError)) throw error;

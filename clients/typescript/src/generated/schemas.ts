@@ -18,29 +18,9 @@ export type RelationName = string;
  */
 export type ObjectIdentifier = string;
 /**
- * `direct`: only grants of the relation itself count, and not what follows from the rules.
- */
-export type Via = 'direct';
-/**
  * No scope implies another.
  */
 export type Scope = 'check:read' | 'grant:write' | 'admin';
-export type RulesWritten = RuleSet | RulesPreview;
-/**
- * Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …}`. The id of each is a cursor: everything up to it that fits the filter has been told.
- */
-export type ChangeEvents = string;
-/**
- * The decisions, or the one of a single evaluation.
- */
-export type EvaluationsResult =
-  | {
-      /**
-       * In the order of the request.
-       */
-      evaluations: readonly Decision[];
-    }
-  | Decision;
 
 /**
  * A relationship, granted or following from the rules. Unknown fields are ignored.
@@ -49,12 +29,6 @@ export interface Question {
   subject: SubjectIdentifier;
   relation: RelationName;
   object: ObjectIdentifier;
-}
-export interface BulkCheckAnswer {
-  /**
-   * Whether the relationship holds.
-   */
-  authorized: boolean;
 }
 /**
  * A condition on the state before the call.
@@ -302,19 +276,6 @@ export interface DefaultEntity {
   } | null;
 }
 /**
- * Where the search goes on.
- */
-export interface PageInfo {
-  /**
-   * The `page.token` of the next request; empty at the end.
-   */
-  next_token: string;
-  /**
-   * Results in this page.
-   */
-  count: number;
-}
-/**
  * A subject or resource that was found.
  */
 export interface FoundEntity {
@@ -365,52 +326,6 @@ export interface WantedType {
     [k: string]: unknown;
   } | null;
 }
-export interface CheckRequest {
-  subject: SubjectIdentifier;
-  relation: RelationName;
-  object: ObjectIdentifier;
-  /**
-   * Whether the result is to name the grants on which it rests.
-   */
-  explain?: boolean;
-}
-export interface CheckResult {
-  /**
-   * Whether the relationship holds.
-   */
-  authorized: boolean;
-  /**
-   * When it was decided. ISO 8601 in UTC with milliseconds.
-   */
-  checked_at: string;
-  /**
-   * If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself.
-   */
-  because?: readonly Grant[];
-}
-export interface BulkCheck {
-  checks: readonly Question[];
-}
-export interface BulkCheckResult {
-  /**
-   * One per check, in the order of the request.
-   */
-  results: readonly BulkCheckAnswer[];
-  /**
-   * The moment at which all of them were decided. ISO 8601 in UTC with milliseconds.
-   */
-  checked_at: string;
-}
-export interface GrantList {
-  /**
-   * Ascending by the bytes of the relation, then of the object (or subject).
-   */
-  grants: readonly Grant[];
-  /**
-   * The `cursor` of the next request; `null` at the end.
-   */
-  next_cursor: string | null;
-}
 /**
  * A relationship, and until when it holds. Unknown fields are ignored.
  */
@@ -460,39 +375,6 @@ export interface GrantFilter {
   object?: ObjectIdentifier;
   relation?: Relation;
 }
-export interface RevokeResult {
-  /**
-   * Grants that this call has revoked.
-   */
-  revoked: number;
-  /**
-   * Whether no grant that matches was left at that moment.
-   */
-  complete: boolean;
-}
-export interface ObjectList {
-  /**
-   * Ascending by the bytes of the object.
-   */
-  objects: readonly ObjectIdentifier[];
-  /**
-   * The `cursor` of the next request; `null` at the end.
-   */
-  next_cursor: string | null;
-}
-export interface SubjectList {
-  /**
-   * Ascending by the bytes of the subject.
-   */
-  subjects: readonly SubjectIdentifier[];
-  /**
-   * The `cursor` of the next request; `null` at the end.
-   */
-  next_cursor: string | null;
-}
-export interface NamespaceList {
-  namespaces: readonly Namespace[];
-}
 export interface Namespace {
   /**
    * The part of subjects and objects before the first colon.
@@ -502,19 +384,6 @@ export interface Namespace {
    * When it was created, explicitly or by the first grant that names it. ISO 8601 in UTC with milliseconds.
    */
   created_at: string;
-}
-export interface NamespaceRequest {
-  /**
-   * The part of subjects and objects before the first colon.
-   */
-  name: string;
-}
-export interface KeyList {
-  keys: readonly Key[];
-  /**
-   * The `cursor` of the next request; `null` at the end.
-   */
-  next_cursor: string | null;
 }
 export interface KeyRequest {
   /**
@@ -562,34 +431,6 @@ export interface RuleSetRequest {
    * Items: The part of subjects and objects before the first colon.
    */
   public?: readonly string[];
-}
-export interface ChangeList {
-  /**
-   * In the order in which they were decided.
-   */
-  changes: readonly Change[];
-  /**
-   * The `cursor` of the next request. Always there: more may come.
-   */
-  next_cursor: string;
-}
-/**
- * One line of the stream. A `change` has `change`, a `checkpoint` has `at`.
- */
-export interface ChangeLine {
-  /**
-   * Later versions may add types.
-   */
-  type: 'change' | 'checkpoint';
-  /**
-   * Where to go on: everything up to here that fits the filter has been told.
-   */
-  cursor: string;
-  change?: Change;
-  /**
-   * Of a `checkpoint`: when that was so.
-   */
-  at?: string;
 }
 /**
  * May the subject perform the action on the resource? Unknown fields are ignored.
@@ -663,13 +504,6 @@ export interface SubjectSearch {
   } | null;
   page?: SearchPage | null;
 }
-export interface EntitySearchResult {
-  page: PageInfo;
-  /**
-   * Ascending by the bytes of the id.
-   */
-  results: readonly FoundEntity[];
-}
 /**
  * On which resources of a type may the subject perform the action?
  */
@@ -693,56 +527,10 @@ export interface ActionSearch {
   } | null;
   page?: SearchPage | null;
 }
-export interface ActionSearchResult {
-  page: PageInfo;
-  /**
-   * Ascending by the bytes of the name.
-   */
-  results: {
-    name: string;
-  }[];
-}
 export interface OpenapiDocument {
   openapi: string;
   info: {
     version: string;
     [k: string]: unknown;
   };
-}
-/**
- * A problem document (RFC 9457, which succeeds RFC 7807). Match on `type`, not on `detail`.
- */
-export interface Problem {
-  /**
-   * A stable identifier, a URI: the base of the error pages, `/`, and a code. The page behind it says more. Later versions may add codes; the known ones are `invalid-subject`, `invalid-relation`, `invalid-object`, `invalid-request`, `invalid-cursor`, `bulk-too-large`, `unauthorized`, `insufficient-scope`, `tenant-suspended`, `namespace-limit-reached`, `key-limit-reached`, `grant-limit-reached`, `grant-not-found`, `key-not-found`, `tenant-not-found`, `not-found`, `method-not-allowed`, `already-created`, `request-timeout`, `evaluation-too-large`, `idempotency-key-reused`, `cursor-too-old`, `precondition-failed`, `payload-too-large`, `unsupported-media-type`, `rate-limited`, `too-many-streams`, `not-acceptable`, `header-fields-too-large`, `internal`, `unavailable`, `overloaded`.
-   */
-  type: string;
-  /**
-   * A short summary, the same for every occurrence.
-   */
-  title: string;
-  /**
-   * The HTTP status.
-   */
-  status: number;
-  /**
-   * What is wrong with this request, and where.
-   */
-  detail: string;
-  /**
-   * The id of this request.
-   */
-  instance: string;
-  /**
-   * In an `already-created`, the API key that an earlier request created.
-   */
-  key_id?: string;
-  /**
-   * In a 429, the names of the limits that are used up, as in `RateLimit`.
-   */
-  'violated-policies'?: readonly string[];
-  /**
-   * Only of `cursor-too-old`: where the change feed begins now.
-   */
-  earliest?: string;
 }
