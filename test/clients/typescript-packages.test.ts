@@ -143,12 +143,12 @@ describe('the examples', () => {
       const { key } = await service.createTenant();
       const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
       assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
-      // From the seventh check on: an answer of another shape, an outage, and no answer in time.
+      // From the sixth check on: an answer of another shape, an outage, and no answer in time.
       const check = { method: 'POST', path: '/v1/check' } as const;
       const faults = [
-        { ...check, skip: 6, times: 1, do: 'respond', json: { authorized: 'true', checked_at: '' } },
-        { ...check, skip: 6, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
-        { ...check, skip: 6, times: 1, do: 'stall' },
+        { ...check, skip: 5, times: 1, do: 'respond', json: { authorized: 'true', checked_at: '' } },
+        { ...check, skip: 5, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
+        { ...check, skip: 5, times: 1, do: 'stall' },
       ];
       const proxy: FaultProxy = await startFaultProxy(service.baseUrl, faults);
       const application = await startExample(name, proxy.url, key);
@@ -163,7 +163,7 @@ describe('the examples', () => {
           [await ask('plan', 'ada'), await ask('plan', 'bob'), await ask('other', 'ada')],
           [200, 403, 403],
         );
-        assert.deepEqual([await ask('plan'), await ask('plan', '')], [401, 403]);
+        assert.equal(await ask('plan'), 401);
         // What no grant can name is nobody's.
         assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [403, 403]);
         assert.deepEqual(
