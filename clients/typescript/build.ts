@@ -1,6 +1,6 @@
-// Makes the packages @grantd/client and @grantd/testing, ready for `npm publish`, in two folders: `node build.ts FOLDER`.
-// They come from one tree; the fake stays out of the package that applications deploy. Invariant: a package holds only what
-// its entry points reach.
+// Makes the packages @grantd/client and @grantd/testing, ready for `npm publish`, in two folders: `node build.ts
+// FOLDER`. They come from one tree; the fake stays out of the package that applications deploy. Invariant: a package
+// holds only what its entry points reach.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
-const CLIENT_ENTRIES = ['index', 'express', 'fastify', 'nest', 'otel'];
+const CLIENT_ENTRIES = ['exports', 'express', 'fastify', 'nest', 'otel'];
 
 function emitDeclarations(directory: string): void {
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -70,7 +70,7 @@ async function buildPackages(directory: string): Promise<void> {
     copyManifest(HERE, client);
     copyDeclarations(declarations, join(client, 'dist'), CLIENT_ENTRIES);
     copyManifest(join(HERE, 'testing'), testing);
-    copyDeclarations(declarations, join(testing, 'dist'), ['testing'], new Map([['index', '@grantd/client']]));
+    copyDeclarations(declarations, join(testing, 'dist'), ['testing'], new Map([['exports', '@grantd/client']]));
   } finally {
     rmSync(declarations, { recursive: true });
   }
@@ -84,7 +84,7 @@ async function buildPackages(directory: string): Promise<void> {
       {
         name: 'the client is a package of its own',
         setup: ({ onResolve }) =>
-          onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: '@grantd/client', external: true })),
+          onResolve({ filter: /^\.\/exports\.ts$/ }, () => ({ path: '@grantd/client', external: true })),
       },
     ],
   });

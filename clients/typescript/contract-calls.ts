@@ -1,6 +1,6 @@
 // The calls of the clients' contract, by operationId, as methods of this client.
 
-import type { Grantd, Listing, Page } from './src/index.ts';
+import type { Grantd, Listing, Page } from './src/exports.ts';
 
 export type Outcome = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@
 
 import { createInterface } from 'node:readline';
 import { callsOf, type Outcome } from './contract-calls.ts';
-import type { GrantdError as ErrorClass, Grantd as GrantdClass } from './src/index.ts';
+import type { GrantdError as ErrorClass, Grantd as GrantdClass } from './src/exports.ts';
 
 interface Step {
   readonly call: string;
@@ -39,9 +39,9 @@ type ClientOf = (key: string | undefined) => GrantdClass;
 const AT_ONCE = 8;
 const [clientModule = '', fakeModule = ''] =
   process.env.CLIENT_PACKAGES === undefined
-    ? ['./src/index.ts', './src/testing.ts']
+    ? ['./src/exports.ts', './src/testing.ts']
     : ['@grantd/client', '@grantd/testing'];
-const { Grantd, GrantdError } = (await import(clientModule)) as typeof import('./src/index.ts');
+const { Grantd, GrantdError } = (await import(clientModule)) as typeof import('./src/exports.ts');
 const { FakeGrantd } = (await import(fakeModule)) as typeof import('./src/testing.ts');
 
 function errorOutcome(error: unknown): Outcome {

@@ -1,4 +1,4 @@
-// What judges the clients finds a client that is wrong: a case that expects something else fails, and so does a case that
+// What judges the clients finds a client that is wrong: a case that expects something else fails, and so does one that
 // was not performed.
 
 import assert from 'node:assert/strict';

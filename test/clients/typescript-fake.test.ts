@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { Grantd, GrantdError } from '../../clients/typescript/src/index.ts';
+import { Grantd, GrantdError } from '../../clients/typescript/src/exports.ts';
 import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';

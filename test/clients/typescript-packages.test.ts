@@ -96,7 +96,7 @@ describe('what the pages say', () => {
     assert.ok(programs.length >= 7);
     await checkTypes(folder);
     const { key } = await service.createTenant();
-    const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
+    const env = { ...process.env, BASE_URL: service.baseUrl, KEY: key };
     for (const [index] of programs.entries()) {
       const { stderr } = await run(process.execPath, [join(folder, `program-${index}.ts`)], { env });
       // A failed console.assert is printed there.
@@ -113,7 +113,7 @@ interface Application {
 async function startExample(name: string, url: string, key: string): Promise<Application> {
   const program = join(packages.directory, `${name}.mjs`);
   await compile(join(CLIENT, 'examples', `${name}.ts`), program);
-  const env = { ...process.env, GRANTD_URL: url, GRANTD_KEY: key, PORT: '0' };
+  const env = { ...process.env, BASE_URL: url, KEY: key, PORT: '0' };
   const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith('http://')) return { url: line, child };

@@ -6,7 +6,7 @@ import { Grantd } from '@grantd/client';
 import { createRequires } from '@grantd/client/express';
 import express from 'express';
 
-const { GRANTD_URL: url = 'http://127.0.0.1:8080', GRANTD_KEY: key = '', PORT = '3000' } = process.env;
+const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const requires = createRequires({
   grantd: new Grantd({ url, key, timeoutMs: 2000 }),

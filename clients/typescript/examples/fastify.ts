@@ -5,7 +5,7 @@ import { Grantd } from '@grantd/client';
 import { createRequires } from '@grantd/client/fastify';
 import fastify, { type FastifyRequest } from 'fastify';
 
-const { GRANTD_URL: url = 'http://127.0.0.1:8080', GRANTD_KEY: key = '', PORT = '3000' } = process.env;
+const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const requires = createRequires({
   grantd: new Grantd({ url, key, timeoutMs: 2000 }),

@@ -8,7 +8,7 @@ import { Controller, Get, Module, Param } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Request } from 'express';
 
-const { GRANTD_URL: url = 'http://127.0.0.1:8080', GRANTD_KEY: key = '', PORT = '3000' } = process.env;
+const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const Requires = createRequires<Request>({
   grantd: new Grantd({ url, key, timeoutMs: 2000 }),

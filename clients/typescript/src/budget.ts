@@ -1,5 +1,5 @@
-// The retry budget of a client: retries are a share of the calls, however long an outage lasts. Invariant: over any time,
-// retries are at most what the budget holds at first plus a tenth of the calls.
+// The retry budget of a client: retries are a share of the calls, however long an outage lasts. Invariant: over any
+// time, retries are at most what the budget holds at first plus a tenth of the calls.
 
 /** In tenths, so that no sum is inexact. */
 const PER_CALL = 1;

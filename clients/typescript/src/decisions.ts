@@ -1,5 +1,5 @@
-// The decisions of several evaluations, compared with what was asked. Invariant: a list is accepted only if each decision
-// in it belongs to the element at its place.
+// The decisions of several evaluations, compared with what was asked. Invariant: a list is accepted only if each
+// decision in it belongs to the element at its place.
 
 import type { Decision, EvaluationsRequest } from './generated/schemas.ts';
 import { checkDecision, type Field } from './shapes.ts';

@@ -1,5 +1,5 @@
-// Gathers the checks of one moment into bulk checks. Invariants: each check gets the result of its own question; a check
-// fails only for an error of its own or of the whole request.
+// Gathers the checks of one moment into bulk checks. Invariants: each check gets the result of its own question; a
+// check fails only for an error of its own or of the whole request.
 
 import { GrantdError, restated } from './error.ts';
 import type { Question } from './generated/schemas.ts';

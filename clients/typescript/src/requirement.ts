@@ -6,7 +6,10 @@ import { GrantdError } from './error.ts';
 
 export interface RequirementOptions<Request> {
   readonly grantd: Pick<Grantd, 'check'>;
-  /** Who asks, as `user:ada`, from what has been authenticated; undefined: nobody. Never from what a client may write freely. */
+  /**
+   * Who asks, as `user:ada`, from what has been authenticated; undefined: nobody. Never from what a client may write
+   * freely.
+   */
   readonly subject: (request: Request) => string | undefined;
   /** Learns why a request got a 503: for the log. */
   readonly onError?: ((error: unknown, request: Request) => void) | undefined;

@@ -1,6 +1,7 @@
-// A grantd in memory, for tests: the same client, with a fetch function in place of the service. Invariant: it keeps the
-// contract of the clients, so what passes with it passes with a service that does not fail.
+// A grantd in memory, for tests: the same client, with a fetch function in place of the service. Invariant: it keeps
+// the contract of the clients, so what passes with it passes with a service that does not fail.
 
+import { Grantd, type GrantdOptions } from './exports.ts';
 import { ACCESS_OPERATIONS } from './fake/access.ts';
 import { ADMINISTRATION } from './fake/administration.ts';
 import { FEED_OPERATIONS } from './fake/feed.ts';
@@ -8,7 +9,6 @@ import { GRANT_OPERATIONS } from './fake/grants.ts';
 import type { FakeOperation, FakeResponse } from './fake/operation.ts';
 import { invalidRequest, Refusal } from './fake/problem.ts';
 import { type FakeKey, FakeState, newId } from './fake/state.ts';
-import { Grantd, type GrantdOptions } from './index.ts';
 
 const OPERATIONS: Readonly<Record<string, FakeOperation>> = {
   ...GRANT_OPERATIONS,

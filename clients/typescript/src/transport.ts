@@ -1,5 +1,5 @@
-// Sends calls: with a deadline, and again if that can help. Invariant: no call is sent more often than its attempts, its
-// deadline and the budget of the client allow.
+// Sends calls: with a deadline, and again if that can help. Invariant: no call is sent more often than its attempts,
+// its deadline and the budget of the client allow.
 
 import { RetryBudget } from './budget.ts';
 import { Deadline } from './deadline.ts';

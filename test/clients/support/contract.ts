@@ -1,5 +1,5 @@
-// Runs the contract of the clients with one runner: a tenant and a fault proxy for each case, then the program, then the
-// verdict on every case. Invariant: every case is performed exactly once, or the run fails.
+// Runs the contract of the clients with one runner: a tenant and a fault proxy for each case, then the program, then
+// the verdict on every case. Invariant: every case is performed exactly once, or the run fails.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
-// What follows from grants under rules, as the service defines it: by repetition until nothing new follows. Written to be
-// read as the definition; slow with very many grants.
+// What follows from grants under rules, as the service defines it: by repetition until nothing new follows. Written to
+// be read as the definition; slow with very many grants.
 
 import type { Grant, RuleSet } from '../generated/schemas.ts';
 import { elementOf, namespaceOf } from './values.ts';
