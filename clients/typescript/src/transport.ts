@@ -141,7 +141,6 @@ export class Transport {
           ...(body === undefined ? {} : { body }),
           // A redirection would carry the key elsewhere, or turn a POST into a GET.
           redirect: 'manual',
-          cache: 'no-store',
           signal: deadline.signal,
         }),
       );
