@@ -8,6 +8,8 @@ import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
+/** More than any call takes on a busy machine. */
+const TIMEOUT_MS = 120_000;
 const WORLDS = 40;
 const GRANTS = 14;
 const NAMES = ['viewer', 'editor', 'member', 'parent', 'can_read'];
@@ -116,7 +118,7 @@ it('the fake answers as the service does', async () => {
   await inParallel(worlds, 4, async (seed) => {
     const world = worldOf(seed);
     const { key } = await service.createTenant();
-    const expected = await answersOf(new Grantd({ url: service.baseUrl, key }), world);
+    const expected = await answersOf(new Grantd({ url: service.baseUrl, key, timeoutMs: TIMEOUT_MS }), world);
     const found = await answersOf(new FakeGrantd().client(), world);
     assert.deepEqual(
       found,

@@ -143,12 +143,12 @@ describe('the examples', () => {
       const { key } = await service.createTenant();
       const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
       assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
-      // From the sixth check on: an answer of another shape, an outage, and no answer in time.
+      // From the sixth check on: an answer of another shape, an outage, and connections that are cut.
       const check = { method: 'POST', path: '/v1/check' } as const;
       const faults = [
         { ...check, skip: 5, times: 1, do: 'respond', json: { authorized: 'true', checked_at: '' } },
         { ...check, skip: 5, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
-        { ...check, skip: 5, times: 1, do: 'stall' },
+        { ...check, skip: 5, times: 6, do: 'cut-before' },
       ];
       const proxy: FaultProxy = await startFaultProxy(service.baseUrl, faults);
       const application = await startExample(name, proxy.url, key);

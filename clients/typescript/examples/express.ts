@@ -9,7 +9,7 @@ import express from 'express';
 const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const requires = createRequires({
-  grantd: new Grantd({ url, key, timeoutMs: 2000 }),
+  grantd: new Grantd({ url, key }),
   subject: (request) => {
     const user = request.header('x-authenticated-user');
     return user === undefined ? undefined : `user:${user}`;

@@ -8,7 +8,7 @@ import fastify, { type FastifyRequest } from 'fastify';
 const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const requires = createRequires({
-  grantd: new Grantd({ url, key, timeoutMs: 2000 }),
+  grantd: new Grantd({ url, key }),
   subject: (request) => {
     const user = request.headers['x-authenticated-user'];
     return typeof user === 'string' ? `user:${user}` : undefined;

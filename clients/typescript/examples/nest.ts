@@ -11,7 +11,7 @@ import type { Request } from 'express';
 const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
 
 const Requires = createRequires<Request>({
-  grantd: new Grantd({ url, key, timeoutMs: 2000 }),
+  grantd: new Grantd({ url, key }),
   subject: (request) => {
     const user = request.header('x-authenticated-user');
     return user === undefined ? undefined : `user:${user}`;

@@ -16,6 +16,9 @@ const PLANS = JSON.stringify({
   slow: { requests: 2, window_seconds: 1 },
 });
 
+/** Of a call, where a case does not say otherwise: more than any takes on a busy machine. */
+const TIMEOUT_MS = 120_000;
+
 export interface Runner {
   readonly on: Surroundings;
   readonly command: readonly [string, ...string[]];
@@ -35,7 +38,7 @@ export const startContractService = (): Promise<HttpService> => startHttpService
 
 async function prepare(service: HttpService | undefined, one: Case, on: Surroundings): Promise<Prepared> {
   const steps = one.steps.map(({ expect: _, ...step }) => step);
-  const common = { name: one.name, on, client: one.client, steps };
+  const common = { name: one.name, on, client: { timeout_ms: TIMEOUT_MS, ...one.client }, steps };
   if (service === undefined) return { case: one, line: JSON.stringify({ ...common, key: one.key }), proxy: undefined };
   const { tenantId, key } = await service.createTenant(one.plan);
   if (one.suspended === true) await service.setState(tenantId, 'suspended');
