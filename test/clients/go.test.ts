@@ -2,17 +2,13 @@
 // its examples, and a README whose code is that of the examples.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { findGo } from '../../tools/engines/go.ts';
-import { call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
+import { checkApplication } from './support/application.ts';
 import { runContract } from './support/contract.ts';
 
 const CLIENT = join(ROOT, 'clients', 'go');
@@ -25,27 +21,6 @@ const linesOf = (code: string): string =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join('\n');
-
-/** Starts the program of the example; it prints where it listens. */
-async function withApplication(
-  service: HttpService,
-  program: string,
-  use: (url: string) => Promise<void>,
-): Promise<void> {
-  const { PATH = '' } = process.env;
-  const env = { PATH, GRANTD_URL: service.baseUrl, GRANTD_KEY: service.key, PORT: '0' };
-  const child = spawn(program, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  try {
-    for await (const url of createInterface({ input: child.stdout })) {
-      await use(url);
-      break;
-    }
-  } finally {
-    child.kill();
-    await ended;
-  }
-}
 
 describe('the Go client', { skip: go === undefined }, () => {
   let directory: string;
@@ -75,22 +50,5 @@ describe('the Go client', { skip: go === undefined }, () => {
     for (const [, code = ''] of blocks) assert.ok(examples.includes(linesOf(code)), `no example has\n${code}`);
   });
 
-  it('guards handlers of net/http in an application', async () => {
-    const service = await startHttpService();
-    try {
-      const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
-      const granted = await service.send({ method: 'POST', path: '/v1/grants', body, key: service.key });
-      assert.equal(granted.status, 201);
-      await withApplication(service, program('documents'), async (url) => {
-        const statusFor = async (headers: Readonly<Record<string, string>>, document: string) =>
-          (await call(url, { method: 'GET', path: `/documents/${document}`, headers })).status;
-        assert.equal(await statusFor({ 'x-subject': 'user:ada' }, 'plan'), 200);
-        assert.equal(await statusFor({ 'x-subject': 'user:bob' }, 'plan'), 403);
-        assert.equal(await statusFor({ 'x-subject': 'user:ada' }, 'other'), 403);
-        assert.equal(await statusFor({}, 'plan'), 401);
-      });
-    } finally {
-      await service.stop();
-    }
-  });
+  it('guards handlers of net/http in an application', () => checkApplication([program('documents')]));
 });
