@@ -68,17 +68,13 @@ func (c *Client) ListChangesPage(
 func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[ChangeEvent, error] {
 	return func(yield func(ChangeEvent, error) bool) {
 		feed := &feed{client: c, query: query, yield: yield}
-		if err := feed.start(ctx); err != nil {
-			yield(ChangeEvent{}, err)
-			return
-		}
 		for failures := 1; ; failures++ {
 			told := feed.told
 			err := feed.follow(ctx)
 			if feed.isOver {
 				return
 			}
-			if !err.repeatable {
+			if !err.Retryable {
 				yield(ChangeEvent{}, err)
 				return
 			}
@@ -106,13 +102,17 @@ type feed struct {
 }
 
 // start fixes what "now" means: after a connection is lost, a second "now" would leave out what came between.
-func (f *feed) start(ctx context.Context) error {
+func (f *feed) start(ctx context.Context) *Error {
 	if f.query.Cursor != "" || f.query.Since != "now" {
 		return nil
 	}
 	page, err := f.client.ListChangesPage(ctx, f.query, 1, 0)
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed
+	}
 	f.query.Cursor, f.query.Since = page.NextCursor, ""
-	return err
+	return nil
 }
 
 var (
@@ -122,6 +122,9 @@ var (
 
 // follow reads one connection to its end. The error says why it ended, unless isOver.
 func (f *feed) follow(parent context.Context) *Error {
+	if err := f.start(parent); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var silent atomic.Bool
@@ -150,8 +153,15 @@ func (f *feed) follow(parent context.Context) *Error {
 	lines.Split(wholeLines)
 	for lines.Scan() {
 		watch.Reset(f.client.silence)
-		if wrong := f.tell(lines.Bytes()); wrong != nil {
-			return invalidResponse(got.StatusCode, got.Header, wrong)
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		value, err := parseJSON(lines.Bytes())
+		if err != nil {
+			return garbledResponse(got.StatusCode, got.Header, err)
+		}
+		if err := f.tell(value); err != nil {
+			return invalidResponse(got.StatusCode, got.Header, err)
 		}
 		if f.isOver {
 			return nil
@@ -174,14 +184,7 @@ func wholeLines(data []byte, atEnd bool) (int, []byte, error) {
 	return bufio.ScanLines(data, false)
 }
 
-func (f *feed) tell(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
-	value, err := parseJSON(text)
-	if err != nil {
-		return err
-	}
+func (f *feed) tell(value any) error {
 	line, err := decodeChangeLine(value)
 	if err != nil {
 		return err

@@ -245,3 +245,18 @@ func TestTheHookSeesEachCallOnce(t *testing.T) {
 		t.Errorf("%d calls, %+v", calls, outcome)
 	}
 }
+
+func TestWhatCannotBeSentIsRefused(t *testing.T) {
+	client := clientOf(t, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
+	_, created := client.CreateKey(t.Context(), KeyRequest{IdempotencyKey: "a\r\nb"})
+	_, read := client.ReadRulesUnless(t.Context(), `a"b`)
+	_, written := client.WriteRules(t.Context(), RuleSetRequest{}, "a b")
+	for _, err := range []error{created, read, written} {
+		if ErrorType(err) != TypeInvalidRequest {
+			t.Error(err)
+		}
+	}
+	if revoked, err := client.RevokeKey(t.Context(), ".."); revoked || err != nil {
+		t.Error(revoked, err)
+	}
+}

@@ -103,6 +103,13 @@ func invalidResponse(status int, header http.Header, cause error) *Error {
 	}
 }
 
+// garbledResponse: something between client and service has spoilt it.
+func garbledResponse(status int, header http.Header, cause error) *Error {
+	garbled := invalidResponse(status, header, cause)
+	garbled.Retryable, garbled.repeatable = true, true
+	return garbled
+}
+
 func outcomeUnknown(condition *Error) *Error {
 	return &Error{
 		Type: TypeOutcomeUnknown, Status: condition.Status, RequestID: condition.RequestID, cause: condition,

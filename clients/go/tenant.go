@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -90,9 +91,22 @@ func (c *Client) CreateKey(ctx context.Context, key KeyRequest) (CreatedKey, err
 }
 
 func (c *Client) createKeyOnce(ctx context.Context, key KeyRequest) (CreatedKey, error) {
+	name, err := quoted(key.IdempotencyKey, "the idempotency key")
+	if err != nil {
+		return CreatedKey{}, err
+	}
 	asked := post("createKey", "/v1/keys", key, http.StatusCreated)
-	asked.header = http.Header{"Idempotency-Key": {`"` + key.IdempotencyKey + `"`}}
+	asked.header = http.Header{"Idempotency-Key": {name}}
 	return callForAll(ctx, c, asked, decodeCreatedKey)
+}
+
+// quoted is a text as a header has it.
+func quoted(text, what string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		detail := what + " has characters that it cannot have"
+		return "", &Error{Type: TypeInvalidRequest, Status: http.StatusBadRequest, Detail: detail}
+	}
+	return `"` + text + `"`, nil
 }
 
 // RevokeKey revokes the key with this id, and tells whether there was one. Requests with it that start afterwards are
@@ -132,8 +146,12 @@ func (c *Client) ReadRules(ctx context.Context) (Rules, error) {
 
 // ReadRulesUnless answers nil if the rules still have the revision.
 func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, error) {
+	tag, err := quoted(revision, "the revision")
+	if err != nil {
+		return nil, err
+	}
 	asked := get("readRules", "/v1/rules", nil)
-	asked.header = http.Header{"If-None-Match": {`"` + revision + `"`}}
+	asked.header = http.Header{"If-None-Match": {tag}}
 	asked.accepts = append(asked.accepts, http.StatusNotModified)
 	unchanged := false
 	rules, err := rulesOf(callFor(ctx, c, asked, func(value any) (RuleSet, error) {
@@ -151,15 +169,23 @@ func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, 
 // WriteRules replaces the rules, if the present ones have the revision; with "", whatever they are. Otherwise the error
 // has the type TypePreconditionFailed.
 func (c *Client) WriteRules(ctx context.Context, rules RuleSetRequest, revision string) (Rules, error) {
-	return rulesOf(callFor(ctx, c, writeRules(rules, revision, nil), decodeRuleSet))
+	asked, err := writeRules(rules, revision, nil)
+	if err != nil {
+		return Rules{}, err
+	}
+	return rulesOf(callFor(ctx, c, asked, decodeRuleSet))
 }
 
 // PreviewRules answers what WriteRules would change, and changes nothing.
 func (c *Client) PreviewRules(ctx context.Context, rules RuleSetRequest, revision string) (RulesPreview, error) {
-	return callForAll(ctx, c, writeRules(rules, revision, url.Values{"dry_run": {"true"}}), decodeRulesPreview)
+	asked, err := writeRules(rules, revision, url.Values{"dry_run": {"true"}})
+	if err != nil {
+		return RulesPreview{}, err
+	}
+	return callForAll(ctx, c, asked, decodeRulesPreview)
 }
 
-func writeRules(rules RuleSetRequest, revision string, query url.Values) request {
+func writeRules(rules RuleSetRequest, revision string, query url.Values) (request, error) {
 	if rules.Rules == nil {
 		rules.Rules = []Rule{}
 	}
@@ -171,11 +197,12 @@ func writeRules(rules RuleSetRequest, revision string, query url.Values) request
 		body:      rules,
 		accepts:   []int{http.StatusOK},
 	}
-	if revision != "" {
-		asked.header = http.Header{"If-Match": {`"` + revision + `"`}}
-		asked.conditional = true
+	if revision == "" {
+		return asked, nil
 	}
-	return asked
+	tag, err := quoted(revision, "the revision")
+	asked.header, asked.conditional = http.Header{"If-Match": {tag}}, true
+	return asked, err
 }
 
 // ReadOpenAPI answers the description of the API that the service serves.

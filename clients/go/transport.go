@@ -193,9 +193,7 @@ func (c *Client) attempt(ctx context.Context, r request, header http.Header, bod
 		return answer, nil
 	}
 	if answer.value, err = parseJSON(text); err != nil {
-		garbled := invalidResponse(got.StatusCode, got.Header, err)
-		garbled.repeatable = true
-		return nil, garbled
+		return nil, garbledResponse(got.StatusCode, got.Header, err)
 	}
 	return answer, nil
 }

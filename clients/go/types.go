@@ -1,4 +1,4 @@
-// Code generated from docs/reference/openapi.json by "npm run generate -- clients". DO NOT EDIT.
+// Code generated from docs/reference/openapi.json by "npm run generate -- types". DO NOT EDIT.
 
 package grantd
 

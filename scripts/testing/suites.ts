@@ -39,7 +39,6 @@ export const SUITES: readonly Suite[] = [
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
   row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
   row('differential', 'beside', 15, 'random rules and questions, compared with the definition of rules'),
-  row('clients', 'beside', 10, 'the clients, on a real service behind a fault proxy, and on their fakes'),
   row('tidy', 'together', 5, 'the code and the docs read as text'),
   row('property', 'together', 5, 'random cases of rules and conversions, in great numbers'),
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),

@@ -213,3 +213,31 @@ def test_a_page_of_the_feed_waits_for_a_change() -> None:
         assert [change.action for change in (await waiting).items] == ["namespace.created"]
 
     asyncio.run(run())
+
+
+def test_a_feed_from_now_leaves_nothing_out_when_its_connection_is_lost() -> None:
+    change = {"seq": 1, "index": 0, "at": AT, "actor": "system", "request_id": "req_1", "action": "grant.created"}
+    line = json.dumps({"type": "change", "cursor": "c1", "change": change}).encode() + b"\n"
+
+    def handler(streams: list[str]) -> Handler:
+        def answer_one(request: httpx.Request) -> httpx.Response:
+            if request.headers["accept"] == "application/json":
+                return answer(b'{"changes": [], "next_cursor": "now-1"}')
+            streams.append(request.url.query.decode())
+            if len(streams) == 1:
+                raise httpx.ConnectError("lost")
+            return answer(line + b'{"half', **{"content-type": "application/x-ndjson"})
+
+        return answer_one
+
+    async def first() -> str:
+        async for event in async_client_of(handler(streams)).changes(since="now"):
+            return event.cursor
+        raise AssertionError
+
+    streams: list[str] = []
+    assert next(client_of(handler(streams)).changes(since="now")).cursor == "c1"
+    assert streams == ["cursor=now-1", "cursor=now-1"]
+    streams = []
+    assert asyncio.run(first()) == "c1"
+    assert streams == ["cursor=now-1", "cursor=now-1"]

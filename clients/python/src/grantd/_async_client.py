@@ -387,10 +387,11 @@ class AsyncGrantd(AsyncTransport):
         """
         query = feed_query(cursor, since, namespace, relation, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)
-        if feed.begins_now:
-            feed.begin((await self._run(self._operations.changes_page({**query, "limit": "1"}))).cursor)
         while True:
             try:
+                if feed.begins_now:
+                    page = await self._run(self._operations.changes_page({**query, "limit": "1"}))
+                    feed.begin(page.cursor)
                 async for event in self._follow(feed):
                     yield event
             except GrantdError as error:

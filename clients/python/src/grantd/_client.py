@@ -368,10 +368,11 @@ class Grantd(Transport):
         """
         query = feed_query(cursor, since, namespace, relation, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)
-        if feed.begins_now:
-            feed.begin((self._run(self._operations.changes_page({**query, "limit": "1"}))).cursor)
         while True:
             try:
+                if feed.begins_now:
+                    page = self._run(self._operations.changes_page({**query, "limit": "1"}))
+                    feed.begin(page.cursor)
                 yield from self._follow(feed)
             except GrantdError as error:
                 pause = feed.pause(error)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from ._decode import Json, WrongShape, parse_json
-from ._errors import GrantdError, invalid_response, outcome_unknown, problem_error
+from ._errors import GrantdError, garbled_response, invalid_response, outcome_unknown, problem_error
 
 VERSION = "0.2.0"
 ATTEMPTS_MAX = 6
@@ -216,4 +216,4 @@ def judge(request: Request, response: Response) -> Answer:
     try:
         return Answer(status, headers, parse_json(response.body))
     except WrongShape as error:
-        raise invalid_response(status, headers, error, repeatable=True) from error
+        raise garbled_response(status, headers, error) from error

@@ -70,9 +70,7 @@ def connection_error(cause: Exception) -> GrantdError:
     return GrantdError(CONNECTION_LOST, detail, retryable=True, repeatable=True, unknown=True)
 
 
-def invalid_response(
-    status: int, headers: Mapping[str, str], what: object, *, repeatable: bool = False, retryable: bool = False
-) -> GrantdError:
+def invalid_response(status: int, headers: Mapping[str, str], what: object, *, retryable: bool = False) -> GrantdError:
     return GrantdError(
         INVALID_RESPONSE,
         f"the response is not what the API promises: {what}",
@@ -80,9 +78,14 @@ def invalid_response(
         retryable=retryable,
         request_id=headers.get("x-service-request-id"),
         retry_after=retry_after(headers),
-        repeatable=repeatable,
+        repeatable=retryable,
         unknown=True,
     )
+
+
+def garbled_response(status: int, headers: Mapping[str, str], error: Exception) -> GrantdError:
+    """Something between client and service has spoilt it."""
+    return invalid_response(status, headers, error, retryable=True)
 
 
 def outcome_unknown(condition: GrantdError) -> GrantdError:
@@ -110,7 +113,7 @@ def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> Grant
         key_id, earliest = optional(known, "key_id", text), optional(known, "earliest", text)
     except WrongShape:
         what = f"status {status} without a problem document"
-        return invalid_response(status, headers, what, repeatable=retryable, retryable=retryable)
+        return invalid_response(status, headers, what, retryable=retryable)
     code = type_.rsplit("/", 1)[-1]
     return GrantdError(
         code,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ._core import Core, Request, Response, Send, check_head, judge, pause_before
-from ._decode import WrongShape, parse_json
-from ._errors import GrantdError, invalid_response
+from ._decode import Json, WrongShape, parse_json
+from ._errors import GrantdError, garbled_response, invalid_response
 from ._operations import query_of, time_text
 from ._results import ChangeEvent
 from ._types import ChangeLine
@@ -72,17 +72,21 @@ class Feed:
         if len(self._half) > LINE_BYTES_MAX:
             raise invalid_response(status, headers, "a line is too long")
         for line in lines:
+            if not line.strip():
+                continue
             try:
-                event = self._tell(line)
+                value = parse_json(line)
+            except WrongShape as error:
+                raise garbled_response(status, headers, error) from error
+            try:
+                event = self._tell(value)
             except WrongShape as error:
                 raise invalid_response(status, headers, error) from error
             if event is not None:
                 yield event
 
-    def _tell(self, text: bytes) -> ChangeEvent | None:
-        if not text.strip():
-            return None
-        line = ChangeLine.decode(parse_json(text))
+    def _tell(self, value: Json) -> ChangeEvent | None:
+        line = ChangeLine.decode(value)
         self._failures = 0
         self.begin(line.cursor)
         if line.type == "change":
@@ -98,7 +102,7 @@ class Feed:
 
     def pause(self, error: GrantdError) -> float:
         """Before the next connection, without a bound on attempts. Raises what no repetition can help."""
-        if not error._repeatable:
+        if not error.retryable:
             raise error
         self._failures += 1
         return pause_before(self._failures, error.retry_after)

@@ -291,9 +291,7 @@ class Operations:
 
         return (yield from self._core.call_for(post("evaluateMany", "/access/v1/evaluations", request), decode))
 
-    def _search(
-        self, operation: str, kind: str, item: Callable[[Json], T], request: Mapping[str, Any]
-    ) -> Plan[Page[T]]:
+    def _search(self, operation: str, kind: str, decode: Callable[[Json], T], body: Body) -> Plan[Page[T]]:
         sent = (body.get("page") or {}).get("token")
 
         def decode_page(value: Json) -> Page[T]:
