@@ -5,6 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
+import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
+import { renderGoTypes } from './clients/go-types.ts';
+import { renderPythonTypes } from './clients/python-types.ts';
 import { completeLockFile } from './complete-lock-file.ts';
 import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
@@ -47,9 +50,12 @@ export function generateTypes(directory: string): void {
 
 const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
   docs: generateDocs,
-  types: () => {
+  types: async () => {
     generateTypes(join(ROOT, 'src/rpc/gen'));
     process.stdout.write('src/rpc/gen\n');
+    write(CLIENT_TYPES, await renderClientTypes());
+    write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
+    write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
   },
   lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
 };

@@ -11,7 +11,8 @@ const READERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(charts|k8s)\//, ['chart', 'tidy']],
   [/^(Dockerfile|\.dockerignore)$/, ['image', 'tidy']],
   [/^(package(-lock)?\.json|tsconfig\.json|\.npmrc)$/, ['unit', 'tidy', 'image']],
-  [/^docs\/reference\/openapi\.json$|^test\/conformance\/.*\.(json|txt)$/, ['conformance', 'tidy']],
+  [/^docs\/reference\/openapi\.json$|^test\/conformance\/.*\.(json|txt)$/, ['conformance', 'clients', 'tidy']],
+  [/^clients\//, ['clients', 'tidy']],
   [/^proto\//, ['unit', 'tidy']],
 ];
 const IMPORTS = /(?:\bfrom|\bimport\s*\(?|\bimport\.meta\.resolve\(|\bnew URL\()\s*'(\.{1,2}\/[^']+\.(?:m?[jt]s))'/g;

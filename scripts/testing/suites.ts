@@ -35,6 +35,7 @@ export const SUITES: readonly Suite[] = [
   row('cli', 'beside', 5, 'the command line as a process'),
   row('loadtest', 'beside', 5, 'the load scenarios of k6'),
   row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
+  row('clients', 'beside', 10, 'the clients: their contract on a real service over faults, and on their fakes'),
   row('chart', 'beside', 5, 'the Helm chart, rendered'),
   row('model', 'beside', 5, 'a shard compared with a plain map, and the checker of histories'),
   row('differential', 'beside', 15, 'random rules and questions, compared with the definition of rules'),

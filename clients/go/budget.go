@@ -1,0 +1,61 @@
+// How often calls are repeated: a bucket of tokens per client, so that an outage is never made worse by a flood of
+// retries, and pauses with jitter, so that clients do not come back all at once.
+
+package grantd
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	attemptsMax = 6
+	// Enough for a short disturbance, whatever the rate of calls.
+	retriesInStockDefault = 10
+	earnedByCall          = 0.1
+
+	jitterFirst = 50 * time.Millisecond
+	jitterMax   = 2 * time.Second
+)
+
+type retryBudget struct {
+	mutex  sync.Mutex
+	most   float64
+	tokens float64
+}
+
+func newRetryBudget(retries int) *retryBudget {
+	if retries == 0 {
+		retries = retriesInStockDefault
+	}
+	most := float64(max(retries, 0))
+	return &retryBudget{most: most, tokens: most}
+}
+
+// earn is for each call.
+func (b *retryBudget) earn() {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.tokens = min(b.tokens+earnedByCall, b.most)
+}
+
+// spend is for each retry. False: there is none left.
+func (b *retryBudget) spend() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// pauseBefore is the time to wait before a retry, the first of which is 1: what the service asks for, and a random time.
+func pauseBefore(retry int, asked time.Duration) time.Duration {
+	jitter := jitterMax
+	if doublings := retry - 1; doublings < 10 {
+		jitter = min(jitterFirst<<doublings, jitterMax)
+	}
+	return asked + rand.N(jitter)
+}

@@ -1,0 +1,209 @@
+// The change feed: a stream of lines that goes on behind its last cursor whatever happens to the connection, so that
+// nothing is left out and nothing is told twice.
+
+package grantd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A line has one change, whose rules may have 64 KiB, twice, and be escaped.
+const lineBytesMax = 2 << 20
+
+// ChangesQuery says where the feed begins and what it tells. Without Cursor and Since, it begins with the oldest change
+// that is kept.
+type ChangesQuery struct {
+	// Only what comes after it. Optional.
+	Cursor string
+	// Only what has come since this time (RFC 3339), or comes from "now" on. Not with Cursor. Optional.
+	Since string
+	// Only grants on objects of this namespace, the namespace itself, and rules. Optional.
+	Namespace string
+	// Only grants of this relation, and rules. Optional.
+	Relation string
+	// Only these, such as "grant.created". Optional.
+	Actions []string
+	// Changes also yields checkpoints: events without a change, whose cursor is worth keeping.
+	Checkpoints bool
+}
+
+// ChangeEvent is one change, or a checkpoint, and the cursor behind it.
+type ChangeEvent struct {
+	Cursor string
+	// Nil: a checkpoint.
+	Change *Change
+}
+
+func (q ChangesQuery) values() url.Values {
+	return queryOf("cursor", q.Cursor, "since", q.Since, "namespace", q.Namespace, "relation", q.Relation,
+		"action", strings.Join(q.Actions, ","))
+}
+
+// ListChangesPage answers one page of up to `limit` changes (0: 100). If there is none, it waits for up to `wait` whole
+// seconds, at most 30.
+func (c *Client) ListChangesPage(
+	ctx context.Context, query ChangesQuery, limit int, wait time.Duration,
+) (ChangeList, error) {
+	asked := query.values()
+	if limit != 0 {
+		asked.Set("limit", strconv.Itoa(limit))
+	}
+	if wait > 0 {
+		asked.Set("wait", strconv.Itoa(int(wait/time.Second)))
+	}
+	return callForAll(ctx, c, get("listChanges", "/v1/changes", asked), decodeChangeList)
+}
+
+// Changes yields every change, in order and once, and waits for more until the context ends. It ends after the first
+// error that it yields, which no repetition can help.
+func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[ChangeEvent, error] {
+	return func(yield func(ChangeEvent, error) bool) {
+		feed := &feed{client: c, query: query, yield: yield}
+		for failures := 1; ; failures++ {
+			told := feed.told
+			err := feed.follow(ctx)
+			if feed.isOver {
+				return
+			}
+			if !err.Retryable {
+				yield(ChangeEvent{}, err)
+				return
+			}
+			if feed.told > told {
+				failures = 1
+			}
+			if stopped := wait(ctx, pauseBefore(failures, err.RetryAfter)); stopped != nil {
+				yield(ChangeEvent{}, stopped)
+				return
+			}
+		}
+	}
+}
+
+type feed struct {
+	client *Client
+	query  ChangesQuery
+	yield  func(ChangeEvent, error) bool
+	// The last change.
+	seq, index int64
+	// How many lines have been told.
+	told int
+	// The caller wants no more.
+	isOver bool
+}
+
+// start fixes what "now" means: after a connection is lost, a second "now" would leave out what came between.
+func (f *feed) start(ctx context.Context) *Error {
+	if f.query.Cursor != "" || f.query.Since != "now" {
+		return nil
+	}
+	page, err := f.client.ListChangesPage(ctx, f.query, 1, 0)
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed
+	}
+	f.query.Cursor, f.query.Since = page.NextCursor, ""
+	return nil
+}
+
+var (
+	errSilence = errors.New("nothing has come for too long")
+	errEnded   = errors.New("the stream has ended")
+)
+
+// follow reads one connection to its end. The error says why it ended, unless isOver.
+func (f *feed) follow(parent context.Context) *Error {
+	if err := f.start(parent); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	var silent atomic.Bool
+	watch := time.AfterFunc(f.client.silence, func() {
+		silent.Store(true)
+		cancel()
+	})
+	defer watch.Stop()
+	why := func(cause error) *Error {
+		if silent.Load() && parent.Err() == nil {
+			return connectionError(parent, errSilence)
+		}
+		return connectionError(ctx, cause)
+	}
+	header := http.Header{"Accept": {"application/x-ndjson"}}
+	got, err := f.client.send(ctx, get("listChanges", "/v1/changes", f.query.values()), header, nil)
+	if err != nil {
+		if silent.Load() {
+			return why(err)
+		}
+		return err
+	}
+	defer got.Body.Close()
+	lines := bufio.NewScanner(got.Body)
+	lines.Buffer(nil, lineBytesMax)
+	lines.Split(wholeLines)
+	for lines.Scan() {
+		watch.Reset(f.client.silence)
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		value, err := parseJSON(lines.Bytes())
+		if err != nil {
+			return garbledResponse(got.StatusCode, got.Header, err)
+		}
+		if err := f.tell(value); err != nil {
+			return invalidResponse(got.StatusCode, got.Header, err)
+		}
+		if f.isOver {
+			return nil
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return invalidResponse(got.StatusCode, got.Header, errTooLarge)
+	}
+	if lines.Err() != nil {
+		return why(lines.Err())
+	}
+	return why(errEnded)
+}
+
+// wholeLines leaves out what follows the last newline: half a line of a connection that was cut.
+func wholeLines(data []byte, atEnd bool) (int, []byte, error) {
+	if atEnd && !strings.Contains(string(data), "\n") {
+		return len(data), nil, nil
+	}
+	return bufio.ScanLines(data, false)
+}
+
+func (f *feed) tell(value any) error {
+	line, err := decodeChangeLine(value)
+	if err != nil {
+		return err
+	}
+	f.told++
+	f.query.Cursor, f.query.Since = line.Cursor, ""
+	switch line.Type {
+	case "change":
+		if line.Change == nil {
+			return errors.New("a line without its change")
+		}
+		if change := line.Change; change.Seq > f.seq || (change.Seq == f.seq && change.Index > f.index) {
+			f.seq, f.index = change.Seq, change.Index
+			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor, Change: change}, nil)
+		}
+	case "checkpoint":
+		if f.query.Checkpoints {
+			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor}, nil)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Checks: alone, gathered, in bulk, and with the grants on which they rest.
+
+package grantd
+
+import (
+	"context"
+	"fmt"
+)
+
+// Check asks whether the subject has the relation, or the derived name, on the object. Concurrent checks of a client
+// are gathered into bulk checks, unless Config.NoGathering says otherwise.
+func (c *Client) Check(ctx context.Context, subject, relation, object string) (bool, error) {
+	question := Question{Subject: subject, Relation: relation, Object: object}
+	if c.gather == nil {
+		return c.checkAlone(ctx, question)
+	}
+	return c.gather.check(ctx, question)
+}
+
+// CheckEach asks any number of questions, in bulk checks of up to 100 each, and answers in order. An error of one
+// question is that of its own answer. Use CheckBulk if all must be decided at one moment.
+func (c *Client) CheckEach(ctx context.Context, questions []Question) []CheckAnswer {
+	answers := make([]CheckAnswer, 0, len(questions))
+	for len(questions) > 0 {
+		part := questions[:min(len(questions), bulkChecksMax)]
+		answers = append(answers, c.ask(ctx, part, refusedMax)...)
+		questions = questions[len(part):]
+	}
+	return answers
+}
+
+type checkRequest struct {
+	Question
+	Explain bool `json:"explain,omitempty"`
+}
+
+func (c *Client) checkAlone(ctx context.Context, question Question) (bool, error) {
+	result, _, err := callFor(ctx, c, post("check", "/v1/check", checkRequest{Question: question}), decodeCheckResult)
+	return err == nil && result.Authorized, err
+}
+
+// Explain checks, and also answers a shortest chain of grants on which an "authorized" rests.
+func (c *Client) Explain(ctx context.Context, subject, relation, object string) (CheckResult, error) {
+	asked := checkRequest{Question{Subject: subject, Relation: relation, Object: object}, true}
+	result, _, err := callFor(ctx, c, post("check", "/v1/check", asked), decodeCheckResult)
+	return result, err
+}
+
+type bulkCheck struct {
+	Checks []Question `json:"checks"`
+}
+
+// CheckBulk asks up to 100 questions, which are decided at one moment. One result per question, in order. An error of
+// one element refuses the whole call.
+func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheckResult, error) {
+	asked := post("checkBulk", "/v1/check/bulk", bulkCheck{append([]Question{}, questions...)})
+	return callForAll(ctx, c, asked, func(value any) (BulkCheckResult, error) {
+		result, err := decodeBulkCheckResult(value)
+		if err == nil && len(result.Results) != len(questions) {
+			err = fmt.Errorf("%d results for %d checks", len(result.Results), len(questions))
+		}
+		if err != nil {
+			return BulkCheckResult{}, err
+		}
+		return result, nil
+	})
+}
+
+// callForAll is callFor for whoever needs the decoded answer alone.
+func callForAll[T any](ctx context.Context, c *Client, r request, decode func(any) (T, error)) (T, error) {
+	decoded, _, err := callFor(ctx, c, r, decode)
+	return decoded, err
+}

@@ -1,0 +1,133 @@
+// The client and its settings.
+
+package grantd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	version = "0.2.0"
+
+	timeoutDefault = 10 * time.Second
+	silenceDefault = 45 * time.Second
+	// Connections to one host that stay open: net/http keeps two, and opens a new one for each further call at a time.
+	idleConnectionsMax = 100
+)
+
+// Config says where the service is and how to call it. Only URL and Key are needed.
+type Config struct {
+	// Where the service is, such as "https://grantd.example".
+	URL string
+	// The API key.
+	Key string
+	// For a call with all its retries, unless the context ends earlier. Default: 10 s.
+	Timeout time.Duration
+	// Retries in stock, at first and at most. Each call adds a tenth of one, so that a lasting outage adds a tenth to
+	// the calls. Default: 10. Negative: nothing is repeated.
+	RetryBudget int
+	// Each Check is a request of its own: concurrent ones are not gathered.
+	NoGathering bool
+	// For how long the change feed may say nothing before its connection counts as lost. Default: 45 s, three times what
+	// the service promises.
+	Silence time.Duration
+	// Around each call, for tracing and metrics.
+	Hook Hook
+	// For proxies and certificates. It does not follow redirects, whatever its CheckRedirect says.
+	HTTPClient *http.Client
+}
+
+// Hook is called before each call. The context that it returns is that of the call; the function, which may be nil, is
+// called when the call has ended.
+type Hook func(ctx context.Context, call *Call) (context.Context, func(Outcome))
+
+// Call is one call of the API, with all its retries.
+type Call struct {
+	// As the OpenAPI file names it, such as "checkBulk".
+	Operation string
+	// Sent with each attempt: a place for "traceparent".
+	Header http.Header
+}
+
+// Outcome is how a call ended.
+type Outcome struct {
+	// 0 if there was no answer.
+	Status    int
+	RequestID string
+	// How many requests were sent.
+	Attempts int
+	// Nil if it succeeded.
+	Err error
+}
+
+// Client calls the service. Create it once, and use it from as many goroutines as you like.
+type Client struct {
+	base    string
+	key     string
+	timeout time.Duration
+	silence time.Duration
+	http    *http.Client
+	hook    Hook
+	budget  *retryBudget
+	gather  *gatherer
+}
+
+// New checks the settings. It does not connect.
+func New(config Config) (*Client, error) {
+	address, err := url.Parse(config.URL)
+	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
+		return nil, fmt.Errorf("grantd: %q is not the URL of a service", config.URL)
+	}
+	if address.RawQuery != "" || address.Fragment != "" || address.User != nil {
+		return nil, errors.New("grantd: the URL has a user, a query or a fragment")
+	}
+	if config.Key == "" || strings.ContainsFunc(config.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("grantd: the key is empty, or has characters that no key has")
+	}
+	c := &Client{
+		base:    strings.TrimRight(config.URL, "/"),
+		key:     config.Key,
+		timeout: config.Timeout,
+		silence: config.Silence,
+		http:    httpClient(config.HTTPClient),
+		hook:    config.Hook,
+		budget:  newRetryBudget(config.RetryBudget),
+	}
+	if c.timeout <= 0 {
+		c.timeout = timeoutDefault
+	}
+	if c.silence <= 0 {
+		c.silence = silenceDefault
+	}
+	if !config.NoGathering {
+		c.gather = newGatherer(c)
+	}
+	return c, nil
+}
+
+// String keeps the key out of logs.
+func (c *Client) String() string { return "grantd.Client(" + c.base + ")" }
+
+// GoString keeps the key out of logs.
+func (c *Client) GoString() string { return c.String() }
+
+func httpClient(given *http.Client) *http.Client {
+	var own http.Client
+	if given != nil {
+		own = *given
+	}
+	if transport, isDefault := http.DefaultTransport.(*http.Transport); isDefault && own.Transport == nil {
+		transport = transport.Clone()
+		transport.MaxIdleConnsPerHost = idleConnectionsMax
+		own.Transport = transport
+	}
+	// The API has no redirects, and the key must not go anywhere else.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}

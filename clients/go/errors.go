@@ -1,0 +1,159 @@
+// Errors: one type for everything that fails, whether the service refused, could not be reached or answered nonsense.
+
+package grantd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Types of errors that the client itself finds. All others come from the service.
+const (
+	// The deadline of the call passed. Whether a write took effect is not known.
+	TypeTimeout = "timeout"
+	// The caller's context was cancelled. Whether a write took effect is not known.
+	TypeCancelled = "cancelled"
+	// The connection could not be made, or was lost. Whether a write took effect is not known.
+	TypeConnectionLost = "connection-lost"
+	// The response is not what the API promises. It is never taken for a decision.
+	TypeInvalidResponse = "invalid-response"
+	// A condition fails in a repeated write whose first attempt may have taken effect. Read before you write again.
+	TypeOutcomeUnknown = "outcome-unknown"
+)
+
+// Error is what every method of a Client returns if it fails.
+type Error struct {
+	// The code, such as "invalid-subject". Match on it, and handle an unknown one by its status.
+	Type string
+	// The HTTP status, or 0 if there was no answer.
+	Status int
+	// The id of the request at the service, if it answered.
+	RequestID string
+	// Whether the same call can succeed later.
+	Retryable bool
+	// For people.
+	Detail string
+	// How long the service asks to wait, or 0.
+	RetryAfter time.Duration
+	// Of "already-created": the API key that an earlier request created.
+	KeyID string
+	// Of "cursor-too-old": the cursor at which the change feed begins now.
+	Earliest string
+
+	cause error
+	// Whether the client repeats the call.
+	repeatable bool
+	// Whether a write may have taken effect all the same.
+	unknown bool
+}
+
+func (e *Error) Error() string {
+	text := "grantd: " + e.Type
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	if e.RequestID != "" {
+		text += " (" + e.RequestID + ")"
+	}
+	return text
+}
+
+// Unwrap leads to context.DeadlineExceeded, context.Canceled, or the error of the connection.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ErrorType is the type of an *Error in err's chain, or "".
+func ErrorType(err error) string {
+	var found *Error
+	if errors.As(err, &found) {
+		return found.Type
+	}
+	return ""
+}
+
+func contextError(ctx context.Context) *Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &Error{
+			Type: TypeTimeout, Retryable: true, Detail: "the deadline of the call passed",
+			cause: context.DeadlineExceeded, unknown: true,
+		}
+	}
+	return &Error{Type: TypeCancelled, Detail: "the call was cancelled", cause: context.Canceled, unknown: true}
+}
+
+func connectionError(ctx context.Context, cause error) *Error {
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	return &Error{
+		Type: TypeConnectionLost, Retryable: true, Detail: cause.Error(),
+		cause: cause, repeatable: true, unknown: true,
+	}
+}
+
+func invalidResponse(status int, header http.Header, cause error) *Error {
+	return &Error{
+		Type: TypeInvalidResponse, Status: status, RequestID: header.Get("X-Service-Request-Id"),
+		Detail: "the response is not what the API promises: " + cause.Error(), cause: cause, unknown: true,
+	}
+}
+
+// garbledResponse: something between client and service has spoilt it.
+func garbledResponse(status int, header http.Header, cause error) *Error {
+	garbled := invalidResponse(status, header, cause)
+	garbled.Retryable, garbled.repeatable = true, true
+	return garbled
+}
+
+func outcomeUnknown(condition *Error) *Error {
+	return &Error{
+		Type: TypeOutcomeUnknown, Status: condition.Status, RequestID: condition.RequestID, cause: condition,
+		Detail: "a condition fails now, but an earlier attempt may have taken effect: " + condition.Detail,
+	}
+}
+
+func isRetryable(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// retryAfter reads whole seconds, the only form that the API has.
+func retryAfter(header http.Header) time.Duration {
+	seconds, err := strconv.ParseInt(header.Get("Retry-After"), 10, 64)
+	if err != nil || seconds < 0 || seconds > math.MaxInt32 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// problemError reads a problem document (RFC 9457). Something between client and service may answer with another body.
+func problemError(status int, header http.Header, body []byte) *Error {
+	value, err := parseJSON(body)
+	o := objectOf(value)
+	address, detail := required(o, "type", decodeText), required(o, "detail", decodeText)
+	instance := required(o, "instance", decodeText)
+	if err != nil || o.err != nil {
+		failed := invalidResponse(status, header, fmt.Errorf("status %d without a problem document", status))
+		failed.Retryable = isRetryable(status)
+		failed.repeatable = failed.Retryable
+		failed.RetryAfter = retryAfter(header)
+		return failed
+	}
+	failed := &Error{
+		Type: address[strings.LastIndexByte(address, '/')+1:], Status: status, RequestID: instance,
+		Retryable: isRetryable(status), Detail: detail, RetryAfter: retryAfter(header),
+		KeyID: orZero(o, "key_id", decodeText), Earliest: orZero(o, "earliest", decodeText),
+	}
+	failed.repeatable = failed.Retryable
+	failed.unknown = status >= http.StatusInternalServerError && failed.Type != TypeOverloaded
+	return failed
+}

@@ -1,0 +1,137 @@
+package grantd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"time"
+
+	"github.com/grantd/grantd/clients/go"
+	"github.com/grantd/grantd/clients/go/grantdhttp"
+	"github.com/grantd/grantd/clients/go/grantdtest"
+)
+
+var (
+	ctx    = context.Background()
+	fake   = grantdtest.New()
+	client = fake.Client()
+)
+
+func Example() {
+	url, key := address()
+	client, err := grantd.New(grantd.Config{URL: url, Key: key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ada := grantd.GrantRequest{Subject: "user:ada", Relation: "viewer", Object: "document:plan"}
+	if _, _, err := client.CreateGrant(ctx, ada); err != nil {
+		log.Fatal(err)
+	}
+	allowed, err := client.Check(ctx, "user:ada", "viewer", "document:plan")
+	fmt.Println(allowed, err)
+	for object, err := range client.ListObjects(ctx, grantd.ObjectsQuery{Subject: "user:ada", Relation: "viewer"}) {
+		fmt.Println(object, err)
+	}
+	// Output:
+	// true <nil>
+	// document:plan <nil>
+}
+
+func ExampleError() {
+	_, err := client.Check(ctx, "ada", "viewer", "document:plan")
+	var failed *grantd.Error
+	if errors.As(err, &failed) {
+		fmt.Println(failed.Type, failed.Status, failed.Retryable)
+	}
+	fmt.Println(grantd.ErrorType(err) == grantd.TypeInvalidSubject)
+	// Output:
+	// invalid-subject 400 false
+	// true
+}
+
+func ExampleConfig_Timeout() {
+	url, key := address()
+	client, err := grantd.New(grantd.Config{URL: url, Key: key, Timeout: 2 * time.Second, RetryBudget: 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	_, err = client.Check(soon, "user:ada", "viewer", "document:plan")
+	if errors.Is(err, context.DeadlineExceeded) {
+		fmt.Println("no answer in time")
+	}
+	// Output:
+}
+
+func ExampleClient_CheckEach() {
+	questions := []grantd.Question{
+		{Subject: "user:bob", Relation: "owner", Object: "folder:a"},
+		{Subject: "bob", Relation: "owner", Object: "folder:b"},
+	}
+	for _, answer := range client.CheckEach(ctx, questions) {
+		fmt.Println(answer.Authorized, answer.Err != nil)
+	}
+	// Output:
+	// false false
+	// false true
+}
+
+func ExampleClient_Changes() {
+	cursor := "" // Where an earlier run has stopped.
+	query := grantd.ChangesQuery{Cursor: cursor, Actions: []string{"grant.created", "grant.revoked"}}
+	for event, err := range client.Changes(ctx, query) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(event.Change.Action, event.Change.Grant.Object)
+		cursor = event.Cursor // Store it with what you have done.
+		break
+	}
+	// Output:
+	// grant.created document:plan
+}
+
+func ExampleHook() {
+	fake := grantdtest.New()
+	client := fake.ClientWith(grantd.Config{
+		Hook: func(ctx context.Context, call *grantd.Call) (context.Context, func(grantd.Outcome)) {
+			call.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+			return ctx, func(outcome grantd.Outcome) {
+				fmt.Println(call.Operation, outcome.Status, outcome.Attempts, outcome.Err)
+			}
+		},
+	})
+	_, _ = client.Check(ctx, "user:ada", "viewer", "document:plan")
+	// Output:
+	// check 200 1 <nil>
+}
+
+func Example_fake() {
+	fake := grantdtest.New()
+	client := fake.Client()
+	_, _, _ = client.CreateGrant(ctx, grantd.GrantRequest{
+		Subject: "user:ada", Relation: "viewer", Object: "document:plan",
+		Expires: grantd.ExpiresAt(time.Now().Add(time.Hour)),
+	})
+	fmt.Println(client.Check(ctx, "user:ada", "viewer", "document:plan"))
+	fake.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	fmt.Println(client.Check(ctx, "user:ada", "viewer", "document:plan"))
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+func Example_middleware() {
+	guard := grantdhttp.Guard{
+		Client:  client,
+		Subject: func(r *http.Request) string { return r.Header.Get("X-Subject") },
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /documents/{id}", guard.Requires("viewer", func(r *http.Request) string {
+		return "document:" + r.PathValue("id")
+	})(http.NotFoundHandler()))
+	// Output:
+}

@@ -1,0 +1,3 @@
+module github.com/grantd/grantd/clients/go
+
+go 1.24

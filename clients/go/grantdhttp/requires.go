@@ -1,0 +1,72 @@
+// Package grantdhttp guards net/http handlers with checks.
+//
+//	guard := grantdhttp.Guard{Client: client, Subject: subjectOfSession}
+//	mux.Handle("GET /documents/{id}", guard.Requires("viewer", func(r *http.Request) string {
+//		return "document:" + r.PathValue("id")
+//	})(handler))
+//
+// It fails closed: a handler runs only after the service has said yes.
+package grantdhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/grantd/grantd/clients/go"
+)
+
+// Checker is what a guard needs of a client; *grantd.Client is one.
+type Checker interface {
+	Check(ctx context.Context, subject, relation, object string) (bool, error)
+}
+
+// Guard knows who asks.
+type Guard struct {
+	Client Checker
+	// The subject of a request that has been authenticated, such as "user:ada"; "": it has not.
+	Subject func(r *http.Request) string
+	// Called with why a check failed, before the response. Optional.
+	OnError func(r *http.Request, err error)
+}
+
+// Requires lets a request through if its subject has the relation, or the derived name, on the object that it is about.
+// Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
+// object (""), or about what cannot be the name of one, and a 503 if there is no answer.
+func (g Guard) Requires(relation string, object func(r *http.Request) string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if status := g.decide(r, relation, object); status != http.StatusOK {
+				http.Error(w, http.StatusText(status), status)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func (g Guard) decide(r *http.Request, relation string, object func(r *http.Request) string) int {
+	subject := g.Subject(r)
+	if subject == "" {
+		return http.StatusUnauthorized
+	}
+	about := object(r)
+	if about == "" {
+		return http.StatusNotFound
+	}
+	allowed, err := g.Client.Check(r.Context(), subject, relation, about)
+	switch {
+	case err == nil && allowed:
+		return http.StatusOK
+	case err == nil:
+		return http.StatusForbidden
+	}
+	if g.OnError != nil {
+		g.OnError(r, err)
+	}
+	var failed *grantd.Error
+	if errors.As(err, &failed) && failed.Type == grantd.TypeInvalidObject {
+		return http.StatusNotFound
+	}
+	return http.StatusServiceUnavailable
+}

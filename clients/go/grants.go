@@ -1,0 +1,152 @@
+// Grants: created, revoked, and both at once. Every write may be repeated without a double effect.
+
+package grantd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Expiry says until when a grant holds. The zero value leaves it to the service: a new grant never expires, and an
+// existing one keeps what it has.
+type Expiry struct {
+	at    time.Time
+	isSet bool
+}
+
+// NeverExpires removes the expiry of an existing grant.
+var NeverExpires = Expiry{isSet: true}
+
+// ExpiresAt lets a grant hold until just before the time.
+func ExpiresAt(at time.Time) Expiry { return Expiry{at: at, isSet: true} }
+
+// GrantRequest is a grant to create.
+type GrantRequest struct {
+	Subject  string
+	Relation string
+	Object   string
+	Expires  Expiry
+}
+
+// MarshalJSON leaves out an expiry that is left to the service.
+func (g GrantRequest) MarshalJSON() ([]byte, error) {
+	tuple := Tuple{Subject: g.Subject, Relation: g.Relation, Object: g.Object}
+	if !g.Expires.isSet {
+		return json.Marshal(tuple)
+	}
+	var at *time.Time
+	if !g.Expires.at.IsZero() {
+		utc := g.Expires.at.UTC()
+		at = &utc
+	}
+	return json.Marshal(struct {
+		Tuple
+		ExpiresAt *time.Time `json:"expires_at"`
+	}{tuple, at})
+}
+
+func (g GrantRequest) isFor(subject, relation, object string) bool {
+	return g.Subject == subject && g.Relation == relation && g.Object == object
+}
+
+var errOtherTuple = errors.New("it is the grant of another tuple")
+
+// CreateGrant creates a grant, or answers the one that exists; `created` tells which. It is durable when this returns.
+func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Grant, created bool, err error) {
+	asked := post("createGrant", "/v1/grants", grant, http.StatusOK, http.StatusCreated)
+	stored, answer, err := callFor(ctx, c, asked, func(value any) (Grant, error) {
+		stored, err := decodeGrant(value)
+		if err == nil && !grant.isFor(stored.Subject, stored.Relation, stored.Object) {
+			err = errOtherTuple
+		}
+		return stored, err
+	})
+	if err != nil {
+		return Grant{}, false, err
+	}
+	return stored, answer.status == http.StatusCreated, nil
+}
+
+// RevokeGrant removes one tuple, and tells whether there was such a grant. After a lost response, the retry may find
+// none although this call has removed it.
+func (c *Client) RevokeGrant(ctx context.Context, tuple Tuple) (revoked bool, err error) {
+	return c.remove(ctx, TypeGrantNotFound, request{
+		operation: "revokeGrant",
+		path:      "/v1/grants",
+		// In the query, since some proxies drop the body of a DELETE.
+		query: url.Values{
+			"subject": {tuple.Subject}, "relation": {tuple.Relation}, "object": {tuple.Object},
+		},
+	})
+}
+
+// remove tells whether there was something to remove.
+func (c *Client) remove(ctx context.Context, notFound string, r request) (bool, error) {
+	r.method, r.accepts = http.MethodDelete, []int{http.StatusNoContent}
+	_, err := c.call(ctx, r)
+	if ErrorType(err) == notFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// BulkWrite is up to 100 grants and revocations together, and up to 100 conditions.
+type BulkWrite struct {
+	Grants      []GrantRequest `json:"grants,omitempty"`
+	Revocations []Tuple        `json:"revocations,omitempty"`
+	// On the state before the call. Unless all are met, nothing is changed.
+	If []Condition `json:"if,omitempty"`
+}
+
+// WriteBulk makes all changes at one moment, or none. An unmet condition is an error of the type
+// TypePreconditionFailed.
+func (c *Client) WriteBulk(ctx context.Context, write BulkWrite) (BulkWriteResult, error) {
+	asked := post("writeBulk", "/v1/grants/bulk", write)
+	asked.conditional = len(write.If) > 0
+	return callForAll(ctx, c, asked, func(value any) (BulkWriteResult, error) {
+		result, err := decodeBulkWriteResult(value)
+		if err == nil && len(result.Grants) != len(write.Grants) {
+			err = fmt.Errorf("%d results for %d grants", len(result.Grants), len(write.Grants))
+		}
+		if err == nil && len(result.Revocations) != len(write.Revocations) {
+			err = fmt.Errorf("%d results for %d revocations", len(result.Revocations), len(write.Revocations))
+		}
+		if err != nil {
+			return BulkWriteResult{}, err
+		}
+		for index, stored := range result.Grants {
+			if !write.Grants[index].isFor(stored.Subject, stored.Relation, stored.Object) {
+				return BulkWriteResult{}, errOtherTuple
+			}
+		}
+		return result, nil
+	})
+}
+
+// GrantFilter names all grants of a subject, or all on an object: exactly one of the two, and perhaps one relation.
+type GrantFilter struct {
+	Subject  string `json:"subject,omitempty"`
+	Object   string `json:"object,omitempty"`
+	Relation string `json:"relation,omitempty"`
+}
+
+// RevokeGrants revokes every grant that matches, 1,000 at a time, until none is left, and counts them. With an error,
+// it has revoked at least as many as it says.
+func (c *Client) RevokeGrants(ctx context.Context, filter GrantFilter) (revoked int64, err error) {
+	for {
+		asked := post("revokeGrants", "/v1/grants/revoke", filter)
+		result, err := callForAll(ctx, c, asked, decodeRevokeResult)
+		if err != nil {
+			return revoked, err
+		}
+		revoked += result.Revoked
+		if result.Complete {
+			return revoked, nil
+		}
+	}
+}

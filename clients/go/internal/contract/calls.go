@@ -1,0 +1,321 @@
+// What each call of a case is to this client.
+
+package main
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/grantd/grantd/clients/go"
+)
+
+type call struct {
+	ctx    context.Context
+	client *grantd.Client
+	args   object
+	isPage bool
+	take   int
+}
+
+func (c *call) text(name string) string {
+	text, _ := c.args[name].(string)
+	return text
+}
+
+// limit: the zero value of Go leaves it to the service, so a limit of 0 is sent as another one that is out of bounds.
+func (c *call) limit() int {
+	if limit, has := c.args["limit"].(float64); has {
+		if limit == 0 {
+			return -1
+		}
+		return int(limit)
+	}
+	return 0
+}
+
+func listed[T any](c *call, items iter.Seq2[T, error]) any {
+	found := []any{}
+	for item, err := range items {
+		if err != nil {
+			return outcomeOf(nil, err)
+		}
+		found = append(found, plain(item))
+		if len(found) == c.take {
+			break
+		}
+	}
+	return object{"items": found}
+}
+
+func pageOf[T any](items []T, cursor any, err error) any {
+	if err != nil {
+		return outcomeOf(nil, err)
+	}
+	return object{"page": object{"items": plain(items), "cursor": plain(cursor)}}
+}
+
+func grantRequest(from object) grantd.GrantRequest {
+	text := func(name string) string {
+		given, _ := from[name].(string)
+		return given
+	}
+	request := grantd.GrantRequest{Subject: text("subject"), Relation: text("relation"), Object: text("object")}
+	if at, has := from["expires_at"]; has && at == nil {
+		request.Expires = grantd.NeverExpires
+	} else if has {
+		parsed, err := time.Parse(time.RFC3339Nano, at.(string))
+		if err != nil {
+			panic(err)
+		}
+		request.Expires = grantd.ExpiresAt(parsed)
+	}
+	return request
+}
+
+func withCreated(value any, created bool, err error) any {
+	if err != nil {
+		return outcomeOf(nil, err)
+	}
+	known := plain(value).(object)
+	known["created"] = created
+	return object{"value": known}
+}
+
+var calls = map[string]func(*call) any{
+	"check":           check,
+	"checkBulk":       checkBulk,
+	"createGrant":     createGrant,
+	"revokeGrant":     revokeGrant,
+	"writeBulk":       writeBulk,
+	"revokeGrants":    revokeGrants,
+	"listObjects":     listObjects,
+	"listSubjects":    listSubjects,
+	"listGrants":      listGrants,
+	"listNamespaces":  listNamespaces,
+	"createNamespace": createNamespace,
+	"listKeys":        listKeys,
+	"createKey":       createKey,
+	"revokeKey":       revokeKey,
+	"readRules":       readRules,
+	"writeRules":      writeRules,
+	"listChanges":     listChanges,
+	"evaluate":        evaluate,
+	"evaluateMany":    evaluateMany,
+	"searchSubjects":  searchSubjects,
+	"searchResources": searchResources,
+	"searchActions":   searchActions,
+	"readOpenapi":     readOpenapi,
+}
+
+func check(c *call) any {
+	if explain, _ := c.args["explain"].(bool); explain {
+		return outcomeOf(c.client.Explain(c.ctx, c.text("subject"), c.text("relation"), c.text("object")))
+	}
+	return outcomeOf(c.client.Check(c.ctx, c.text("subject"), c.text("relation"), c.text("object")))
+}
+
+func checkBulk(c *call) any {
+	var questions []grantd.Question
+	decode(c.args["checks"], &questions)
+	result, err := c.client.CheckBulk(c.ctx, questions)
+	authorized := make([]bool, len(result.Results))
+	for index, one := range result.Results {
+		authorized[index] = one.Authorized
+	}
+	return outcomeOf(authorized, err)
+}
+
+func createGrant(c *call) any { return withCreated(c.client.CreateGrant(c.ctx, grantRequest(c.args))) }
+
+func revokeGrant(c *call) any {
+	var tuple grantd.Tuple
+	decode(c.args, &tuple)
+	return outcomeOf(c.client.RevokeGrant(c.ctx, tuple))
+}
+
+func writeBulk(c *call) any {
+	var write grantd.BulkWrite
+	grants, _ := c.args["grants"].([]any)
+	for _, one := range grants {
+		write.Grants = append(write.Grants, grantRequest(one.(object)))
+	}
+	decode(c.args["revocations"], &write.Revocations)
+	decode(c.args["if"], &write.If)
+	return outcomeOf(c.client.WriteBulk(c.ctx, write))
+}
+
+func revokeGrants(c *call) any {
+	var filter grantd.GrantFilter
+	decode(c.args, &filter)
+	return outcomeOf(c.client.RevokeGrants(c.ctx, filter))
+}
+
+func listObjects(c *call) any {
+	query := grantd.ObjectsQuery{
+		Subject: c.text("subject"), Relation: c.text("relation"), Namespace: c.text("namespace"), Via: c.text("via"),
+		Limit: c.limit(), Cursor: c.text("cursor"),
+	}
+	if c.isPage {
+		page, err := c.client.ListObjectsPage(c.ctx, query)
+		return pageOf(page.Objects, page.NextCursor, err)
+	}
+	return listed(c, c.client.ListObjects(c.ctx, query))
+}
+
+func listSubjects(c *call) any {
+	query := grantd.SubjectsQuery{
+		Object: c.text("object"), Relation: c.text("relation"), Namespace: c.text("namespace"), Via: c.text("via"),
+		Limit: c.limit(), Cursor: c.text("cursor"),
+	}
+	if c.isPage {
+		page, err := c.client.ListSubjectsPage(c.ctx, query)
+		return pageOf(page.Subjects, page.NextCursor, err)
+	}
+	return listed(c, c.client.ListSubjects(c.ctx, query))
+}
+
+func listGrants(c *call) any {
+	query := grantd.GrantsQuery{
+		Subject: c.text("subject"), Object: c.text("object"), Relation: c.text("relation"),
+		Limit: c.limit(), Cursor: c.text("cursor"),
+	}
+	if !c.isPage {
+		return listed(c, c.client.ListGrants(c.ctx, query))
+	}
+	page, err := c.client.ListGrantsPage(c.ctx, query)
+	if err != nil {
+		return outcomeOf(nil, err)
+	}
+	items, cursor := plain(page.Grants), plain(page.NextCursor)
+	return object{"page": object{"items": items, "cursor": cursor, "feed_cursor": page.FeedCursor}}
+}
+
+func listNamespaces(c *call) any {
+	namespaces, err := c.client.ListNamespaces(c.ctx)
+	if err != nil || c.isPage {
+		return pageOf(namespaces, nil, err)
+	}
+	return object{"items": plain(namespaces)}
+}
+
+func createNamespace(c *call) any {
+	return withCreated(c.client.CreateNamespace(c.ctx, c.text("name")))
+}
+
+func listKeys(c *call) any {
+	query := grantd.KeysQuery{Limit: c.limit(), Cursor: c.text("cursor")}
+	if c.isPage {
+		page, err := c.client.ListKeysPage(c.ctx, query)
+		return pageOf(page.Keys, page.NextCursor, err)
+	}
+	return listed(c, c.client.ListKeys(c.ctx, query))
+}
+
+func createKey(c *call) any {
+	var request grantd.KeyRequest
+	decode(c.args, &request)
+	request.IdempotencyKey = c.text("idempotency_key")
+	return outcomeOf(c.client.CreateKey(c.ctx, request))
+}
+
+func revokeKey(c *call) any { return outcomeOf(c.client.RevokeKey(c.ctx, c.text("key_id"))) }
+
+func readRules(c *call) any {
+	if revision := c.text("unless_revision"); revision != "" {
+		rules, err := c.client.ReadRulesUnless(c.ctx, revision)
+		if err != nil || rules == nil {
+			return outcomeOf(nil, err)
+		}
+		return rulesOutcome(*rules, nil)
+	}
+	return rulesOutcome(c.client.ReadRules(c.ctx))
+}
+
+func rulesOutcome(rules grantd.Rules, err error) any {
+	return outcomeOf(object{"rule_set": rules.RuleSet, "revision": rules.Revision}, err)
+}
+
+func writeRules(c *call) any {
+	var rules grantd.RuleSetRequest
+	decode(c.args["rule_set"], &rules)
+	if dryRun, _ := c.args["dry_run"].(bool); dryRun {
+		return outcomeOf(c.client.PreviewRules(c.ctx, rules, c.text("revision")))
+	}
+	return rulesOutcome(c.client.WriteRules(c.ctx, rules, c.text("revision")))
+}
+
+func listChanges(c *call) any {
+	query := grantd.ChangesQuery{
+		Cursor: c.text("cursor"), Since: c.text("since"), Namespace: c.text("namespace"), Relation: c.text("relation"),
+	}
+	if actions := c.text("action"); actions != "" {
+		query.Actions = strings.Split(actions, ",")
+	}
+	if c.isPage {
+		page, err := c.client.ListChangesPage(c.ctx, query, c.limit(), 0)
+		return pageOf(page.Changes, page.NextCursor, err)
+	}
+	return listed(c, func(yield func(object, error) bool) {
+		for event, err := range c.client.Changes(c.ctx, query) {
+			if !yield(object{"cursor": event.Cursor, "change": event.Change}, err) {
+				return
+			}
+		}
+	})
+}
+
+func evaluate(c *call) any {
+	var request grantd.EvaluationRequest
+	decode(c.args, &request)
+	return outcomeOf(c.client.Evaluate(c.ctx, request))
+}
+
+func evaluateMany(c *call) any {
+	var request grantd.EvaluationsRequest
+	decode(c.args, &request.PartialEvaluation)
+	decode(c.args["evaluations"], &request.Evaluations)
+	options, _ := c.args["options"].(object)
+	request.Semantic, _ = options["evaluations_semantic"].(string)
+	return outcomeOf(c.client.EvaluateMany(c.ctx, request))
+}
+
+func searchedPage[T any](items []T, info grantd.PageInfo, err error) any {
+	if info.NextToken == "" {
+		return pageOf(items, nil, err)
+	}
+	return pageOf(items, info.NextToken, err)
+}
+
+func searchSubjects(c *call) any {
+	var request grantd.SubjectSearch
+	decode(c.args, &request)
+	if c.isPage {
+		page, err := c.client.SearchSubjectsPage(c.ctx, request)
+		return searchedPage(page.Results, page.Page, err)
+	}
+	return listed(c, c.client.SearchSubjects(c.ctx, request))
+}
+
+func searchResources(c *call) any {
+	var request grantd.ResourceSearch
+	decode(c.args, &request)
+	if c.isPage {
+		page, err := c.client.SearchResourcesPage(c.ctx, request)
+		return searchedPage(page.Results, page.Page, err)
+	}
+	return listed(c, c.client.SearchResources(c.ctx, request))
+}
+
+func searchActions(c *call) any {
+	var request grantd.ActionSearch
+	decode(c.args, &request)
+	if c.isPage {
+		page, err := c.client.SearchActionsPage(c.ctx, request)
+		return searchedPage(page.Results, page.Page, err)
+	}
+	return listed(c, c.client.SearchActions(c.ctx, request))
+}
+
+func readOpenapi(c *call) any { return outcomeOf(c.client.ReadOpenAPI(c.ctx)) }

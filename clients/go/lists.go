@@ -1,0 +1,167 @@
+// Listings: iterators over all pages, and single pages for whoever shows them. An iterator asks for a page when it
+// needs one, and ends after the first error that it yields.
+
+package grantd
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+func queryOf(pairs ...string) url.Values {
+	query := url.Values{}
+	for index := 0; index < len(pairs); index += 2 {
+		if pairs[index+1] != "" {
+			query.Set(pairs[index], pairs[index+1])
+		}
+	}
+	return query
+}
+
+func limitText(limit int) string {
+	if limit == 0 {
+		return ""
+	}
+	return strconv.Itoa(limit)
+}
+
+var errEndless = errors.New("a page leads to itself")
+
+// pages yields the items of all pages. `page` answers one: its items, and the cursor of the next one, or "".
+func pages[T any](first string, page func(cursor string) ([]T, string, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for cursor := first; ; {
+			items, next, err := page(cursor)
+			if err == nil && next != "" && next == cursor {
+				err = invalidResponse(http.StatusOK, http.Header{}, errEndless)
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if next == "" {
+				return
+			}
+			cursor = next
+		}
+	}
+}
+
+func cursorOf(next *string) string {
+	if next == nil {
+		return ""
+	}
+	return *next
+}
+
+// ObjectsQuery asks on which objects a subject has a relation or derived name.
+type ObjectsQuery struct {
+	Subject  string
+	Relation string
+	// Only objects of this namespace. Optional.
+	Namespace string
+	// "direct": without what follows from the rules. Optional.
+	Via string
+	// Items of a page, up to 1,000. Default: 100.
+	Limit int
+	// Where to go on. Optional.
+	Cursor string
+}
+
+// ListObjects yields all objects, ascending by bytes.
+func (c *Client) ListObjects(ctx context.Context, query ObjectsQuery) iter.Seq2[string, error] {
+	return pages(query.Cursor, func(cursor string) ([]string, string, error) {
+		query.Cursor = cursor
+		page, err := c.ListObjectsPage(ctx, query)
+		return page.Objects, cursorOf(page.NextCursor), err
+	})
+}
+
+// ListObjectsPage answers one page.
+func (c *Client) ListObjectsPage(ctx context.Context, query ObjectsQuery) (ObjectList, error) {
+	asked := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
+	asked.Set("subject", query.Subject)
+	asked.Set("relation", query.Relation)
+	return callForAll(ctx, c, get("listObjects", "/v1/objects", asked), decodeObjectList)
+}
+
+// SubjectsQuery asks which subjects have a relation or derived name on an object.
+type SubjectsQuery struct {
+	Object   string
+	Relation string
+	// Only subjects of this namespace. Optional.
+	Namespace string
+	// "direct": without what follows from the rules. Optional.
+	Via string
+	// Items of a page, up to 1,000. Default: 100.
+	Limit int
+	// Where to go on. Optional.
+	Cursor string
+}
+
+// ListSubjects yields all subjects, ascending by bytes.
+func (c *Client) ListSubjects(ctx context.Context, query SubjectsQuery) iter.Seq2[string, error] {
+	return pages(query.Cursor, func(cursor string) ([]string, string, error) {
+		query.Cursor = cursor
+		page, err := c.ListSubjectsPage(ctx, query)
+		return page.Subjects, cursorOf(page.NextCursor), err
+	})
+}
+
+// ListSubjectsPage answers one page.
+func (c *Client) ListSubjectsPage(ctx context.Context, query SubjectsQuery) (SubjectList, error) {
+	asked := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
+	asked.Set("object", query.Object)
+	asked.Set("relation", query.Relation)
+	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", asked), decodeSubjectList)
+}
+
+// GrantsQuery asks for the grants of a subject, or on an object: one of the two.
+type GrantsQuery struct {
+	Subject string
+	Object  string
+	// Only this relation. Optional.
+	Relation string
+	// Items of a page, up to 1,000. Default: 100.
+	Limit int
+	// Where to go on. Optional.
+	Cursor string
+}
+
+// GrantPage is one page of grants.
+type GrantPage struct {
+	GrantList
+	// Where the change feed stood before the page was read: follow it from that of the first page. Empty while shards
+	// of an earlier version serve.
+	FeedCursor string
+}
+
+// ListGrants yields what is stored, ascending by relation, then by object or subject.
+func (c *Client) ListGrants(ctx context.Context, query GrantsQuery) iter.Seq2[Grant, error] {
+	return pages(query.Cursor, func(cursor string) ([]Grant, string, error) {
+		query.Cursor = cursor
+		page, err := c.ListGrantsPage(ctx, query)
+		return page.Grants, cursorOf(page.NextCursor), err
+	})
+}
+
+// ListGrantsPage answers one page.
+func (c *Client) ListGrantsPage(ctx context.Context, query GrantsQuery) (GrantPage, error) {
+	asked := queryOf("subject", query.Subject, "object", query.Object, "relation", query.Relation,
+		"limit", limitText(query.Limit), "cursor", query.Cursor)
+	page, answer, err := callFor(ctx, c, get("listGrants", "/v1/grants", asked), decodeGrantList)
+	if err != nil {
+		return GrantPage{}, err
+	}
+	return GrantPage{page, answer.header.Get("X-Service-Cursor")}, nil
+}

@@ -1,0 +1,215 @@
+// What a tenant has besides its grants: namespaces, API keys and rules.
+
+package grantd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ListNamespaces answers all namespaces, ascending by name.
+func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
+	list, err := callForAll(ctx, c, get("listNamespaces", "/v1/namespaces", nil), decodeNamespaceList)
+	return list.Namespaces, err
+}
+
+type namespaceRequest struct {
+	Name string `json:"name"`
+}
+
+// CreateNamespace creates a namespace, or answers the one that exists; `created` tells which.
+func (c *Client) CreateNamespace(ctx context.Context, name string) (namespace Namespace, created bool, err error) {
+	asked := post("createNamespace", "/v1/namespaces", namespaceRequest{name}, http.StatusOK, http.StatusCreated)
+	namespace, answer, err := callFor(ctx, c, asked, decodeNamespace)
+	if err != nil {
+		return Namespace{}, false, err
+	}
+	return namespace, answer.status == http.StatusCreated, nil
+}
+
+// KeysQuery says where a listing of keys begins.
+type KeysQuery struct {
+	// Items of a page, up to 1,000. Default: 100.
+	Limit int
+	// Where to go on. Optional.
+	Cursor string
+}
+
+// ListKeys yields all keys that are not revoked. The keys themselves are not shown.
+func (c *Client) ListKeys(ctx context.Context, query KeysQuery) iter.Seq2[Key, error] {
+	return pages(query.Cursor, func(cursor string) ([]Key, string, error) {
+		query.Cursor = cursor
+		page, err := c.ListKeysPage(ctx, query)
+		return page.Keys, cursorOf(page.NextCursor), err
+	})
+}
+
+// ListKeysPage answers one page.
+func (c *Client) ListKeysPage(ctx context.Context, query KeysQuery) (KeyList, error) {
+	asked := queryOf("limit", limitText(query.Limit), "cursor", query.Cursor)
+	return callForAll(ctx, c, get("listKeys", "/v1/keys", asked), decodeKeyList)
+}
+
+// KeyRequest is an API key to create.
+type KeyRequest struct {
+	// For people; may be empty.
+	Name string `json:"name,omitempty"`
+	// At least one of "check:read", "grant:write" and "admin".
+	Scopes []string `json:"scopes"`
+	// Nil: never.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// Names what is created, so that a repeat with the same text creates no second key. Default: a random one.
+	IdempotencyKey string `json:"-"`
+}
+
+// CreateKey creates an API key, which this answer alone shows. If the answer to an attempt is lost, nobody knows the key
+// that it created: without an IdempotencyKey of the caller, the client then revokes it and creates another; with one, the
+// error has the type TypeAlreadyCreated and the KeyID.
+func (c *Client) CreateKey(ctx context.Context, key KeyRequest) (CreatedKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	if key.IdempotencyKey != "" {
+		return c.createKeyOnce(ctx, key)
+	}
+	for {
+		key.IdempotencyKey = rand.Text()
+		created, err := c.createKeyOnce(ctx, key)
+		var failed *Error
+		if err == nil || !errors.As(err, &failed) || failed.Type != TypeAlreadyCreated || failed.KeyID == "" {
+			return created, err
+		}
+		if _, err := c.RevokeKey(ctx, failed.KeyID); err != nil {
+			return CreatedKey{}, err
+		}
+	}
+}
+
+func (c *Client) createKeyOnce(ctx context.Context, key KeyRequest) (CreatedKey, error) {
+	name, err := quoted(key.IdempotencyKey, "the idempotency key")
+	if err != nil {
+		return CreatedKey{}, err
+	}
+	asked := post("createKey", "/v1/keys", key, http.StatusCreated)
+	asked.header = http.Header{"Idempotency-Key": {name}}
+	return callForAll(ctx, c, asked, decodeCreatedKey)
+}
+
+// quoted is a text as a header has it.
+func quoted(text, what string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		detail := what + " has characters that it cannot have"
+		return "", &Error{Type: TypeInvalidRequest, Status: http.StatusBadRequest, Detail: detail}
+	}
+	return `"` + text + `"`, nil
+}
+
+// RevokeKey revokes the key with this id, and tells whether there was one. Requests with it that start afterwards are
+// refused everywhere.
+func (c *Client) RevokeKey(ctx context.Context, keyID string) (revoked bool, err error) {
+	if keyID == "" || keyID == "." || keyID == ".." {
+		// No path leads to it.
+		return false, nil
+	}
+	return c.remove(ctx, TypeKeyNotFound, request{operation: "revokeKey", path: "/v1/keys/" + url.PathEscape(keyID)})
+}
+
+// Rules are the rules of the tenant, and their revision for the next change.
+type Rules struct {
+	RuleSet
+	Revision string
+}
+
+var errNoRevision = errors.New("it has no ETag with a revision")
+
+// rulesOf reads the revision from the tag.
+func rulesOf(set RuleSet, answer *response, err error) (Rules, error) {
+	if err != nil {
+		return Rules{}, err
+	}
+	tag := answer.header.Get("ETag")
+	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+		return Rules{}, invalidResponse(answer.status, answer.header, errNoRevision)
+	}
+	return Rules{set, tag[1 : len(tag)-1]}, nil
+}
+
+// ReadRules answers the present rules. A tenant that has never set any has empty ones.
+func (c *Client) ReadRules(ctx context.Context) (Rules, error) {
+	return rulesOf(callFor(ctx, c, get("readRules", "/v1/rules", nil), decodeRuleSet))
+}
+
+// ReadRulesUnless answers nil if the rules still have the revision.
+func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, error) {
+	tag, err := quoted(revision, "the revision")
+	if err != nil {
+		return nil, err
+	}
+	asked := get("readRules", "/v1/rules", nil)
+	asked.header = http.Header{"If-None-Match": {tag}}
+	asked.accepts = append(asked.accepts, http.StatusNotModified)
+	unchanged := false
+	rules, err := rulesOf(callFor(ctx, c, asked, func(value any) (RuleSet, error) {
+		if unchanged = value == nil; unchanged {
+			return RuleSet{}, nil
+		}
+		return decodeRuleSet(value)
+	}))
+	if err != nil || unchanged {
+		return nil, err
+	}
+	return &rules, nil
+}
+
+// WriteRules replaces the rules, if the present ones have the revision; with "", whatever they are. Otherwise the error
+// has the type TypePreconditionFailed.
+func (c *Client) WriteRules(ctx context.Context, rules RuleSetRequest, revision string) (Rules, error) {
+	asked, err := writeRules(rules, revision, nil)
+	if err != nil {
+		return Rules{}, err
+	}
+	return rulesOf(callFor(ctx, c, asked, decodeRuleSet))
+}
+
+// PreviewRules answers what WriteRules would change, and changes nothing.
+func (c *Client) PreviewRules(ctx context.Context, rules RuleSetRequest, revision string) (RulesPreview, error) {
+	asked, err := writeRules(rules, revision, url.Values{"dry_run": {"true"}})
+	if err != nil {
+		return RulesPreview{}, err
+	}
+	return callForAll(ctx, c, asked, decodeRulesPreview)
+}
+
+func writeRules(rules RuleSetRequest, revision string, query url.Values) (request, error) {
+	if rules.Rules == nil {
+		rules.Rules = []Rule{}
+	}
+	asked := request{
+		operation: "writeRules",
+		method:    http.MethodPut,
+		path:      "/v1/rules",
+		query:     query,
+		body:      rules,
+		accepts:   []int{http.StatusOK},
+	}
+	if revision == "" {
+		return asked, nil
+	}
+	tag, err := quoted(revision, "the revision")
+	asked.header, asked.conditional = http.Header{"If-Match": {tag}}, true
+	return asked, err
+}
+
+// ReadOpenAPI answers the description of the API that the service serves.
+func (c *Client) ReadOpenAPI(ctx context.Context) (map[string]any, error) {
+	return callForAll(ctx, c, get("readOpenapi", "/openapi.json", nil), func(value any) (map[string]any, error) {
+		o := objectOf(value)
+		required(o, "openapi", decodeText)
+		return o.known, o.err
+	})
+}

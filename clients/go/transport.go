@@ -1,0 +1,234 @@
+// One call of the API: a request, its retries within the deadline and the budget, and an answer that is either the
+// promised status with JSON, or an *Error.
+
+package grantd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// A page of 1,000 grants with the longest identifiers has 3 MB.
+const responseBytesMax = 16 << 20
+
+type request struct {
+	operation string
+	method    string
+	path      string
+	query     url.Values
+	header    http.Header
+	// Sent as JSON, unless nil.
+	body any
+	// The statuses of a success.
+	accepts []int
+	// It has a condition, which a repeat may fail because of what the first attempt has changed.
+	conditional bool
+}
+
+type response struct {
+	status int
+	header http.Header
+	// Parsed JSON; nil if there is no body.
+	value any
+}
+
+func (c *Client) call(ctx context.Context, r request) (*response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	header := http.Header{}
+	for name, values := range r.header {
+		header[name] = values
+	}
+	ended := func(Outcome) {}
+	if c.hook != nil {
+		var done func(Outcome)
+		if ctx, done = c.hook(ctx, &Call{Operation: r.operation, Header: header}); done != nil {
+			ended = done
+		}
+	}
+	answer, attempts, err := c.repeat(ctx, r, header)
+	if err != nil {
+		ended(Outcome{Status: err.Status, RequestID: err.RequestID, Attempts: attempts, Err: err})
+		return nil, err
+	}
+	requestID := answer.header.Get("X-Service-Request-Id")
+	ended(Outcome{Status: answer.status, RequestID: requestID, Attempts: attempts})
+	return answer, nil
+}
+
+func (c *Client) repeat(ctx context.Context, r request, header http.Header) (*response, int, *Error) {
+	var body []byte
+	if r.body != nil {
+		encoded, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, 0, &Error{Type: TypeInvalidRequest, Detail: err.Error(), cause: err}
+		}
+		body = encoded
+	}
+	c.budget.earn()
+	unknown := false
+	for attempt := 1; ; attempt++ {
+		answer, err := c.attempt(ctx, r, header, body)
+		if err == nil {
+			return answer, attempt, nil
+		}
+		if unknown && r.conditional && err.Type == TypePreconditionFailed {
+			return nil, attempt, outcomeUnknown(err)
+		}
+		unknown = unknown || err.unknown
+		pause := pauseBefore(attempt, err.RetryAfter)
+		deadline, _ := ctx.Deadline()
+		if !err.repeatable || attempt == attemptsMax || time.Until(deadline) <= pause || !c.budget.spend() {
+			return nil, attempt, err
+		}
+		if stopped := wait(ctx, pause); stopped != nil {
+			return nil, attempt, stopped
+		}
+	}
+}
+
+func wait(ctx context.Context, pause time.Duration) *Error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return contextError(ctx)
+	}
+}
+
+// send resolves with any response whose status is among the accepted ones; its body is open.
+func (c *Client) send(ctx context.Context, r request, header http.Header, body []byte) (*http.Response, *Error) {
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	sent, err := http.NewRequestWithContext(ctx, r.method, address, reader)
+	if err != nil {
+		return nil, &Error{Type: TypeInvalidRequest, Detail: err.Error(), cause: err}
+	}
+	// Without it, net/http repeats nothing by itself that has a body: retries are counted in one place.
+	sent.GetBody = nil
+	for name, values := range header {
+		sent.Header[name] = values
+	}
+	sent.Header.Set("Authorization", "Bearer "+c.key)
+	sent.Header.Set("User-Agent", "grantd-go/"+version)
+	if sent.Header.Get("Accept") == "" {
+		sent.Header.Set("Accept", "application/json")
+	}
+	if body != nil {
+		sent.Header.Set("Content-Type", "application/json")
+	}
+	got, err := c.http.Do(sent)
+	if err != nil {
+		return nil, connectionError(ctx, err)
+	}
+	if !slices.Contains(r.accepts, got.StatusCode) {
+		defer got.Body.Close()
+		return nil, refusal(ctx, got)
+	}
+	if wrong := wrongMediaType(got, sent.Header.Get("Accept")); wrong != nil {
+		got.Body.Close()
+		return nil, wrong
+	}
+	return got, nil
+}
+
+func isEmpty(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
+}
+
+func wrongMediaType(got *http.Response, wanted string) *Error {
+	if isEmpty(got.StatusCode) {
+		return nil
+	}
+	given := got.Header.Get("Content-Type")
+	if mediaType, _, err := mime.ParseMediaType(given); err == nil && mediaType == wanted {
+		return nil
+	}
+	return invalidResponse(got.StatusCode, got.Header, fmt.Errorf("its media type is %q", given))
+}
+
+func refusal(ctx context.Context, got *http.Response) *Error {
+	text, err := readBody(got)
+	if got.StatusCode < http.StatusBadRequest {
+		return invalidResponse(got.StatusCode, got.Header, fmt.Errorf("status %d", got.StatusCode))
+	}
+	if err != nil && !errors.Is(err, errTooLarge) {
+		return connectionError(ctx, err)
+	}
+	return problemError(got.StatusCode, got.Header, text)
+}
+
+func (c *Client) attempt(ctx context.Context, r request, header http.Header, body []byte) (*response, *Error) {
+	got, failed := c.send(ctx, r, header, body)
+	if failed != nil {
+		return nil, failed
+	}
+	defer got.Body.Close()
+	text, err := readBody(got)
+	if errors.Is(err, errTooLarge) {
+		return nil, invalidResponse(got.StatusCode, got.Header, err)
+	}
+	if err != nil {
+		return nil, connectionError(ctx, err)
+	}
+	answer := &response{status: got.StatusCode, header: got.Header}
+	if isEmpty(got.StatusCode) {
+		return answer, nil
+	}
+	if answer.value, err = parseJSON(text); err != nil {
+		return nil, garbledResponse(got.StatusCode, got.Header, err)
+	}
+	return answer, nil
+}
+
+var errTooLarge = errors.New("it is too large")
+
+func readBody(got *http.Response) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(got.Body, responseBytesMax+1))
+	if err == nil && len(text) > responseBytesMax {
+		return nil, errTooLarge
+	}
+	return text, err
+}
+
+// callFor calls, and decodes the answer.
+func callFor[T any](ctx context.Context, c *Client, r request, decode func(any) (T, error)) (T, *response, error) {
+	var none T
+	answer, err := c.call(ctx, r)
+	if err != nil {
+		return none, nil, err
+	}
+	decoded, wrong := decode(answer.value)
+	if wrong != nil {
+		return none, nil, invalidResponse(answer.status, answer.header, wrong)
+	}
+	return decoded, answer, nil
+}
+
+func get(operation, path string, query url.Values) request {
+	return request{operation: operation, method: http.MethodGet, path: path, query: query, accepts: []int{http.StatusOK}}
+}
+
+func post(operation, path string, body any, accepts ...int) request {
+	if len(accepts) == 0 {
+		accepts = []int{http.StatusOK}
+	}
+	return request{operation: operation, method: http.MethodPost, path: path, body: body, accepts: accepts}
+}

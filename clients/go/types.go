@@ -1,0 +1,904 @@
+// Code generated from docs/reference/openapi.json by "npm run generate -- types". DO NOT EDIT.
+
+package grantd
+
+import "time"
+
+// The types of errors that this version of the service knows. Later versions may add some.
+const (
+	TypeInvalidSubject        = "invalid-subject"
+	TypeInvalidRelation       = "invalid-relation"
+	TypeInvalidObject         = "invalid-object"
+	TypeInvalidRequest        = "invalid-request"
+	TypeInvalidCursor         = "invalid-cursor"
+	TypeBulkTooLarge          = "bulk-too-large"
+	TypeUnauthorized          = "unauthorized"
+	TypeInsufficientScope     = "insufficient-scope"
+	TypeTenantSuspended       = "tenant-suspended"
+	TypeNamespaceLimitReached = "namespace-limit-reached"
+	TypeKeyLimitReached       = "key-limit-reached"
+	TypeGrantLimitReached     = "grant-limit-reached"
+	TypeGrantNotFound         = "grant-not-found"
+	TypeKeyNotFound           = "key-not-found"
+	TypeTenantNotFound        = "tenant-not-found"
+	TypeNotFound              = "not-found"
+	TypeMethodNotAllowed      = "method-not-allowed"
+	TypeAlreadyCreated        = "already-created"
+	TypeRequestTimeout        = "request-timeout"
+	TypeEvaluationTooLarge    = "evaluation-too-large"
+	TypeIdempotencyKeyReused  = "idempotency-key-reused"
+	TypeCursorTooOld          = "cursor-too-old"
+	TypePreconditionFailed    = "precondition-failed"
+	TypePayloadTooLarge       = "payload-too-large"
+	TypeUnsupportedMediaType  = "unsupported-media-type"
+	TypeRateLimited           = "rate-limited"
+	TypeTooManyStreams        = "too-many-streams"
+	TypeNotAcceptable         = "not-acceptable"
+	TypeHeaderFieldsTooLarge  = "header-fields-too-large"
+	TypeInternal              = "internal"
+	TypeUnavailable           = "unavailable"
+	TypeOverloaded            = "overloaded"
+)
+
+// AccessAction: What the subject would do. Unknown fields are ignored.
+type AccessAction struct {
+	// A built-in relation, or a name that a rule of the tenant defines. Any other one is denied.
+	Name string `json:"name"`
+
+	// Ignored.
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// AccessEntity: A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
+type AccessEntity struct {
+	// A namespace.
+	Type string `json:"type"`
+
+	// Unique within its type: 1 to 256 Unicode code points without control characters or white space.
+	ID string `json:"id"`
+
+	// Ignored.
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// ActionSearch: Which actions may the subject perform on the resource? An `action` is ignored.
+type ActionSearch struct {
+	// A subject or resource that is given.
+	Subject GivenEntity `json:"subject,omitzero"`
+
+	// A subject or resource that is given.
+	Resource GivenEntity `json:"resource,omitzero"`
+
+	// Ignored.
+	Context map[string]any `json:"context,omitempty"`
+
+	Page *SearchPage `json:"page,omitempty"`
+}
+
+// ActionSearchResult: an answer of the service.
+type ActionSearchResult struct {
+	// Where the search goes on.
+	Page PageInfo `json:"page"`
+
+	// Ascending by the bytes of the name.
+	Results []FoundAction `json:"results"`
+}
+
+// BulkCheckAnswer: an answer of the service.
+type BulkCheckAnswer struct {
+	// Whether the relationship holds.
+	Authorized bool `json:"authorized"`
+}
+
+// BulkCheckResult: an answer of the service.
+type BulkCheckResult struct {
+	// One per check, in the order of the request.
+	Results []BulkCheckAnswer `json:"results"`
+
+	// The moment at which all of them were decided. ISO 8601 in UTC with milliseconds.
+	CheckedAt time.Time `json:"checked_at"`
+}
+
+// BulkWriteResult: an answer of the service.
+type BulkWriteResult struct {
+	// One per grant, in the order of the request.
+	Grants []WrittenGrant `json:"grants"`
+
+	// One per revocation, in the order of the request.
+	Revocations []Revocation `json:"revocations"`
+}
+
+// Change: A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after
+// the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and
+// `former`: those before.
+type Change struct {
+	// The position of the write in the log of the tenant’s slot.
+	Seq int64 `json:"seq"`
+
+	// Of the changes of one position: (`seq`, `index`) identifies a change and orders them.
+	Index int64 `json:"index"`
+
+	// When it was decided. ISO 8601 in UTC with milliseconds.
+	At time.Time `json:"at"`
+
+	// The id of a key, `operator:` and a name, or `system`.
+	Actor string `json:"actor"`
+
+	// The request that brought it about.
+	RequestID string `json:"request_id"`
+
+	// Later versions may add actions.
+	Action string `json:"action"`
+
+	// A stored relationship, unique per (subject, relation, object).
+	Grant *Grant `json:"grant,omitempty"`
+
+	// Of `namespace.created`.
+	Namespace *ChangedNamespace `json:"namespace,omitempty"`
+
+	Rules *RuleSet `json:"rules,omitempty"`
+
+	Former *RuleSet `json:"former,omitempty"`
+}
+
+// ChangeLine: One line of the stream. A `change` has `change`, a `checkpoint` has `at`.
+type ChangeLine struct {
+	// Later versions may add types.
+	Type string `json:"type"`
+
+	// Where to go on: everything up to here that fits the filter has been told.
+	Cursor string `json:"cursor"`
+
+	// A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
+	// change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
+	// those before.
+	Change *Change `json:"change,omitempty"`
+
+	// Of a `checkpoint`: when that was so.
+	At *time.Time `json:"at,omitempty"`
+}
+
+// ChangeList: an answer of the service.
+type ChangeList struct {
+	// In the order in which they were decided.
+	Changes []Change `json:"changes"`
+
+	// The `cursor` of the next request. Always there: more may come.
+	NextCursor string `json:"next_cursor"`
+}
+
+// ChangedNamespace: Of `namespace.created`.
+type ChangedNamespace struct {
+	// The part of subjects and objects before the first colon.
+	Name string `json:"name"`
+}
+
+// CheckResult: an answer of the service.
+type CheckResult struct {
+	// Whether the relationship holds.
+	Authorized bool `json:"authorized"`
+
+	// When it was decided. ISO 8601 in UTC with milliseconds.
+	CheckedAt time.Time `json:"checked_at"`
+
+	// If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group
+	// is part of itself.
+	Because []Grant `json:"because,omitempty"`
+}
+
+// Condition: A condition on the state before the call.
+type Condition struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	// Whether the grant must exist before the call.
+	Exists bool `json:"exists"`
+}
+
+// CreatedKey: an answer of the service.
+type CreatedKey struct {
+	// Names the key; not secret.
+	KeyID string `json:"key_id"`
+
+	// For people; may be empty.
+	Name string `json:"name"`
+
+	Scopes []string `json:"scopes"`
+
+	// When the key was created. ISO 8601 in UTC with milliseconds.
+	CreatedAt time.Time `json:"created_at"`
+
+	// The key is refused from this moment on; `null`: never. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// The API key itself. Shown here once and never again.
+	Key string `json:"key"`
+}
+
+// Decision: A decision.
+type Decision struct {
+	// Whether the access is permitted.
+	Decision bool `json:"decision"`
+
+	// Only of a denial that rests on no grants.
+	Context *DenialContext `json:"context,omitempty"`
+}
+
+// DenialContext: Only of a denial that rests on no grants.
+type DenialContext struct {
+	// Why the action is denied whatever the grants are.
+	Reason string `json:"reason,omitempty"`
+
+	// What is wrong with this element.
+	Error *DenialContextError `json:"error,omitempty"`
+}
+
+// DenialContextError: What is wrong with this element.
+type DenialContextError struct {
+	Status int64 `json:"status"`
+
+	Message string `json:"message"`
+}
+
+// EntitySearchResult: an answer of the service.
+type EntitySearchResult struct {
+	// Where the search goes on.
+	Page PageInfo `json:"page"`
+
+	// Ascending by the bytes of the id.
+	Results []FoundEntity `json:"results"`
+}
+
+// EvaluationRequest: May the subject perform the action on the resource? Unknown fields are ignored.
+type EvaluationRequest struct {
+	// A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
+	Subject AccessEntity `json:"subject,omitzero"`
+
+	// What the subject would do. Unknown fields are ignored.
+	Action AccessAction `json:"action,omitzero"`
+
+	// A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
+	Resource AccessEntity `json:"resource,omitzero"`
+
+	// Ignored.
+	Context map[string]any `json:"context,omitempty"`
+}
+
+// FoundAction: an answer of the service.
+type FoundAction struct {
+	Name string `json:"name"`
+}
+
+// FoundEntity: A subject or resource that was found.
+type FoundEntity struct {
+	// The namespace of the identifier `type:id`.
+	Type string `json:"type"`
+
+	// Unique within its type.
+	ID string `json:"id"`
+}
+
+// GivenEntity: A subject or resource that is given.
+type GivenEntity struct {
+	// A namespace. For any other text there are no results.
+	Type string `json:"type"`
+
+	// An external id. For any other text there are no results.
+	ID string `json:"id"`
+
+	// Ignored.
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// Grant: A stored relationship, unique per (subject, relation, object).
+type Grant struct {
+	// Opaque. A grant created again after its revocation has a new id.
+	GrantID string `json:"grant_id"`
+
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	// When the grant was created. ISO 8601 in UTC with milliseconds.
+	CreatedAt time.Time `json:"created_at"`
+
+	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// GrantList: an answer of the service.
+type GrantList struct {
+	// Ascending by the bytes of the relation, then of the object (or subject).
+	Grants []Grant `json:"grants"`
+
+	// The `cursor` of the next request; `null` at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Key: an answer of the service.
+type Key struct {
+	// Names the key; not secret.
+	KeyID string `json:"key_id"`
+
+	// For people; may be empty.
+	Name string `json:"name"`
+
+	Scopes []string `json:"scopes"`
+
+	// When the key was created. ISO 8601 in UTC with milliseconds.
+	CreatedAt time.Time `json:"created_at"`
+
+	// The key is refused from this moment on; `null`: never. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// When the key was last used, to within a few minutes; `null`: no use is known. ISO 8601 in UTC with milliseconds.
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+// KeyList: an answer of the service.
+type KeyList struct {
+	Keys []Key `json:"keys"`
+
+	// The `cursor` of the next request; `null` at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Namespace: an answer of the service.
+type Namespace struct {
+	// The part of subjects and objects before the first colon.
+	Name string `json:"name"`
+
+	// When it was created, explicitly or by the first grant that names it. ISO 8601 in UTC with milliseconds.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NamespaceList: an answer of the service.
+type NamespaceList struct {
+	Namespaces []Namespace `json:"namespaces"`
+}
+
+// NamespaceRelation: A built-in relation on objects of a namespace.
+type NamespaceRelation struct {
+	// The part of subjects and objects before the first colon.
+	Namespace string `json:"namespace"`
+
+	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+}
+
+// ObjectList: an answer of the service.
+type ObjectList struct {
+	// Ascending by the bytes of the object.
+	Objects []string `json:"objects"`
+
+	// The `cursor` of the next request; `null` at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// PageInfo: Where the search goes on.
+type PageInfo struct {
+	// The `page.token` of the next request; empty at the end.
+	NextToken string `json:"next_token"`
+
+	// Results in this page.
+	Count int64 `json:"count"`
+}
+
+// Question: A relationship, granted or following from the rules. Unknown fields are ignored.
+type Question struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or a
+	// name that a rule of the tenant defines.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+}
+
+// ResourceSearch: On which resources of a type may the subject perform the action?
+type ResourceSearch struct {
+	// A subject or resource that is given.
+	Subject GivenEntity `json:"subject,omitzero"`
+
+	// What the subject would do. Unknown fields are ignored.
+	Action AccessAction `json:"action,omitzero"`
+
+	// What is searched for. An `id` is ignored.
+	Resource WantedType `json:"resource,omitzero"`
+
+	// Ignored.
+	Context map[string]any `json:"context,omitempty"`
+
+	Page *SearchPage `json:"page,omitempty"`
+}
+
+// Revocation: A revocation of a bulk write.
+type Revocation struct {
+	// False: there was no such grant.
+	Revoked bool `json:"revoked"`
+}
+
+// RevokeResult: an answer of the service.
+type RevokeResult struct {
+	// Grants that this call has revoked.
+	Revoked int64 `json:"revoked"`
+
+	// Whether no grant that matches was left at that moment.
+	Complete bool `json:"complete"`
+}
+
+// Rule: On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name.
+type Rule struct {
+	// The part of subjects and objects before the first colon.
+	Namespace string `json:"namespace"`
+
+	// A built-in relation, whose own grants always count, or a name that is never granted.
+	Name string `json:"name"`
+
+	// Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has
+	// that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a
+	// rule.
+	AnyOf []string `json:"any_of"`
+}
+
+// RuleSet: an answer of the service.
+type RuleSet struct {
+	Rules []Rule `json:"rules"`
+
+	Groups bool `json:"groups"`
+
+	Public []string `json:"public"`
+}
+
+// RuleSetRequest: Unknown fields are refused.
+type RuleSetRequest struct {
+	Rules []Rule `json:"rules"`
+
+	// Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.
+	Groups bool `json:"groups,omitempty"`
+
+	// A grant to `ns:*` is one to every subject of these namespaces. Default: none.
+	Public []string `json:"public,omitempty"`
+}
+
+// RulesPreview: an answer of the service.
+type RulesPreview struct {
+	// The rules as they would stand.
+	RuleSet RuleSet `json:"rule_set"`
+
+	// The revision that they would have.
+	Revision string `json:"revision"`
+
+	// The revision of the present rules.
+	CurrentRevision string `json:"current_revision"`
+
+	// Whether the two revisions differ.
+	Changed bool `json:"changed"`
+
+	// Subjects `ns:id#name` with a grant, whose grants become, or cease to be, ones to a group. 0 if `groups` stays as
+	// it is.
+	GroupSubjects int64 `json:"group_subjects"`
+
+	// Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.
+	PublicGrants int64 `json:"public_grants"`
+
+	// Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace
+	// has a grant.
+	Ungranted []NamespaceRelation `json:"ungranted"`
+
+	// Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation
+	// in `ungranted` may have grants.
+	Complete bool `json:"complete"`
+
+	// How many grants were looked at, those for two of the counts twice.
+	ScannedGrants int64 `json:"scanned_grants"`
+
+	// How many are looked at most; fewer if the store is slow.
+	ScannedGrantsMax int64 `json:"scanned_grants_max"`
+}
+
+// SearchPage: Which page. Apart from the token, requests for further pages are as the first one; the limit may be
+// left out.
+type SearchPage struct {
+	// The `next_token` of the page before.
+	Token string `json:"token,omitempty"`
+
+	// Results of a page at most; more than 1000, or none given: 1000.
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Ignored.
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// SubjectList: an answer of the service.
+type SubjectList struct {
+	// Ascending by the bytes of the subject.
+	Subjects []string `json:"subjects"`
+
+	// The `cursor` of the next request; `null` at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// SubjectSearch: Which subjects of a type may perform the action on the resource?
+type SubjectSearch struct {
+	// What is searched for. An `id` is ignored.
+	Subject WantedType `json:"subject,omitzero"`
+
+	// What the subject would do. Unknown fields are ignored.
+	Action AccessAction `json:"action,omitzero"`
+
+	// A subject or resource that is given.
+	Resource GivenEntity `json:"resource,omitzero"`
+
+	// Ignored.
+	Context map[string]any `json:"context,omitempty"`
+
+	Page *SearchPage `json:"page,omitempty"`
+}
+
+// Tuple: A relationship. Unknown fields are ignored.
+type Tuple struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+}
+
+// WantedType: What is searched for. An `id` is ignored.
+type WantedType struct {
+	// The namespace of the identifier `type:id`.
+	Type string `json:"type"`
+
+	// Ignored.
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// WrittenGrant: A grant of a bulk write.
+type WrittenGrant struct {
+	// Opaque. A grant created again after its revocation has a new id.
+	GrantID string `json:"grant_id"`
+
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	// When the grant was created. ISO 8601 in UTC with milliseconds.
+	CreatedAt time.Time `json:"created_at"`
+
+	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// False: the grant existed already; at most its expiry was changed.
+	Created bool `json:"created"`
+}
+
+func decodeActionSearchResult(value any) (ActionSearchResult, error) {
+	var decoded ActionSearchResult
+	o := objectOf(value)
+	decoded.Page = required(o, "page", decodePageInfo)
+	decoded.Results = required(o, "results", listOf(decodeFoundAction))
+	return decoded, o.err
+}
+
+func decodeBulkCheckAnswer(value any) (BulkCheckAnswer, error) {
+	var decoded BulkCheckAnswer
+	o := objectOf(value)
+	decoded.Authorized = required(o, "authorized", decodeBoolean)
+	return decoded, o.err
+}
+
+func decodeBulkCheckResult(value any) (BulkCheckResult, error) {
+	var decoded BulkCheckResult
+	o := objectOf(value)
+	decoded.Results = required(o, "results", listOf(decodeBulkCheckAnswer))
+	decoded.CheckedAt = required(o, "checked_at", decodeTime)
+	return decoded, o.err
+}
+
+func decodeBulkWriteResult(value any) (BulkWriteResult, error) {
+	var decoded BulkWriteResult
+	o := objectOf(value)
+	decoded.Grants = required(o, "grants", listOf(decodeWrittenGrant))
+	decoded.Revocations = required(o, "revocations", listOf(decodeRevocation))
+	return decoded, o.err
+}
+
+func decodeChange(value any) (Change, error) {
+	var decoded Change
+	o := objectOf(value)
+	decoded.Seq = required(o, "seq", decodeInteger)
+	decoded.Index = required(o, "index", decodeInteger)
+	decoded.At = required(o, "at", decodeTime)
+	decoded.Actor = required(o, "actor", decodeText)
+	decoded.RequestID = required(o, "request_id", decodeText)
+	decoded.Action = required(o, "action", decodeText)
+	decoded.Grant = optional(o, "grant", decodeGrant)
+	decoded.Namespace = optional(o, "namespace", decodeChangedNamespace)
+	decoded.Rules = optional(o, "rules", decodeRuleSet)
+	decoded.Former = optional(o, "former", decodeRuleSet)
+	return decoded, o.err
+}
+
+func decodeChangeLine(value any) (ChangeLine, error) {
+	var decoded ChangeLine
+	o := objectOf(value)
+	decoded.Type = required(o, "type", decodeText)
+	decoded.Cursor = required(o, "cursor", decodeText)
+	decoded.Change = optional(o, "change", decodeChange)
+	decoded.At = optional(o, "at", decodeTime)
+	return decoded, o.err
+}
+
+func decodeChangeList(value any) (ChangeList, error) {
+	var decoded ChangeList
+	o := objectOf(value)
+	decoded.Changes = required(o, "changes", listOf(decodeChange))
+	decoded.NextCursor = required(o, "next_cursor", decodeText)
+	return decoded, o.err
+}
+
+func decodeChangedNamespace(value any) (ChangedNamespace, error) {
+	var decoded ChangedNamespace
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	return decoded, o.err
+}
+
+func decodeCheckResult(value any) (CheckResult, error) {
+	var decoded CheckResult
+	o := objectOf(value)
+	decoded.Authorized = required(o, "authorized", decodeBoolean)
+	decoded.CheckedAt = required(o, "checked_at", decodeTime)
+	decoded.Because = orZero(o, "because", listOf(decodeGrant))
+	return decoded, o.err
+}
+
+func decodeCreatedKey(value any) (CreatedKey, error) {
+	var decoded CreatedKey
+	o := objectOf(value)
+	decoded.KeyID = required(o, "key_id", decodeText)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Scopes = required(o, "scopes", listOf(decodeText))
+	decoded.CreatedAt = required(o, "created_at", decodeTime)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Key = required(o, "key", decodeText)
+	return decoded, o.err
+}
+
+func decodeDecision(value any) (Decision, error) {
+	var decoded Decision
+	o := objectOf(value)
+	decoded.Decision = required(o, "decision", decodeBoolean)
+	decoded.Context = optional(o, "context", decodeDenialContext)
+	return decoded, o.err
+}
+
+func decodeDenialContext(value any) (DenialContext, error) {
+	var decoded DenialContext
+	o := objectOf(value)
+	decoded.Reason = orZero(o, "reason", decodeText)
+	decoded.Error = optional(o, "error", decodeDenialContextError)
+	return decoded, o.err
+}
+
+func decodeDenialContextError(value any) (DenialContextError, error) {
+	var decoded DenialContextError
+	o := objectOf(value)
+	decoded.Status = required(o, "status", decodeInteger)
+	decoded.Message = required(o, "message", decodeText)
+	return decoded, o.err
+}
+
+func decodeEntitySearchResult(value any) (EntitySearchResult, error) {
+	var decoded EntitySearchResult
+	o := objectOf(value)
+	decoded.Page = required(o, "page", decodePageInfo)
+	decoded.Results = required(o, "results", listOf(decodeFoundEntity))
+	return decoded, o.err
+}
+
+func decodeFoundAction(value any) (FoundAction, error) {
+	var decoded FoundAction
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	return decoded, o.err
+}
+
+func decodeFoundEntity(value any) (FoundEntity, error) {
+	var decoded FoundEntity
+	o := objectOf(value)
+	decoded.Type = required(o, "type", decodeText)
+	decoded.ID = required(o, "id", decodeText)
+	return decoded, o.err
+}
+
+func decodeGrant(value any) (Grant, error) {
+	var decoded Grant
+	o := objectOf(value)
+	decoded.GrantID = required(o, "grant_id", decodeText)
+	decoded.Subject = required(o, "subject", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	decoded.Object = required(o, "object", decodeText)
+	decoded.CreatedAt = required(o, "created_at", decodeTime)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	return decoded, o.err
+}
+
+func decodeGrantList(value any) (GrantList, error) {
+	var decoded GrantList
+	o := objectOf(value)
+	decoded.Grants = required(o, "grants", listOf(decodeGrant))
+	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	return decoded, o.err
+}
+
+func decodeKey(value any) (Key, error) {
+	var decoded Key
+	o := objectOf(value)
+	decoded.KeyID = required(o, "key_id", decodeText)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Scopes = required(o, "scopes", listOf(decodeText))
+	decoded.CreatedAt = required(o, "created_at", decodeTime)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.LastUsedAt = nullable(o, "last_used_at", decodeTime)
+	return decoded, o.err
+}
+
+func decodeKeyList(value any) (KeyList, error) {
+	var decoded KeyList
+	o := objectOf(value)
+	decoded.Keys = required(o, "keys", listOf(decodeKey))
+	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	return decoded, o.err
+}
+
+func decodeNamespace(value any) (Namespace, error) {
+	var decoded Namespace
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.CreatedAt = required(o, "created_at", decodeTime)
+	return decoded, o.err
+}
+
+func decodeNamespaceList(value any) (NamespaceList, error) {
+	var decoded NamespaceList
+	o := objectOf(value)
+	decoded.Namespaces = required(o, "namespaces", listOf(decodeNamespace))
+	return decoded, o.err
+}
+
+func decodeNamespaceRelation(value any) (NamespaceRelation, error) {
+	var decoded NamespaceRelation
+	o := objectOf(value)
+	decoded.Namespace = required(o, "namespace", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	return decoded, o.err
+}
+
+func decodeObjectList(value any) (ObjectList, error) {
+	var decoded ObjectList
+	o := objectOf(value)
+	decoded.Objects = required(o, "objects", listOf(decodeText))
+	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	return decoded, o.err
+}
+
+func decodePageInfo(value any) (PageInfo, error) {
+	var decoded PageInfo
+	o := objectOf(value)
+	decoded.NextToken = required(o, "next_token", decodeText)
+	decoded.Count = required(o, "count", decodeInteger)
+	return decoded, o.err
+}
+
+func decodeRevocation(value any) (Revocation, error) {
+	var decoded Revocation
+	o := objectOf(value)
+	decoded.Revoked = required(o, "revoked", decodeBoolean)
+	return decoded, o.err
+}
+
+func decodeRevokeResult(value any) (RevokeResult, error) {
+	var decoded RevokeResult
+	o := objectOf(value)
+	decoded.Revoked = required(o, "revoked", decodeInteger)
+	decoded.Complete = required(o, "complete", decodeBoolean)
+	return decoded, o.err
+}
+
+func decodeRule(value any) (Rule, error) {
+	var decoded Rule
+	o := objectOf(value)
+	decoded.Namespace = required(o, "namespace", decodeText)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.AnyOf = required(o, "any_of", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeRuleSet(value any) (RuleSet, error) {
+	var decoded RuleSet
+	o := objectOf(value)
+	decoded.Rules = required(o, "rules", listOf(decodeRule))
+	decoded.Groups = required(o, "groups", decodeBoolean)
+	decoded.Public = required(o, "public", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeRulesPreview(value any) (RulesPreview, error) {
+	var decoded RulesPreview
+	o := objectOf(value)
+	decoded.RuleSet = required(o, "rule_set", decodeRuleSet)
+	decoded.Revision = required(o, "revision", decodeText)
+	decoded.CurrentRevision = required(o, "current_revision", decodeText)
+	decoded.Changed = required(o, "changed", decodeBoolean)
+	decoded.GroupSubjects = required(o, "group_subjects", decodeInteger)
+	decoded.PublicGrants = required(o, "public_grants", decodeInteger)
+	decoded.Ungranted = required(o, "ungranted", listOf(decodeNamespaceRelation))
+	decoded.Complete = required(o, "complete", decodeBoolean)
+	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)
+	decoded.ScannedGrantsMax = required(o, "scanned_grants_max", decodeInteger)
+	return decoded, o.err
+}
+
+func decodeSubjectList(value any) (SubjectList, error) {
+	var decoded SubjectList
+	o := objectOf(value)
+	decoded.Subjects = required(o, "subjects", listOf(decodeText))
+	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	return decoded, o.err
+}
+
+func decodeWrittenGrant(value any) (WrittenGrant, error) {
+	var decoded WrittenGrant
+	o := objectOf(value)
+	decoded.GrantID = required(o, "grant_id", decodeText)
+	decoded.Subject = required(o, "subject", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	decoded.Object = required(o, "object", decodeText)
+	decoded.CreatedAt = required(o, "created_at", decodeTime)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Created = required(o, "created", decodeBoolean)
+	return decoded, o.err
+}

@@ -1,0 +1,399 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from . import _types as types
+from ._async_transport import AsyncTransport
+from ._core import Core, Hook
+from ._errors import GrantdError
+from ._feed import Feed, feed_query
+from ._gather import Gatherer
+from ._operations import BULK_CHECKS_MAX, Expiry, Operations, Question, query_of
+from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
+from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
+
+
+class AsyncGrantd(AsyncTransport):
+    """Calls the service from one event loop.
+
+    url, key: where the service is, and the API key.
+    timeout: seconds for a call with all its retries.
+    retry_budget: retries in stock, at first and at most; each call adds a tenth of one. 0: nothing is repeated.
+    batching: checks that are started in one turn of the loop go out as one bulk check.
+    silence: seconds for which the change feed may say nothing before its connection counts as lost.
+    hook: called before each call; what it returns is called with the outcome. For tracing and metrics.
+    http_client: for proxies and certificates; it stays yours to close.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout: float = TIMEOUT_S,
+        retry_budget: int = RETRIES_IN_STOCK,
+        batching: bool = True,
+        silence: float = SILENCE_S,
+        hook: Hook | None = None,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._batching = batching
+        self._set_core(core_of(url, key, timeout, retry_budget, hook))
+        self._silence = silence
+        self._owns_http = http_client is None
+        super().__init__(httpx.AsyncClient() if http_client is None else http_client)
+
+    def _set_core(self, core: Core) -> None:
+        self._core = core
+        self._operations = Operations(core)
+        self._gatherer = Gatherer(self._ask) if self._batching else None
+
+    def with_timeout(self, timeout: float) -> AsyncGrantd:
+        """The same client, with another time for each call."""
+        other = copy.copy(self)
+        other._set_core(replace(self._core, timeout=timeout))
+        return other
+
+    def __repr__(self) -> str:
+        return f"AsyncGrantd({self._core.url!r})"
+
+    async def __aenter__(self) -> AsyncGrantd:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes the connections, unless they are those of an `http_client`."""
+        if self._owns_http:
+            await self._http.aclose()
+
+    async def _ask(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
+        return await self._run(self._operations.ask(questions))
+
+    async def check(self, subject: str, relation: str, object: str) -> bool:
+        """Whether the subject has the relation, or the derived name, on the object.
+
+        Checks that are started in one turn of the loop are gathered, each with its own answer.
+        """
+        if self._gatherer is None:
+            return await self._run(self._operations.check((subject, relation, object)))
+        return await self._gatherer.check((subject, relation, object))
+
+    async def explain(self, subject: str, relation: str, object: str) -> types.CheckResult:
+        """A check that also answers a shortest chain of grants on which an "authorized" rests."""
+        return await self._run(self._operations.explain((subject, relation, object)))
+
+    async def check_bulk(self, questions: Sequence[Question]) -> list[bool]:
+        """Up to 100 questions, decided at one moment, in order. An error of one refuses the whole call."""
+        return await self._run(self._operations.check_bulk(questions))
+
+    async def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
+        """Any number of questions, in bulk checks of up to 100, in order. An error of one is its own answer."""
+        answers: list[bool | GrantdError] = []
+        for start in range(0, len(questions), BULK_CHECKS_MAX):
+            answers += await self._run(self._operations.ask(questions[start : start + BULK_CHECKS_MAX]))
+        return answers
+
+    async def create_grant(
+        self, subject: str, relation: str, object: str, *, expires_at: Expiry = UNSET
+    ) -> types.WrittenGrant:
+        """Creates a grant, or answers the one that exists; `created` tells which. It is durable when this returns.
+
+        An existing grant keeps its expiry unless one is given; None removes it.
+        """
+        return await self._run(self._operations.create_grant(subject, relation, object, expires_at))
+
+    async def revoke_grant(self, subject: str, relation: str, object: str) -> bool:
+        """Removes one tuple, and tells whether there was such a grant.
+
+        After a lost response, the retry may find none although this call has removed it.
+        """
+        return await self._run(self._operations.revoke_grant(subject, relation, object))
+
+    async def write_bulk(
+        self,
+        grants: Sequence[types.GrantRequestDict] = (),
+        revocations: Sequence[types.TupleDict] = (),
+        conditions: Sequence[types.ConditionDict] = (),
+    ) -> types.BulkWriteResult:
+        """Up to 100 changes at one moment, or none of them, if all conditions on the state before are met."""
+        return await self._run(self._operations.write_bulk(grants, revocations, conditions))
+
+    async def revoke_grants(
+        self, *, subject: str | None = None, object: str | None = None, relation: str | None = None
+    ) -> int:
+        """Revokes all grants of a subject, or on an object, until none is left, and counts them."""
+        return await self._run(self._operations.revoke_grants(subject, object, relation))
+
+    async def list_namespaces(self) -> list[types.Namespace]:
+        """All namespaces, ascending by name."""
+        return await self._run(self._operations.list_namespaces())
+
+    async def create_namespace(self, name: str) -> CreatedNamespace:
+        """Creates a namespace, or answers the one that exists."""
+        return await self._run(self._operations.create_namespace(name))
+
+    async def create_key(
+        self,
+        scopes: Sequence[str],
+        *,
+        name: str = "",
+        expires_at: datetime | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CreatedKey:
+        """Creates an API key, which this answer alone shows.
+
+        If an answer is lost, nobody knows the key that it was to show: the client revokes it and creates another.
+        With an idempotency key of yours, the error has the type "already-created" and the `key_id` instead.
+        """
+        return await self._run(self._operations.create_key(scopes, name, expires_at, idempotency_key))
+
+    async def revoke_key(self, key_id: str) -> bool:
+        """Revokes a key, and tells whether there was one."""
+        return await self._run(self._operations.revoke_key(key_id))
+
+    async def read_rules(self) -> Rules:
+        """The present rules. A tenant that has never set any has empty ones."""
+        rules = await self._run(self._operations.read_rules(None))
+        assert rules is not None
+        return rules
+
+    async def read_rules_unless(self, revision: str) -> Rules | None:
+        """None if the rules still have the revision."""
+        return await self._run(self._operations.read_rules(revision))
+
+    async def write_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> Rules:
+        """Replaces the rules, if the present ones have the revision; without one, whatever they are."""
+        return await self._run(self._operations.write_rules(rules, revision))
+
+    async def preview_rules(
+        self, rules: types.RuleSetRequestDict, *, revision: str | None = None
+    ) -> types.RulesPreview:
+        """What `write_rules` would change."""
+        return await self._run(self._operations.preview_rules(rules, revision))
+
+    async def evaluate(self, request: types.EvaluationRequestDict) -> types.Decision:
+        """AuthZEN: may the subject perform the action on the resource?"""
+        return await self._run(self._operations.evaluate(request))
+
+    async def evaluate_many(self, request: Mapping[str, Any]) -> list[types.Decision]:
+        """AuthZEN: several evaluations at one moment, in order."""
+        return await self._run(self._operations.evaluate_many(request))
+
+    async def read_openapi(self) -> Mapping[str, Any]:
+        """The description of the API that the service serves."""
+        return await self._run(self._operations.read_openapi())
+
+    async def list_objects(
+        self,
+        subject: str,
+        relation: str,
+        *,
+        namespace: str | None = None,
+        via: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncIterator[str]:
+        """On what the subject has the relation, ascending. Over all pages."""
+        query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        while True:
+            page = await self._run(self._operations.list_objects(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
+
+    async def list_objects_page(
+        self,
+        subject: str,
+        relation: str,
+        *,
+        namespace: str | None = None,
+        via: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[str]:
+        """One page of `list_objects`."""
+        query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        return await self._run(self._operations.list_objects(query))
+
+    async def list_subjects(
+        self,
+        object: str,
+        relation: str,
+        *,
+        namespace: str | None = None,
+        via: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncIterator[str]:
+        """Who has the relation on the object, ascending. Over all pages."""
+        query = query_of(object=object, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        while True:
+            page = await self._run(self._operations.list_subjects(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
+
+    async def list_subjects_page(
+        self,
+        object: str,
+        relation: str,
+        *,
+        namespace: str | None = None,
+        via: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[str]:
+        """One page of `list_subjects`."""
+        query = query_of(object=object, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        return await self._run(self._operations.list_subjects(query))
+
+    async def list_grants(
+        self,
+        *,
+        subject: str | None = None,
+        object: str | None = None,
+        relation: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncIterator[types.Grant]:
+        """The grants of a subject, or on an object. Over all pages."""
+        query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
+        while True:
+            page = await self._run(self._operations.list_grants(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
+
+    async def list_grants_page(
+        self,
+        *,
+        subject: str | None = None,
+        object: str | None = None,
+        relation: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[types.Grant]:
+        """One page of `list_grants`."""
+        query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
+        return await self._run(self._operations.list_grants(query))
+
+    async def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncIterator[types.Key]:
+        """All keys that are not revoked, without the keys themselves. Over all pages."""
+        query = query_of(limit=limit, cursor=cursor)
+        while True:
+            page = await self._run(self._operations.list_keys(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
+
+    async def list_keys_page(self, *, limit: int | None = None, cursor: str | None = None) -> Page[types.Key]:
+        """One page of `list_keys`."""
+        query = query_of(limit=limit, cursor=cursor)
+        return await self._run(self._operations.list_keys(query))
+
+    async def search_subjects(self, request: types.SubjectSearchDict) -> AsyncIterator[types.FoundEntity]:
+        """AuthZEN: Which subjects of a type may perform the action on the resource? Over all pages."""
+        asked: dict[str, Any] = {**request}
+        while True:
+            page = await self._run(self._operations.search_subjects(asked))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+
+    async def search_subjects_page(self, request: types.SubjectSearchDict) -> Page[types.FoundEntity]:
+        """One page of `search_subjects`."""
+        return await self._run(self._operations.search_subjects(request))
+
+    async def search_resources(self, request: types.ResourceSearchDict) -> AsyncIterator[types.FoundEntity]:
+        """AuthZEN: On which resources of a type may the subject perform the action? Over all pages."""
+        asked: dict[str, Any] = {**request}
+        while True:
+            page = await self._run(self._operations.search_resources(asked))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+
+    async def search_resources_page(self, request: types.ResourceSearchDict) -> Page[types.FoundEntity]:
+        """One page of `search_resources`."""
+        return await self._run(self._operations.search_resources(request))
+
+    async def search_actions(self, request: types.ActionSearchDict) -> AsyncIterator[types.FoundAction]:
+        """AuthZEN: Which actions may the subject perform on the resource? Over all pages."""
+        asked: dict[str, Any] = {**request}
+        while True:
+            page = await self._run(self._operations.search_actions(asked))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+
+    async def search_actions_page(self, request: types.ActionSearchDict) -> Page[types.FoundAction]:
+        """One page of `search_actions`."""
+        return await self._run(self._operations.search_actions(request))
+
+    async def changes_page(
+        self,
+        *,
+        cursor: str | None = None,
+        since: datetime | str | None = None,
+        namespace: str | None = None,
+        relation: str | None = None,
+        actions: Sequence[str] = (),
+        limit: int | None = None,
+        wait: int | None = None,
+    ) -> Page[types.Change]:
+        """One page of the change feed, which always has a cursor. Without a change, it waits up to `wait` seconds."""
+        query = feed_query(cursor, since, namespace, relation, actions)
+        return await self._run(self._operations.changes_page({**query, **query_of(limit=limit, wait=wait)}))
+
+    async def changes(
+        self,
+        *,
+        cursor: str | None = None,
+        since: datetime | str | None = None,
+        namespace: str | None = None,
+        relation: str | None = None,
+        actions: Sequence[str] = (),
+        checkpoints: bool = False,
+    ) -> AsyncIterator[ChangeEvent]:
+        """Every change of grants, namespaces and rules, in order and once, for ever.
+
+        It goes on behind the last cursor whatever happens to the connection, and raises what no repetition can help.
+        With `checkpoints`, there are events without a change, whose cursor is worth keeping.
+        """
+        query = feed_query(cursor, since, namespace, relation, actions)
+        feed = Feed(self._core, query, self._silence, checkpoints)
+        while True:
+            try:
+                if feed.begins_now:
+                    page = await self._run(self._operations.changes_page({**query, "limit": "1"}))
+                    feed.begin(page.cursor)
+                async for event in self._follow(feed):
+                    yield event
+            except GrantdError as error:
+                pause = feed.pause(error)
+            await asyncio.sleep(pause)

@@ -1,0 +1,219 @@
+"""One call of the API, without input and output: what to send, when to repeat it, and what to make of the answer.
+
+A plan is a generator that yields what is to be done, a Send or a Sleep, and returns the result. The two clients differ
+only in how they do that.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from ._decode import Json, WrongShape, parse_json
+from ._errors import GrantdError, garbled_response, invalid_response, outcome_unknown, problem_error
+
+VERSION = "0.2.0"
+ATTEMPTS_MAX = 6
+RETRIES_IN_STOCK = 10
+EARNED_BY_CALL = 0.1
+JITTER_FIRST_S = 0.05
+JITTER_MAX_S = 2.0
+# A page of 1,000 grants with the longest identifiers has 3 MB.
+RESPONSE_BYTES_MAX = 16 << 20
+
+_EMPTY = frozenset({204, 304})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    operation: str
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Json = None
+    accepts: tuple[int, ...] = (200,)
+    # It has a condition, which a repeat may fail because of what the first attempt has changed.
+    conditional: bool = False
+
+
+@dataclass(frozen=True)
+class Response:
+    status: int
+    # With names in lower case.
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response with the promised status. `value` is its JSON, or None."""
+
+    status: int
+    headers: Mapping[str, str]
+    value: Json
+
+
+@dataclass(frozen=True)
+class Send:
+    method: str
+    url: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes | None
+    # By the monotonic clock.
+    deadline: float
+
+
+@dataclass(frozen=True)
+class Sleep:
+    seconds: float
+
+
+# What a Send resolves to is a Response, or a GrantdError that is thrown.
+Plan: TypeAlias = Generator["Send | Sleep", Any, T]
+
+
+@dataclass
+class Call:
+    """One call of the API, with all its retries, as a hook sees it."""
+
+    operation: str
+    # Sent with each attempt: a place for "traceparent".
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call ended: status 0 if there was no answer, error None if it succeeded."""
+
+    status: int
+    request_id: str | None
+    attempts: int
+    error: GrantdError | None
+
+
+Hook: TypeAlias = Callable[[Call], "Callable[[Outcome], None] | None"]
+
+
+class RetryBudget:
+    """A bucket of tokens per client, so that an outage is never made worse by a flood of retries."""
+
+    def __init__(self, most: int) -> None:
+        self._most = float(most)
+        self._tokens = float(most)
+        self._lock = threading.Lock()
+
+    def earn(self) -> None:
+        with self._lock:
+            self._tokens = min(self._tokens + EARNED_BY_CALL, self._most)
+
+    def spend(self) -> bool:
+        with self._lock:
+            if self._tokens < 1:
+                return False
+            self._tokens -= 1
+            return True
+
+
+def pause_before(retry: int, asked_s: int) -> float:
+    """Before a retry, the first of which is 1: what the service asks for, and a random time."""
+    return asked_s + random.uniform(0, min(JITTER_FIRST_S * 2.0 ** min(retry - 1, 16), JITTER_MAX_S))
+
+
+@dataclass(frozen=True)
+class Core:
+    url: str
+    key: str
+    timeout: float
+    budget: RetryBudget
+    hook: Hook | None
+
+    def deadline(self) -> float:
+        return time.monotonic() + self.timeout
+
+    def send(self, request: Request, headers: Mapping[str, str], deadline: float) -> Send:
+        body = None
+        own = {
+            "authorization": f"Bearer {self.key}",
+            "user-agent": f"grantd-python/{VERSION}",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+        }
+        if request.body is not None:
+            body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            own["content-type"] = "application/json"
+        sent = {**own, **request.headers, **headers}
+        return Send(request.method, self.url + request.path, request.query, sent, body, deadline)
+
+    def call(self, request: Request, deadline: float | None = None) -> Plan[Answer]:
+        call = Call(request.operation, {})
+        ended = self.hook(call) if self.hook is not None else None
+        send = self.send(request, call.headers, self.deadline() if deadline is None else deadline)
+        self.budget.earn()
+        attempts = 0
+        unknown = False
+        while True:
+            attempts += 1
+            try:
+                answer = judge(request, (yield send))
+                if ended is not None:
+                    request_id = answer.headers.get("x-service-request-id")
+                    ended(Outcome(answer.status, request_id, attempts, None))
+                return answer
+            except GrantdError as error:
+                failure = error
+            if unknown and request.conditional and failure.type == "precondition-failed":
+                failure = outcome_unknown(failure)
+            unknown = unknown or failure._unknown
+            pause = pause_before(attempts, failure.retry_after)
+            if (
+                not failure._repeatable
+                or attempts == ATTEMPTS_MAX
+                or time.monotonic() + pause >= send.deadline
+                or not self.budget.spend()
+            ):
+                if ended is not None:
+                    ended(Outcome(failure.status, failure.request_id, attempts, failure))
+                raise failure
+            yield Sleep(pause)
+
+    def call_for(self, request: Request, decode: Callable[[Json], T], deadline: float | None = None) -> Plan[T]:
+        answer = yield from self.call(request, deadline)
+        return decoded(answer, decode)
+
+
+def decoded(answer: Answer, decode: Callable[[Json], T]) -> T:
+    try:
+        return decode(answer.value)
+    except WrongShape as error:
+        raise invalid_response(answer.status, answer.headers, error) from error
+
+
+def check_head(status: int, headers: Mapping[str, str], media_type: str) -> None:
+    """Of a response with an accepted status."""
+    given = headers.get("content-type", "")
+    if given.split(";", 1)[0].strip().lower() != media_type:
+        raise invalid_response(status, headers, f"its media type is {given!r}")
+
+
+def judge(request: Request, response: Response) -> Answer:
+    status, headers = response.status, response.headers
+    if status not in request.accepts:
+        if status < 400:
+            raise invalid_response(status, headers, f"status {status}")
+        raise problem_error(status, headers, response.body)
+    if status in _EMPTY:
+        return Answer(status, headers, None)
+    check_head(status, headers, "application/json")
+    try:
+        return Answer(status, headers, parse_json(response.body))
+    except WrongShape as error:
+        raise garbled_response(status, headers, error) from error

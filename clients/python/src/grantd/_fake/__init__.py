@@ -1,0 +1,1 @@
+"""A grantd in memory. Its public face is grantd.testing."""

@@ -1,0 +1,108 @@
+"""The change feed as both clients follow it: a stream of lines that goes on behind its last cursor, so that nothing is
+left out and nothing is told twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from ._core import Core, Request, Response, Send, check_head, judge, pause_before
+from ._decode import Json, WrongShape, parse_json
+from ._errors import GrantdError, garbled_response, invalid_response
+from ._operations import query_of, time_text
+from ._results import ChangeEvent
+from ._types import ChangeLine
+
+MEDIA_TYPE = "application/x-ndjson"
+# A line has one change, whose rules may have 64 KiB, twice, and be escaped.
+LINE_BYTES_MAX = 2 << 20
+
+
+def feed_query(
+    cursor: str | None,
+    since: datetime | str | None,
+    namespace: str | None,
+    relation: str | None,
+    actions: Sequence[str],
+) -> dict[str, str]:
+    action = ",".join(actions) or None
+    return query_of(cursor=cursor, since=time_text(since), namespace=namespace, relation=relation, action=action)
+
+
+class Feed:
+    """Where a follower is. One connection after another reads on from here."""
+
+    def __init__(self, core: Core, query: dict[str, str], silence: float, checkpoints: bool) -> None:
+        self._core = core
+        self._query = dict(query)
+        self._checkpoints = checkpoints
+        self._last = (0, 0)
+        self._half = b""
+        self._failures = 0
+        self.silence = silence
+
+    @property
+    def begins_now(self) -> bool:
+        """Then what "now" means has to be fixed: after a connection is lost, a second one would leave out changes."""
+        return self._query.get("since") == "now" and "cursor" not in self._query
+
+    def begin(self, cursor: str | None) -> None:
+        self._query.pop("since", None)
+        self._query["cursor"] = cursor or ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        return self._query
+
+    def connect(self) -> Send:
+        self._half = b""
+        request = Request("listChanges", "GET", "/v1/changes", self._query)
+        return self._core.send(request, {"accept": MEDIA_TYPE}, 0)
+
+    def check_head(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """Raises unless the response is a stream. `body` is needed of an error only."""
+        if status == 200:
+            check_head(status, headers, MEDIA_TYPE)
+        else:
+            judge(Request("listChanges", "GET", "/v1/changes"), Response(status, headers, body))
+
+    def read(self, status: int, headers: Mapping[str, str], chunk: bytes) -> Iterator[ChangeEvent]:
+        """The events of whole lines. What follows the last newline waits for the rest."""
+        *lines, self._half = (self._half + chunk).split(b"\n")
+        if len(self._half) > LINE_BYTES_MAX:
+            raise invalid_response(status, headers, "a line is too long")
+        for line in lines:
+            if not line.strip():
+                continue
+            try:
+                value = parse_json(line)
+            except WrongShape as error:
+                raise garbled_response(status, headers, error) from error
+            try:
+                event = self._tell(value)
+            except WrongShape as error:
+                raise invalid_response(status, headers, error) from error
+            if event is not None:
+                yield event
+
+    def _tell(self, value: Json) -> ChangeEvent | None:
+        line = ChangeLine.decode(value)
+        self._failures = 0
+        self.begin(line.cursor)
+        if line.type == "change":
+            if line.change is None:
+                raise WrongShape("a line without its change")
+            place = (line.change.seq, line.change.index)
+            if place > self._last:
+                self._last = place
+                return ChangeEvent(line.cursor, line.change)
+        elif line.type == "checkpoint" and self._checkpoints:
+            return ChangeEvent(line.cursor, None)
+        return None
+
+    def pause(self, error: GrantdError) -> float:
+        """Before the next connection, without a bound on attempts. Raises what no repetition can help."""
+        if not error.retryable:
+            raise error
+        self._failures += 1
+        return pause_before(self._failures, error.retry_after)

@@ -1,0 +1,58 @@
+"""Gathers the checks of one turn of the event loop into bulk checks of up to 100, in order.
+
+Each check keeps its own answer and its own error; a caller that is cancelled does not concern the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from ._errors import GrantdError
+from ._operations import BULK_CHECKS_MAX, Question
+
+Ask = Callable[[Sequence[Question]], Awaitable["list[bool | GrantdError]"]]
+_Waiting = tuple[Question, "asyncio.Future[bool]"]
+
+
+class Gatherer:
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._waiting: list[_Waiting] = []
+        # The loop itself keeps no task alive.
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def check(self, question: Question) -> bool:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[bool] = loop.create_future()
+        self._waiting.append((question, answer))
+        if len(self._waiting) == 1:
+            # Behind everything that is ready in this turn.
+            loop.call_soon(self._send)
+        return await answer
+
+    def _send(self) -> None:
+        waiting = [each for each in self._waiting if not each[1].done()]
+        self._waiting = []
+        for start in range(0, len(waiting), BULK_CHECKS_MAX):
+            task = asyncio.get_running_loop().create_task(self._answer(waiting[start : start + BULK_CHECKS_MAX]))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, checks: list[_Waiting]) -> None:
+        answers: Sequence[bool | BaseException]
+        try:
+            answers = await self._ask([question for question, _ in checks])
+        except BaseException as error:
+            answers = [error] * len(checks)
+            if not isinstance(error, Exception):
+                for _, waiting in checks:
+                    waiting.cancel()
+                raise
+        for (_, waiting), answer in zip(checks, answers, strict=True):
+            if waiting.done():
+                continue
+            if isinstance(answer, BaseException):
+                waiting.set_exception(answer)
+            else:
+                waiting.set_result(answer)

@@ -1,0 +1,56 @@
+"""What methods return where that is more than one object of the API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from ._types import Change, RuleSet
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a listing."""
+
+    items: list[T]
+    cursor: str | None
+    """Where the next page begins; None at the end."""
+    feed_cursor: str | None = None
+    """Of grants: where the change feed stood before the page was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedNamespace:
+    name: str
+    created_at: datetime
+    created: bool
+    """False: it existed already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    rule_set: RuleSet
+    revision: str
+    """For the next change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEvent:
+    """One change and the cursor behind it; without a change, a checkpoint."""
+
+    cursor: str
+    change: Change | None
+
+
+class Unset:
+    """The type of UNSET."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET = Unset()
+"""Not given, where None means something else."""

@@ -1,0 +1,880 @@
+"""The objects of the API, generated from docs/reference/openapi.json by `npm run generate -- types`.
+
+An answer decodes into its dataclass only if it has every field that the API promises, of the promised type. Unknown
+fields are ignored. What callers send are typed dictionaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict
+
+from ._decode import (
+    Json,
+    boolean,
+    integer,
+    list_of,
+    mapping,
+    nullable,
+    object_of,
+    optional,
+    required,
+    text,
+    time,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSearchResult:
+    """An answer of the service."""
+
+    page: PageInfo
+    """Where the search goes on."""
+    results: list[FoundAction]
+    """Ascending by the bytes of the name."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ActionSearchResult:
+        known = object_of(value)
+        return cls(
+            page=required(known, "page", PageInfo.decode),
+            results=required(known, "results", list_of(FoundAction.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkCheckAnswer:
+    """An answer of the service."""
+
+    authorized: bool
+    """Whether the relationship holds."""
+
+    @classmethod
+    def decode(cls, value: Json) -> BulkCheckAnswer:
+        known = object_of(value)
+        return cls(
+            authorized=required(known, "authorized", boolean),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkCheckResult:
+    """An answer of the service."""
+
+    results: list[BulkCheckAnswer]
+    """One per check, in the order of the request."""
+    checked_at: datetime
+    """The moment at which all of them were decided. ISO 8601 in UTC with milliseconds."""
+
+    @classmethod
+    def decode(cls, value: Json) -> BulkCheckResult:
+        known = object_of(value)
+        return cls(
+            results=required(known, "results", list_of(BulkCheckAnswer.decode)),
+            checked_at=required(known, "checked_at", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkWriteResult:
+    """An answer of the service."""
+
+    grants: list[WrittenGrant]
+    """One per grant, in the order of the request."""
+    revocations: list[Revocation]
+    """One per revocation, in the order of the request."""
+
+    @classmethod
+    def decode(cls, value: Json) -> BulkWriteResult:
+        known = object_of(value)
+        return cls(
+            grants=required(known, "grants", list_of(WrittenGrant.decode)),
+            revocations=required(known, "revocations", list_of(Revocation.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
+    change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
+    those before.
+    """
+
+    seq: int
+    """The position of the write in the log of the tenant’s slot."""
+    index: int
+    """Of the changes of one position: (`seq`, `index`) identifies a change and orders them."""
+    at: datetime
+    """When it was decided. ISO 8601 in UTC with milliseconds."""
+    actor: str
+    """The id of a key, `operator:` and a name, or `system`."""
+    request_id: str
+    """The request that brought it about."""
+    action: str
+    """Later versions may add actions."""
+    grant: Grant | None = None
+    """A stored relationship, unique per (subject, relation, object)."""
+    namespace: ChangedNamespace | None = None
+    """Of `namespace.created`."""
+    rules: RuleSet | None = None
+    former: RuleSet | None = None
+
+    @classmethod
+    def decode(cls, value: Json) -> Change:
+        known = object_of(value)
+        return cls(
+            seq=required(known, "seq", integer),
+            index=required(known, "index", integer),
+            at=required(known, "at", time),
+            actor=required(known, "actor", text),
+            request_id=required(known, "request_id", text),
+            action=required(known, "action", text),
+            grant=optional(known, "grant", Grant.decode),
+            namespace=optional(known, "namespace", ChangedNamespace.decode),
+            rules=optional(known, "rules", RuleSet.decode),
+            former=optional(known, "former", RuleSet.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One line of the stream. A `change` has `change`, a `checkpoint` has `at`."""
+
+    type: str
+    """Later versions may add types."""
+    cursor: str
+    """Where to go on: everything up to here that fits the filter has been told."""
+    change: Change | None = None
+    """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
+    change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
+    those before.
+    """
+    at: datetime | None = None
+    """Of a `checkpoint`: when that was so."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ChangeLine:
+        known = object_of(value)
+        return cls(
+            type=required(known, "type", text),
+            cursor=required(known, "cursor", text),
+            change=optional(known, "change", Change.decode),
+            at=optional(known, "at", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeList:
+    """An answer of the service."""
+
+    changes: list[Change]
+    """In the order in which they were decided."""
+    next_cursor: str
+    """The `cursor` of the next request. Always there: more may come."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ChangeList:
+        known = object_of(value)
+        return cls(
+            changes=required(known, "changes", list_of(Change.decode)),
+            next_cursor=required(known, "next_cursor", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedNamespace:
+    """Of `namespace.created`."""
+
+    name: str
+    """The part of subjects and objects before the first colon."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ChangedNamespace:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """An answer of the service."""
+
+    authorized: bool
+    """Whether the relationship holds."""
+    checked_at: datetime
+    """When it was decided. ISO 8601 in UTC with milliseconds."""
+    because: list[Grant] | None = None
+    """If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a
+    group is part of itself.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> CheckResult:
+        known = object_of(value)
+        return cls(
+            authorized=required(known, "authorized", boolean),
+            checked_at=required(known, "checked_at", time),
+            because=optional(known, "because", list_of(Grant.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """An answer of the service."""
+
+    key_id: str
+    """Names the key; not secret."""
+    name: str
+    """For people; may be empty."""
+    scopes: list[str]
+    created_at: datetime
+    """When the key was created. ISO 8601 in UTC with milliseconds."""
+    expires_at: datetime | None
+    """The key is refused from this moment on; `null`: never. ISO 8601 in UTC with milliseconds."""
+    key: str
+    """The API key itself. Shown here once and never again."""
+
+    @classmethod
+    def decode(cls, value: Json) -> CreatedKey:
+        known = object_of(value)
+        return cls(
+            key_id=required(known, "key_id", text),
+            name=required(known, "name", text),
+            scopes=required(known, "scopes", list_of(text)),
+            created_at=required(known, "created_at", time),
+            expires_at=nullable(known, "expires_at", time),
+            key=required(known, "key", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision."""
+
+    decision: bool
+    """Whether the access is permitted."""
+    context: DenialContext | None = None
+    """Only of a denial that rests on no grants."""
+
+    @classmethod
+    def decode(cls, value: Json) -> Decision:
+        known = object_of(value)
+        return cls(
+            decision=required(known, "decision", boolean),
+            context=optional(known, "context", DenialContext.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DenialContext:
+    """Only of a denial that rests on no grants."""
+
+    reason: str | None = None
+    """Why the action is denied whatever the grants are."""
+    error: DenialContextError | None = None
+    """What is wrong with this element."""
+
+    @classmethod
+    def decode(cls, value: Json) -> DenialContext:
+        known = object_of(value)
+        return cls(
+            reason=optional(known, "reason", text),
+            error=optional(known, "error", DenialContextError.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DenialContextError:
+    """What is wrong with this element."""
+
+    status: int
+    message: str
+
+    @classmethod
+    def decode(cls, value: Json) -> DenialContextError:
+        known = object_of(value)
+        return cls(
+            status=required(known, "status", integer),
+            message=required(known, "message", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySearchResult:
+    """An answer of the service."""
+
+    page: PageInfo
+    """Where the search goes on."""
+    results: list[FoundEntity]
+    """Ascending by the bytes of the id."""
+
+    @classmethod
+    def decode(cls, value: Json) -> EntitySearchResult:
+        known = object_of(value)
+        return cls(
+            page=required(known, "page", PageInfo.decode),
+            results=required(known, "results", list_of(FoundEntity.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAction:
+    """An answer of the service."""
+
+    name: str
+
+    @classmethod
+    def decode(cls, value: Json) -> FoundAction:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """A subject or resource that was found."""
+
+    type: str
+    """The namespace of the identifier `type:id`."""
+    id: str
+    """Unique within its type."""
+
+    @classmethod
+    def decode(cls, value: Json) -> FoundEntity:
+        known = object_of(value)
+        return cls(
+            type=required(known, "type", text),
+            id=required(known, "id", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A stored relationship, unique per (subject, relation, object)."""
+
+    grant_id: str
+    """Opaque. A grant created again after its revocation has a new id."""
+    subject: str
+    """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+    letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    relation: str
+    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+    object: str
+    """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
+    a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    created_at: datetime
+    """When the grant was created. ISO 8601 in UTC with milliseconds."""
+    expires_at: datetime | None
+    """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> Grant:
+        known = object_of(value)
+        return cls(
+            grant_id=required(known, "grant_id", text),
+            subject=required(known, "subject", text),
+            relation=required(known, "relation", text),
+            object=required(known, "object", text),
+            created_at=required(known, "created_at", time),
+            expires_at=nullable(known, "expires_at", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GrantList:
+    """An answer of the service."""
+
+    grants: list[Grant]
+    """Ascending by the bytes of the relation, then of the object (or subject)."""
+    next_cursor: str | None
+    """The `cursor` of the next request; `null` at the end."""
+
+    @classmethod
+    def decode(cls, value: Json) -> GrantList:
+        known = object_of(value)
+        return cls(
+            grants=required(known, "grants", list_of(Grant.decode)),
+            next_cursor=nullable(known, "next_cursor", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An answer of the service."""
+
+    key_id: str
+    """Names the key; not secret."""
+    name: str
+    """For people; may be empty."""
+    scopes: list[str]
+    created_at: datetime
+    """When the key was created. ISO 8601 in UTC with milliseconds."""
+    expires_at: datetime | None
+    """The key is refused from this moment on; `null`: never. ISO 8601 in UTC with milliseconds."""
+    last_used_at: datetime | None
+    """When the key was last used, to within a few minutes; `null`: no use is known. ISO 8601 in UTC with
+    milliseconds.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> Key:
+        known = object_of(value)
+        return cls(
+            key_id=required(known, "key_id", text),
+            name=required(known, "name", text),
+            scopes=required(known, "scopes", list_of(text)),
+            created_at=required(known, "created_at", time),
+            expires_at=nullable(known, "expires_at", time),
+            last_used_at=nullable(known, "last_used_at", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """An answer of the service."""
+
+    keys: list[Key]
+    next_cursor: str | None
+    """The `cursor` of the next request; `null` at the end."""
+
+    @classmethod
+    def decode(cls, value: Json) -> KeyList:
+        known = object_of(value)
+        return cls(
+            keys=required(known, "keys", list_of(Key.decode)),
+            next_cursor=nullable(known, "next_cursor", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """An answer of the service."""
+
+    name: str
+    """The part of subjects and objects before the first colon."""
+    created_at: datetime
+    """When it was created, explicitly or by the first grant that names it. ISO 8601 in UTC with milliseconds."""
+
+    @classmethod
+    def decode(cls, value: Json) -> Namespace:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+            created_at=required(known, "created_at", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceList:
+    """An answer of the service."""
+
+    namespaces: list[Namespace]
+
+    @classmethod
+    def decode(cls, value: Json) -> NamespaceList:
+        known = object_of(value)
+        return cls(
+            namespaces=required(known, "namespaces", list_of(Namespace.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceRelation:
+    """A built-in relation on objects of a namespace."""
+
+    namespace: str
+    """The part of subjects and objects before the first colon."""
+    relation: str
+    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+
+    @classmethod
+    def decode(cls, value: Json) -> NamespaceRelation:
+        known = object_of(value)
+        return cls(
+            namespace=required(known, "namespace", text),
+            relation=required(known, "relation", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList:
+    """An answer of the service."""
+
+    objects: list[str]
+    """Ascending by the bytes of the object."""
+    next_cursor: str | None
+    """The `cursor` of the next request; `null` at the end."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ObjectList:
+        known = object_of(value)
+        return cls(
+            objects=required(known, "objects", list_of(text)),
+            next_cursor=nullable(known, "next_cursor", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """Where the search goes on."""
+
+    next_token: str
+    """The `page.token` of the next request; empty at the end."""
+    count: int
+    """Results in this page."""
+
+    @classmethod
+    def decode(cls, value: Json) -> PageInfo:
+        known = object_of(value)
+        return cls(
+            next_token=required(known, "next_token", text),
+            count=required(known, "count", integer),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """A revocation of a bulk write."""
+
+    revoked: bool
+    """False: there was no such grant."""
+
+    @classmethod
+    def decode(cls, value: Json) -> Revocation:
+        known = object_of(value)
+        return cls(
+            revoked=required(known, "revoked", boolean),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeResult:
+    """An answer of the service."""
+
+    revoked: int
+    """Grants that this call has revoked."""
+    complete: bool
+    """Whether no grant that matches was left at that moment."""
+
+    @classmethod
+    def decode(cls, value: Json) -> RevokeResult:
+        known = object_of(value)
+        return cls(
+            revoked=required(known, "revoked", integer),
+            complete=required(known, "complete", boolean),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name."""
+
+    namespace: str
+    """The part of subjects and objects before the first colon."""
+    name: str
+    """A built-in relation, whose own grants always count, or a name that is never granted."""
+    any_of: list[str]
+    """Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has
+    that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a
+    rule.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> Rule:
+        known = object_of(value)
+        return cls(
+            namespace=required(known, "namespace", text),
+            name=required(known, "name", text),
+            any_of=required(known, "any_of", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """An answer of the service."""
+
+    rules: list[Rule]
+    groups: bool
+    public: list[str]
+
+    @classmethod
+    def decode(cls, value: Json) -> RuleSet:
+        known = object_of(value)
+        return cls(
+            rules=required(known, "rules", list_of(Rule.decode)),
+            groups=required(known, "groups", boolean),
+            public=required(known, "public", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RulesPreview:
+    """An answer of the service."""
+
+    rule_set: RuleSet
+    """The rules as they would stand."""
+    revision: str
+    """The revision that they would have."""
+    current_revision: str
+    """The revision of the present rules."""
+    changed: bool
+    """Whether the two revisions differ."""
+    group_subjects: int
+    """Subjects `ns:id#name` with a grant, whose grants become, or cease to be, ones to a group. 0 if `groups` stays
+    as it is.
+    """
+    public_grants: int
+    """Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.
+    """
+    ungranted: list[NamespaceRelation]
+    """Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the
+    namespace has a grant.
+    """
+    complete: bool
+    """Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a
+    relation in `ungranted` may have grants.
+    """
+    scanned_grants: int
+    """How many grants were looked at, those for two of the counts twice."""
+    scanned_grants_max: int
+    """How many are looked at most; fewer if the store is slow."""
+
+    @classmethod
+    def decode(cls, value: Json) -> RulesPreview:
+        known = object_of(value)
+        return cls(
+            rule_set=required(known, "rule_set", RuleSet.decode),
+            revision=required(known, "revision", text),
+            current_revision=required(known, "current_revision", text),
+            changed=required(known, "changed", boolean),
+            group_subjects=required(known, "group_subjects", integer),
+            public_grants=required(known, "public_grants", integer),
+            ungranted=required(known, "ungranted", list_of(NamespaceRelation.decode)),
+            complete=required(known, "complete", boolean),
+            scanned_grants=required(known, "scanned_grants", integer),
+            scanned_grants_max=required(known, "scanned_grants_max", integer),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectList:
+    """An answer of the service."""
+
+    subjects: list[str]
+    """Ascending by the bytes of the subject."""
+    next_cursor: str | None
+    """The `cursor` of the next request; `null` at the end."""
+
+    @classmethod
+    def decode(cls, value: Json) -> SubjectList:
+        known = object_of(value)
+        return cls(
+            subjects=required(known, "subjects", list_of(text)),
+            next_cursor=nullable(known, "next_cursor", text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGrant:
+    """A grant of a bulk write."""
+
+    grant_id: str
+    """Opaque. A grant created again after its revocation has a new id."""
+    subject: str
+    """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+    letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    relation: str
+    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+    object: str
+    """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
+    a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    created_at: datetime
+    """When the grant was created. ISO 8601 in UTC with milliseconds."""
+    expires_at: datetime | None
+    """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+    """
+    created: bool
+    """False: the grant existed already; at most its expiry was changed."""
+
+    @classmethod
+    def decode(cls, value: Json) -> WrittenGrant:
+        known = object_of(value)
+        return cls(
+            grant_id=required(known, "grant_id", text),
+            subject=required(known, "subject", text),
+            relation=required(known, "relation", text),
+            object=required(known, "object", text),
+            created_at=required(known, "created_at", time),
+            expires_at=nullable(known, "expires_at", time),
+            created=required(known, "created", boolean),
+        )
+
+
+class _AccessActionDict(TypedDict):
+    name: str
+
+
+class AccessActionDict(_AccessActionDict, total=False):
+    """What the subject would do. Unknown fields are ignored."""
+
+    properties: Mapping[str, Any] | None
+
+
+class _AccessEntityDict(TypedDict):
+    type: str
+    id: str
+
+
+class AccessEntityDict(_AccessEntityDict, total=False):
+    """A subject or a resource: the identifier `type:id`. Unknown fields are ignored."""
+
+    properties: Mapping[str, Any] | None
+
+
+class _ActionSearchDict(TypedDict):
+    subject: GivenEntityDict
+    resource: GivenEntityDict
+
+
+class ActionSearchDict(_ActionSearchDict, total=False):
+    """Which actions may the subject perform on the resource? An `action` is ignored."""
+
+    context: Mapping[str, Any] | None
+    page: SearchPageDict | None
+
+
+class ConditionDict(TypedDict):
+    """A condition on the state before the call."""
+
+    subject: str
+    relation: str
+    object: str
+    exists: bool
+
+
+class _EvaluationRequestDict(TypedDict):
+    subject: AccessEntityDict
+    action: AccessActionDict
+    resource: AccessEntityDict
+
+
+class EvaluationRequestDict(_EvaluationRequestDict, total=False):
+    """May the subject perform the action on the resource? Unknown fields are ignored."""
+
+    context: Mapping[str, Any] | None
+
+
+class _GivenEntityDict(TypedDict):
+    type: str
+    id: str
+
+
+class GivenEntityDict(_GivenEntityDict, total=False):
+    """A subject or resource that is given."""
+
+    properties: Mapping[str, Any] | None
+
+
+class _GrantRequestDict(TypedDict):
+    subject: str
+    relation: str
+    object: str
+
+
+class GrantRequestDict(_GrantRequestDict, total=False):
+    """A relationship, and until when it holds. Unknown fields are ignored."""
+
+    expires_at: str | None
+
+
+class QuestionDict(TypedDict):
+    """A relationship, granted or following from the rules. Unknown fields are ignored."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class _ResourceSearchDict(TypedDict):
+    subject: GivenEntityDict
+    action: AccessActionDict
+    resource: WantedTypeDict
+
+
+class ResourceSearchDict(_ResourceSearchDict, total=False):
+    """On which resources of a type may the subject perform the action?"""
+
+    context: Mapping[str, Any] | None
+    page: SearchPageDict | None
+
+
+class RuleDict(TypedDict):
+    """On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name."""
+
+    namespace: str
+    name: str
+    any_of: list[str]
+
+
+class _RuleSetRequestDict(TypedDict):
+    rules: list[RuleDict]
+
+
+class RuleSetRequestDict(_RuleSetRequestDict, total=False):
+    """Unknown fields are refused."""
+
+    groups: bool
+    public: list[str]
+
+
+class SearchPageDict(TypedDict, total=False):
+    """Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.
+    """
+
+    token: str | None
+    limit: int | None
+    properties: Mapping[str, Any] | None
+
+
+class _SubjectSearchDict(TypedDict):
+    subject: WantedTypeDict
+    action: AccessActionDict
+    resource: GivenEntityDict
+
+
+class SubjectSearchDict(_SubjectSearchDict, total=False):
+    """Which subjects of a type may perform the action on the resource?"""
+
+    context: Mapping[str, Any] | None
+    page: SearchPageDict | None
+
+
+class TupleDict(TypedDict):
+    """A relationship. Unknown fields are ignored."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class _WantedTypeDict(TypedDict):
+    type: str
+
+
+class WantedTypeDict(_WantedTypeDict, total=False):
+    """What is searched for. An `id` is ignored."""
+
+    properties: Mapping[str, Any] | None

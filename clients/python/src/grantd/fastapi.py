@@ -1,0 +1,56 @@
+"""Guards routes of FastAPI with checks. It fails closed: a route runs only after the service has said yes.
+
+viewer = requires("viewer", lambda request: f"document:{request.path_params['id']}", client=client, subject=subject_of)
+
+@app.get("/documents/{id}", dependencies=[viewer])
+async def read_document(id: str) -> str: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import Depends, HTTPException, Request
+
+from ._async_client import AsyncGrantd
+from ._errors import GrantdError
+
+
+def requires(
+    relation: str,
+    object: Callable[[Request], str | None],
+    *,
+    client: AsyncGrantd | Callable[[Request], AsyncGrantd],
+    subject: Callable[[Request], str | Awaitable[str | None] | None],
+    on_error: Callable[[Request, GrantdError], None] | None = None,
+) -> Any:
+    """A dependency that lets a request through if its subject has the relation, or the derived name, on the object.
+
+    Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
+    object, or about what cannot be the name of one, and a 503 if there is no answer.
+
+    subject: who asks, such as "user:ada", once the request has been authenticated; may be a coroutine function.
+    on_error: called with why a check failed, before the response.
+    """
+
+    async def guard(request: Request) -> None:
+        found = subject(request)
+        who = await found if inspect.isawaitable(found) else found
+        if not who:
+            raise HTTPException(401)
+        about = object(request)
+        if not about:
+            raise HTTPException(404)
+        asked = client if isinstance(client, AsyncGrantd) else client(request)
+        try:
+            allowed = await asked.check(who, relation, about)
+        except GrantdError as error:
+            if on_error is not None:
+                on_error(request, error)
+            raise HTTPException(404 if error.type == "invalid-object" else 503) from error
+        if allowed is not True:
+            raise HTTPException(403)
+
+    return Depends(guard)

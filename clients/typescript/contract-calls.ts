@@ -1,0 +1,105 @@
+// The calls of the clients' contract, by operationId, as methods of this client.
+
+import type { Grantd, Listing, Page } from './src/exports.ts';
+
+export type Outcome = Readonly<Record<string, unknown>>;
+
+interface How {
+  readonly options: { readonly timeoutMs: number } | undefined;
+  readonly page: boolean;
+  readonly take: number;
+}
+
+type Args = Record<string, unknown>;
+type Perform = (args: Args, how: How) => Promise<Outcome>;
+
+async function itemsOf<T>(iteration: AsyncIterable<T>, take: number): Promise<Outcome> {
+  const items: T[] = [];
+  for await (const item of iteration) {
+    items.push(item);
+    if (items.length >= take) break;
+  }
+  return { items };
+}
+
+async function listed<T, P extends Page<T>>(
+  listing: Listing<T, P>,
+  { page, take }: How,
+  cursor: unknown,
+): Promise<Outcome> {
+  if (!page) return itemsOf(listing, take);
+  const read: P & { readonly feedCursor?: string } = await listing.page(cursor as string | undefined);
+  return { page: { items: read.items, cursor: read.cursor, feed_cursor: read.feedCursor } };
+}
+
+/** The cases hold what a caller writes, ill-typed or not: so the arguments are of any type. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const as = (args: Args): any => args;
+
+const withLimit = ({ limit }: Args, { options }: How) => ({ ...options, limit: as({ limit }).limit });
+const query = ({ limit: _, cursor: __, ...rest }: Args) => as(rest);
+
+function listingCalls(client: Grantd): Record<string, Perform> {
+  return {
+    listObjects: (args, how) => listed(client.listObjects(query(args), withLimit(args, how)), how, args.cursor),
+    listSubjects: (args, how) => listed(client.listSubjects(query(args), withLimit(args, how)), how, args.cursor),
+    listGrants: (args, how) => listed(client.listGrants(query(args), withLimit(args, how)), how, args.cursor),
+    listKeys: (args, how) => listed(client.listKeys(withLimit(args, how)), how, args.cursor),
+    listNamespaces: (args, how) => listed(client.listNamespaces(how.options), how, args.cursor),
+    searchSubjects: (args, how) => listed(client.searchSubjects(as(args), how.options), how, undefined),
+    searchResources: (args, how) => listed(client.searchResources(as(args), how.options), how, undefined),
+    searchActions: (args, how) => listed(client.searchActions(as(args), how.options), how, undefined),
+    async listChanges(args, how) {
+      const changes = client.changes(as(args), how.options);
+      if (!how.page) return itemsOf(changes, how.take);
+      const { items, cursor } = await changes.page();
+      return { page: { items, cursor } };
+    },
+  };
+}
+
+function ruleCalls(client: Grantd): Record<string, Perform> {
+  return {
+    async readRules({ unless_revision: unlessRevision }, { options }) {
+      const read =
+        unlessRevision === undefined
+          ? await client.readRules(options)
+          : await client.readRules({ ...options, unlessRevision: String(unlessRevision) });
+      return { value: read ?? null };
+    },
+    async writeRules(args, { options }) {
+      const { rule_set: ruleSet, revision, dry_run: dryRun } = as(args);
+      const all = { ...options, revision };
+      return { value: await (dryRun ? client.previewRules(ruleSet, all) : client.writeRules(ruleSet, all)) };
+    },
+  };
+}
+
+export function callsOf(client: Grantd): Record<string, Perform> {
+  const value =
+    (call: (args: Args, options: How['options']) => Promise<unknown>): Perform =>
+    async (args, { options }) => ({ value: await call(args, options) });
+  return {
+    check: value((args, options) => {
+      const { subject, relation, object, explain } = as(args);
+      return explain
+        ? client.explain(subject, relation, object, options)
+        : client.check(subject, relation, object, options);
+    }),
+    checkBulk: value((args, options) => client.checkBulk(as(args).checks, options)),
+    createGrant: value((args, options) => client.createGrant(as(args), options)),
+    revokeGrant: value((args, options) => client.revokeGrant(as(args), options)),
+    writeBulk: value((args, options) => client.writeBulk(as(args), options)),
+    revokeGrants: value((args, options) => client.revokeGrants(as(args), options)),
+    createNamespace: value((args, options) => client.createNamespace(as(args).name, options)),
+    createKey: value(({ idempotency_key: idempotencyKey, ...request }, options) =>
+      client.createKey(as(request), { ...options, idempotencyKey: as({ idempotencyKey }).idempotencyKey }),
+    ),
+    revokeKey: value((args, options) => client.revokeKey(as(args).key_id, options)),
+    evaluate: value((args, options) => client.evaluate(as(args), options)),
+    evaluateMany: value((args, options) => client.evaluateMany(as(args), options)),
+    readOpenapi: value((_, options) => client.readOpenapi(options)),
+    ...listingCalls(client),
+    ...ruleCalls(client),
+  };
+}

@@ -1,0 +1,135 @@
+// Performs cases of the clients' contract with this client: cases from standard input, outcomes to standard output.
+// clients/contract/README.md has the form of both. It judges nothing.
+//
+// With CLIENT_PACKAGES in the environment, it runs the built packages in place of the sources.
+
+import { createInterface } from 'node:readline';
+import { callsOf, type Outcome } from './contract-calls.ts';
+import type { GrantdError as ErrorClass, Grantd as GrantdClass } from './src/exports.ts';
+
+interface Step {
+  readonly call: string;
+  readonly args?: Record<string, unknown>;
+  readonly each?: readonly Record<string, unknown>[];
+  readonly repeat?: number;
+  readonly options?: { readonly timeout_ms?: number };
+  readonly key?: string;
+  readonly page?: boolean;
+  readonly take?: number;
+  readonly save?: Readonly<Record<string, string>>;
+}
+
+interface Case {
+  readonly name: string;
+  readonly on: 'server' | 'fake';
+  readonly url?: string;
+  readonly key?: string;
+  readonly client?: {
+    readonly timeout_ms?: number;
+    readonly batching?: boolean;
+    readonly silence_ms?: number;
+    readonly retry_budget?: number;
+  };
+  readonly steps: readonly Step[];
+}
+
+type Saved = Map<string, unknown>;
+type ClientOf = (key: string | undefined) => GrantdClass;
+
+const AT_ONCE = 8;
+const [clientModule = '', fakeModule = ''] =
+  process.env.CLIENT_PACKAGES === undefined
+    ? ['./src/exports.ts', './src/testing.ts']
+    : ['@grantd/client', '@grantd/testing'];
+const { Grantd, GrantdError } = (await import(clientModule)) as typeof import('./src/exports.ts');
+const { FakeGrantd } = (await import(fakeModule)) as typeof import('./src/testing.ts');
+
+function errorOutcome(error: unknown): Outcome {
+  if (!(error instanceof GrantdError)) throw error;
+  const { type, status, retryable, requestId, detail, keyId, earliest }: ErrorClass = error;
+  return { error: { type, status, retryable, request_id: requestId, detail, key_id: keyId, earliest } };
+}
+
+function filledIn(value: unknown, saved: Saved): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => String(saved.get(name) ?? whole));
+  }
+  if (Array.isArray(value)) return value.map((each) => filledIn(each, saved));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filledIn(each, saved)]));
+}
+
+function partOf(outcome: unknown, path: string): unknown {
+  let value = outcome;
+  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
+
+async function perform(client: GrantdClass, step: Step, args: Record<string, unknown>): Promise<Outcome> {
+  const call = callsOf(client)[step.call];
+  if (call === undefined) throw new Error(`There is no call ${step.call}.`);
+  const options = step.options?.timeout_ms === undefined ? undefined : { timeoutMs: step.options.timeout_ms };
+  try {
+    return await call(args, { options, page: step.page === true, take: step.take ?? Number.POSITIVE_INFINITY });
+  } catch (error) {
+    return errorOutcome(error);
+  }
+}
+
+async function performStep(clientOf: ClientOf, step: Step, saved: Saved): Promise<Outcome> {
+  const client = clientOf(step.key === undefined ? undefined : String(filledIn(step.key, saved)));
+  const fill = (args: unknown) => filledIn(args ?? {}, saved) as Record<string, unknown>;
+  if (step.each !== undefined) {
+    return { each: await Promise.all(step.each.map((args) => perform(client, step, fill(args)))) };
+  }
+  if (step.repeat === undefined) return perform(client, step, fill(step.args));
+  const each: Outcome[] = [];
+  while (each.length < step.repeat) each.push(await perform(client, step, fill(step.args)));
+  return { each };
+}
+
+function clientsOf({ on, url = '', key, client = {} }: Case): ClientOf {
+  const options = {
+    timeoutMs: client.timeout_ms,
+    batching: client.batching,
+    silenceMs: client.silence_ms,
+    retryBudget: client.retry_budget,
+  };
+  const fake = on === 'fake' ? new FakeGrantd() : undefined;
+  const create = (other: string | undefined): GrantdClass =>
+    fake === undefined
+      ? new Grantd({ ...options, url, key: other ?? key ?? '' })
+      : new Grantd({ ...options, ...fake.options, key: other ?? key ?? fake.options.key });
+  const clients = new Map<string | undefined, GrantdClass>();
+  return (other) => {
+    const known = clients.get(other) ?? create(other);
+    clients.set(other, known);
+    return known;
+  };
+}
+
+async function performCase(one: Case): Promise<object> {
+  const { name, steps } = one;
+  try {
+    const clientOf = clientsOf(one);
+    const saved: Saved = new Map();
+    const outcomes: Outcome[] = [];
+    for (const step of steps) {
+      const outcome = await performStep(clientOf, step, saved);
+      outcomes.push(outcome);
+      for (const [key, path] of Object.entries(step.save ?? {})) saved.set(key, partOf(outcome, path));
+    }
+    return { name, outcomes };
+  } catch (error) {
+    return { name, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+const cases: Case[] = [];
+for await (const line of createInterface({ input: process.stdin })) cases.push(JSON.parse(line));
+const work = async (): Promise<void> => {
+  for (let one = cases.shift(); one !== undefined; one = cases.shift()) {
+    process.stdout.write(`${JSON.stringify(await performCase(one))}\n`);
+  }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -1,0 +1,32 @@
+// Documents that only their viewers may read, with Express. Who asks comes from the header that a proxy in front sets
+// after it has authenticated the request.
+
+import type { AddressInfo } from 'node:net';
+import { Grantd } from '@grantd/client';
+import { createRequires } from '@grantd/client/express';
+import express from 'express';
+
+const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
+
+const requires = createRequires({
+  grantd: new Grantd({ url, key }),
+  subject: (request) => {
+    const user = request.header('x-authenticated-user');
+    return user === undefined ? undefined : `user:${user}`;
+  },
+  onError: (error) => console.error(String(error)),
+});
+
+const app = express();
+
+app.get(
+  '/documents/:id',
+  requires('viewer', (request) => `document:${request.params.id}`),
+  (request, response) => {
+    response.json({ id: request.params.id });
+  },
+);
+
+const server = app.listen(Number(PORT), '127.0.0.1', () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

@@ -1,0 +1,407 @@
+// The client: one method for each operation of the service. Invariant: what a method returns has been read, field by
+// field, from a response that its schema allows; anything else is thrown as a GrantdError.
+
+import { decisionsIn } from './decisions.ts';
+import { Changes, type ChangesQuery } from './feed.ts';
+import { Gatherer } from './gathering.ts';
+import type {
+  ActionSearch,
+  BulkWrite,
+  BulkWriteResult,
+  CreatedKey,
+  Decision,
+  EvaluationRequest,
+  EvaluationsRequest,
+  FoundEntity,
+  Grant,
+  GrantFilter,
+  GrantRequest,
+  Key,
+  KeyRequest,
+  Namespace,
+  OpenapiDocument,
+  Question,
+  Relation,
+  ResourceSearch,
+  RuleSet,
+  RuleSetRequest,
+  RulesPreview,
+  SubjectSearch,
+  Tuple,
+  WrittenGrant,
+} from './generated/schemas.ts';
+import { createKey } from './key-creation.ts';
+import { Listing, type Page } from './listing.ts';
+import { type GrantdOptions, transportOptions } from './options.ts';
+import {
+  checkDecision,
+  checkKey,
+  checkNamespace,
+  checkPreview,
+  checkRuleSet,
+  Field,
+  grantIn,
+  grantOf,
+} from './shapes.ts';
+import { type Call, type CallOptions, type Sent, Transport } from './transport.ts';
+
+export interface ListOptions extends CallOptions {
+  /** Items per page: 1 to 1000. */
+  readonly limit?: number | undefined;
+}
+
+export interface ObjectsQuery {
+  readonly subject: string;
+  readonly relation: string;
+  readonly namespace?: string | undefined;
+  /** `direct`: only grants of the relation itself count, and not what follows from the rules. */
+  readonly via?: 'direct' | undefined;
+}
+
+export interface SubjectsQuery extends Omit<ObjectsQuery, 'subject'> {
+  readonly object: string;
+}
+
+/** Of one subject, or on one object. */
+export interface GrantsQuery {
+  readonly subject?: string | undefined;
+  readonly object?: string | undefined;
+  readonly relation?: Relation | undefined;
+}
+
+export interface GrantPage extends Page<Grant> {
+  /** Where the change feed goes on behind this page. That of the first page serves to follow from a snapshot. */
+  readonly feedCursor: string | undefined;
+}
+
+export interface Explanation {
+  readonly authorized: boolean;
+  /** If authorized: a shortest chain of grants from the subject to the object. */
+  readonly because: readonly Grant[];
+}
+
+export interface RevisedRules {
+  readonly rule_set: RuleSet;
+  readonly revision: string;
+}
+
+export interface WrittenNamespace extends Namespace {
+  readonly created: boolean;
+}
+
+type Query = NonNullable<Call['query']>;
+type SearchBody = SubjectSearch | ResourceSearch | ActionSearch;
+
+const get = (operation: string, path: string, query: Query = {}): Call => ({
+  operation,
+  method: 'GET',
+  path,
+  query,
+  expected: [200],
+});
+const post = (operation: string, path: string, body: unknown, expected: readonly number[] = [200]): Call => ({
+  operation,
+  method: 'POST',
+  path,
+  body,
+  expected,
+});
+
+function revisionOf(reply: Sent): string {
+  const [, revision] = /^"([0-9a-f]{32})"$/.exec(reply.headers.get('etag') ?? '') ?? [];
+  return revision ?? Field.of(reply).refuse('comes without a revision of the rules');
+}
+
+export class Grantd {
+  readonly #transport: Transport;
+  readonly #gatherer: Gatherer | undefined;
+  readonly #silenceMs: number;
+
+  constructor(options: GrantdOptions) {
+    const { batching = true, silenceMs = 45_000 } = options;
+    this.#transport = new Transport(transportOptions(options));
+    this.#silenceMs = silenceMs;
+    const sender = {
+      one: (question: Question) => this.#checkOne(question),
+      many: (questions: readonly Question[]) => this.checkBulk(questions),
+    };
+    this.#gatherer = batching ? new Gatherer(sender) : undefined;
+  }
+
+  /**
+   * Whether the relationship holds. Never true unless the service said so to this very question: whatever else happens
+   * is thrown. Checks of one moment are gathered into one request, unless they have options of their own.
+   */
+  check(subject: string, relation: string, object: string, options?: CallOptions): Promise<boolean> {
+    const question = { subject, relation, object };
+    if (options !== undefined || this.#gatherer === undefined) return this.#checkOne(question, options);
+    return this.#gatherer.check(question);
+  }
+
+  /** As `check`, with the grants on which the result rests. */
+  async explain(subject: string, relation: string, object: string, options?: CallOptions): Promise<Explanation> {
+    const body = { subject, relation, object, explain: true };
+    const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));
+    field.at('checked_at').text();
+    const authorized = field.at('authorized').boolean();
+    return { authorized, because: authorized ? field.at('because').list().map(grantIn) : [] };
+  }
+
+  /** Up to 100 checks, all decided at one moment; the results are in the order of the checks. */
+  async checkBulk(checks: readonly Question[], options?: CallOptions): Promise<readonly boolean[]> {
+    const body = { checks: checks.map(({ subject, relation, object }) => ({ subject, relation, object })) };
+    const field = Field.of(await this.#transport.send(post('checkBulk', '/v1/check/bulk', body), options));
+    field.at('checked_at').text();
+    return field
+      .at('results')
+      .listOf(checks.length)
+      .map((each) => each.at('authorized').boolean());
+  }
+
+  /** Idempotent. After a lost response, `created` may be false although this call has created the grant. */
+  async createGrant(grant: GrantRequest, options?: CallOptions): Promise<WrittenGrant> {
+    const reply = await this.#transport.send(post('createGrant', '/v1/grants', grant, [200, 201]), options);
+    return { ...grantOf<Grant>(Field.of(reply), grant), created: reply.status === 201 };
+  }
+
+  /** Whether there was such a grant. After a lost response, false may mean that this call has revoked it. */
+  revokeGrant({ subject, relation, object }: Tuple, options?: CallOptions): Promise<boolean> {
+    const query = { subject, relation, object };
+    return this.#remove({ ...get('revokeGrant', '/v1/grants', query), method: 'DELETE' }, 'grant-not-found', options);
+  }
+
+  /** Up to 100 grants and revocations that take effect at one moment, or not at all. */
+  async writeBulk(write: BulkWrite, options?: CallOptions): Promise<BulkWriteResult> {
+    const call = post('writeBulk', '/v1/grants/bulk', write);
+    const conditional = (write.if ?? []).length > 0;
+    const field = Field.of(await this.#transport.send({ ...call, conditional }, options));
+    const { grants = [], revocations = [] } = write;
+    const written = field.at('grants').listOf(grants.length);
+    const revoked = field.at('revocations').listOf(revocations.length);
+    return {
+      grants: grants.map((grant, index) =>
+        grantOf<WrittenGrant>(written[index] ?? field, grant, (each) => each.at('created').boolean()),
+      ),
+      revocations: revoked.map((each) => ({ revoked: each.at('revoked').boolean() })),
+    };
+  }
+
+  /** Revokes all grants of a subject, or on an object, and says how many. Repeats the call until none is left. */
+  async revokeGrants(filter: GrantFilter, options?: CallOptions): Promise<number> {
+    for (let revoked = 0; ; ) {
+      const field = Field.of(await this.#transport.send(post('revokeGrants', '/v1/grants/revoke', filter), options));
+      revoked += field.at('revoked').count();
+      if (field.at('complete').boolean()) return revoked;
+    }
+  }
+
+  listGrants(query: GrantsQuery, options: ListOptions = {}): Listing<Grant, GrantPage> {
+    return new Listing(async (cursor, callOptions) => {
+      const call = get('listGrants', '/v1/grants', { ...query, limit: options.limit, cursor });
+      const reply = await this.#transport.send(call, callOptions);
+      const field = Field.of(reply);
+      return {
+        items: field.at('grants').list().map(grantIn),
+        cursor: field.at('next_cursor').textOrNull(),
+        feedCursor: reply.headers.get('x-service-cursor') ?? undefined,
+      };
+    }, options);
+  }
+
+  /** The objects on which the subject has the relation. */
+  listObjects(query: ObjectsQuery, options: ListOptions = {}): Listing<string> {
+    return this.#listing('listObjects', '/v1/objects', { ...query, limit: options.limit }, options, 'objects', (each) =>
+      each.text(),
+    );
+  }
+
+  /** The subjects that have the relation on the object. */
+  listSubjects(query: SubjectsQuery, options: ListOptions = {}): Listing<string> {
+    return this.#listing(
+      'listSubjects',
+      '/v1/subjects',
+      { ...query, limit: options.limit },
+      options,
+      'subjects',
+      (each) => each.text(),
+    );
+  }
+
+  async createNamespace(name: string, options?: CallOptions): Promise<WrittenNamespace> {
+    const reply = await this.#transport.send(post('createNamespace', '/v1/namespaces', { name }, [200, 201]), options);
+    return { ...Field.of(reply).checked<Namespace>(checkNamespace), created: reply.status === 201 };
+  }
+
+  listNamespaces(options: CallOptions = {}): Listing<Namespace> {
+    return new Listing(async (_, callOptions) => {
+      const field = Field.of(await this.#transport.send(get('listNamespaces', '/v1/namespaces'), callOptions));
+      const namespaces = field.at('namespaces').list();
+      return { items: namespaces.map((each) => each.checked<Namespace>(checkNamespace)), cursor: null };
+    }, options);
+  }
+
+  /** Creates one key, also over a lost response. Its text is in this result and nowhere else. */
+  createKey(
+    request: KeyRequest,
+    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
+  ): Promise<CreatedKey> {
+    return createKey(this.#transport, request, options);
+  }
+
+  listKeys(options: ListOptions = {}): Listing<Key> {
+    return this.#listing('listKeys', '/v1/keys', { limit: options.limit }, options, 'keys', (each) =>
+      each.checked<Key>((key) => {
+        checkKey(key);
+        key.at('last_used_at').textOrNull();
+      }),
+    );
+  }
+
+  /** Whether there was such a key. */
+  revokeKey(keyId: string, options?: CallOptions): Promise<boolean> {
+    const call = { ...get('revokeKey', `/v1/keys/${encodeURIComponent(keyId)}`), method: 'DELETE' } as const;
+    return this.#remove(call, 'key-not-found', options);
+  }
+
+  readRules(options?: CallOptions): Promise<RevisedRules>;
+  /** Undefined if the rules still have the revision. */
+  readRules(options: CallOptions & { readonly unlessRevision: string }): Promise<RevisedRules | undefined>;
+  async readRules(
+    options: CallOptions & { readonly unlessRevision?: string | undefined } = {},
+  ): Promise<RevisedRules | undefined> {
+    const { unlessRevision } = options;
+    const headers = unlessRevision === undefined ? {} : { 'if-none-match': `"${unlessRevision}"` };
+    const expected = unlessRevision === undefined ? [200] : [200, 304];
+    const reply = await this.#transport.send({ ...get('readRules', '/v1/rules'), headers, expected }, options);
+    if (reply.status === 304) return undefined;
+    return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
+  }
+
+  /** Replaces the rules; with `revision`, only if they still have it. */
+  async writeRules(
+    ruleSet: RuleSetRequest,
+    options: CallOptions & { readonly revision?: string | undefined } = {},
+  ): Promise<RevisedRules> {
+    const reply = await this.#putRules(ruleSet, options, {});
+    return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
+  }
+
+  /** What `writeRules` would change. */
+  async previewRules(
+    ruleSet: RuleSetRequest,
+    options: CallOptions & { readonly revision?: string | undefined } = {},
+  ): Promise<RulesPreview> {
+    const reply = await this.#putRules(ruleSet, options, { dry_run: 'true' });
+    return Field.of(reply).checked<RulesPreview>(checkPreview);
+  }
+
+  /** The change feed: an endless iteration that goes on over interruptions. */
+  changes(query: ChangesQuery = {}, options: CallOptions = {}): Changes {
+    return new Changes(this.#transport, query, options, this.#silenceMs);
+  }
+
+  async evaluate(request: EvaluationRequest, options?: CallOptions): Promise<Decision> {
+    const call = post('evaluate', '/access/v1/evaluation', request);
+    return Field.of(await this.#transport.send(call, options)).checked<Decision>(checkDecision);
+  }
+
+  /** The decisions, in the order of the request. With a semantic that ends early, up to the one that settles it. */
+  async evaluateMany(request: EvaluationsRequest, options?: CallOptions): Promise<readonly Decision[]> {
+    const call = post('evaluateMany', '/access/v1/evaluations', request);
+    return decisionsIn(Field.of(await this.#transport.send(call, options)), request);
+  }
+
+  searchSubjects(search: SubjectSearch, options: CallOptions = {}): Listing<FoundEntity> {
+    return this.#search('searchSubjects', '/access/v1/search/subject', search, options, (each) => ({
+      type: each.at('type').text(),
+      id: each.at('id').text(),
+    }));
+  }
+
+  searchResources(search: ResourceSearch, options: CallOptions = {}): Listing<FoundEntity> {
+    return this.#search('searchResources', '/access/v1/search/resource', search, options, (each) => ({
+      type: each.at('type').text(),
+      id: each.at('id').text(),
+    }));
+  }
+
+  searchActions(search: ActionSearch, options: CallOptions = {}): Listing<{ readonly name: string }> {
+    return this.#search('searchActions', '/access/v1/search/action', search, options, (each) => ({
+      name: each.at('name').text(),
+    }));
+  }
+
+  /** The OpenAPI description of the interface. */
+  async readOpenapi(options?: CallOptions): Promise<OpenapiDocument> {
+    const field = Field.of(await this.#transport.send(get('readOpenapi', '/openapi.json'), options));
+    return field.checked<OpenapiDocument>((document) => {
+      document.at('openapi').text();
+      document.at('info').at('version').text();
+    });
+  }
+
+  async #checkOne({ subject, relation, object }: Question, options?: CallOptions): Promise<boolean> {
+    const call = post('check', '/v1/check', { subject, relation, object });
+    const field = Field.of(await this.#transport.send(call, options));
+    field.at('checked_at').text();
+    return field.at('authorized').boolean();
+  }
+
+  async #remove(call: Call, absent: string, options?: CallOptions): Promise<boolean> {
+    try {
+      await this.#transport.send({ ...call, expected: [204] }, options);
+      return true;
+    } catch (error) {
+      if (error instanceof Error && 'type' in error && error.type === absent) return false;
+      throw error;
+    }
+  }
+
+  #putRules(
+    body: RuleSetRequest,
+    { revision, ...options }: CallOptions & { readonly revision?: string | undefined },
+    query: Query,
+  ): Promise<Sent> {
+    const call: Call = {
+      operation: 'writeRules',
+      method: 'PUT',
+      path: '/v1/rules',
+      query,
+      body,
+      headers: revision === undefined ? {} : { 'if-match': `"${revision}"` },
+      expected: [200],
+      conditional: revision !== undefined,
+    };
+    return this.#transport.send(call, options);
+  }
+
+  #listing<T>(
+    operation: string,
+    path: string,
+    query: Query,
+    options: CallOptions,
+    member: string,
+    read: (field: Field) => T,
+  ): Listing<T> {
+    return new Listing(async (cursor, callOptions) => {
+      const field = Field.of(await this.#transport.send(get(operation, path, { ...query, cursor }), callOptions));
+      return { items: field.at(member).list().map(read), cursor: field.at('next_cursor').textOrNull() };
+    }, options);
+  }
+
+  #search<T>(
+    operation: string,
+    path: string,
+    search: SearchBody,
+    options: CallOptions,
+    read: (field: Field) => T,
+  ): Listing<T> {
+    return new Listing(async (cursor, callOptions) => {
+      const page = cursor === undefined ? search.page : { ...search.page, token: cursor };
+      const body = page === undefined ? search : { ...search, page };
+      const field = Field.of(await this.#transport.send(post(operation, path, body), callOptions));
+      const token = field.at('page').at('next_token').text();
+      return { items: field.at('results').list().map(read), cursor: token === '' ? null : token };
+    }, options);
+  }
+}

@@ -1,0 +1,94 @@
+// The one error of the client. Invariant: whatever a call throws is a GrantdError, and none of them is a decision.
+
+/** Types that no response has: the client itself raises them. */
+export type ClientErrorType = 'timeout' | 'connection-lost' | 'invalid-response' | 'outcome-unknown' | 'cancelled';
+
+/** The types that grantd 0.2 knows. A later version may add some. */
+export type ServiceErrorType =
+  | 'invalid-subject'
+  | 'invalid-relation'
+  | 'invalid-object'
+  | 'invalid-request'
+  | 'invalid-cursor'
+  | 'bulk-too-large'
+  | 'unauthorized'
+  | 'insufficient-scope'
+  | 'tenant-suspended'
+  | 'namespace-limit-reached'
+  | 'key-limit-reached'
+  | 'grant-limit-reached'
+  | 'grant-not-found'
+  | 'key-not-found'
+  | 'tenant-not-found'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'already-created'
+  | 'request-timeout'
+  | 'evaluation-too-large'
+  | 'idempotency-key-reused'
+  | 'cursor-too-old'
+  | 'precondition-failed'
+  | 'payload-too-large'
+  | 'unsupported-media-type'
+  | 'rate-limited'
+  | 'too-many-streams'
+  | 'not-acceptable'
+  | 'header-fields-too-large'
+  | 'internal'
+  | 'unavailable'
+  | 'overloaded';
+
+/** Completes the known types in an editor, and admits those of later versions. */
+export type ErrorType = ServiceErrorType | ClientErrorType | (string & {});
+
+export interface ErrorFacts {
+  readonly requestId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly earliest?: string | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly retryAfterS?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+const RETRYABLE_TYPES: ReadonlySet<string> = new Set(['timeout', 'connection-lost']);
+
+export class GrantdError extends Error {
+  /** What went wrong, such as `invalid-subject`. Match on it, not on `detail`. */
+  readonly type: ErrorType;
+  /** The HTTP status; 0 without a response. */
+  readonly status: number;
+  /** Whether the same call can succeed later. The client has done what its deadline and budget allow. */
+  readonly retryable: boolean;
+  /** Of the response; names the request in the logs of the service. */
+  readonly requestId: string | undefined;
+  /** For people. Names the field that is wrong. */
+  readonly detail: string;
+  /** Of `already-created`: the API key that exists. */
+  readonly keyId: string | undefined;
+  /** Of `cursor-too-old`: the cursor of the oldest change that is kept. */
+  readonly earliest: string | undefined;
+  /** The seconds of the header Retry-After. */
+  readonly retryAfterS: number | undefined;
+
+  constructor(type: ErrorType, status: number, detail: string, facts: ErrorFacts = {}) {
+    super(`${type}: ${detail}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'GrantdError';
+    this.type = type;
+    this.status = status;
+    this.detail = detail;
+    this.retryable = facts.retryable ?? (RETRYABLE_STATUSES.has(status) || RETRYABLE_TYPES.has(type));
+    this.requestId = facts.requestId;
+    this.keyId = facts.keyId;
+    this.earliest = facts.earliest;
+    this.retryAfterS = facts.retryAfterS;
+  }
+}
+
+/** The same error in other words. */
+export const restated = (error: GrantdError, type: ErrorType, detail: string): GrantdError =>
+  new GrantdError(type, error.status, detail, {
+    ...error,
+    cause: error,
+    retryable: type === error.type && error.retryable,
+  });

@@ -1,0 +1,201 @@
+// The change feed as one endless iteration, over interruptions. Invariant: no change is left out and none comes twice,
+// since it goes on behind the last cursor and drops what is not behind the last change.
+
+import type { Deadline } from './deadline.ts';
+import { GrantdError } from './error.ts';
+import type { Change } from './generated/schemas.ts';
+import type { Page } from './listing.ts';
+import { errorOf, invalidResponse, mediaTypeOf, requestIdOf } from './responses.ts';
+import { checkChange, Field } from './shapes.ts';
+import { type CallOptions, connectionError, retryWaitMs, type Transport } from './transport.ts';
+
+export interface ChangesQuery {
+  /** Only what comes after it. */
+  readonly cursor?: string | undefined;
+  /** Only what has come since this time (ISO 8601), or comes from `now` on. Not with `cursor`. */
+  readonly since?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly relation?: string | undefined;
+  /** Separated by commas. */
+  readonly action?: string | undefined;
+}
+
+export interface FeedChange {
+  readonly change: Change;
+  /** Where to go on behind this change: keep it together with what the change has led to. */
+  readonly cursor: string;
+}
+
+export interface ChangePage extends Page<Change> {
+  readonly cursor: string;
+}
+
+export interface PageOptions extends CallOptions {
+  readonly limit?: number | undefined;
+  /** For how many seconds a page without a change waits for one. */
+  readonly waitS?: number | undefined;
+}
+
+/** More than two sets of rules, the longest that a change carries. */
+const LINE_LENGTH_MAX = 1 << 20;
+
+interface Line {
+  readonly cursor: string;
+  readonly change: Change | undefined;
+}
+
+const isBehind = (change: Change, last: Change | undefined): boolean =>
+  last === undefined || change.seq > last.seq || (change.seq === last.seq && change.index > last.index);
+
+function lineOf(text: string, requestId: string | undefined): Line | undefined {
+  const source = { status: 200, requestId };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidResponse(200, 'A line of the feed is not JSON.', requestId, true);
+  }
+  const line = new Field(value, 'a line', source);
+  const type = line.at('type').text();
+  if (type !== 'change' && type !== 'checkpoint') return undefined;
+  const cursor = line.at('cursor').text();
+  return { cursor, change: type === 'change' ? line.at('change').checked<Change>(checkChange) : undefined };
+}
+
+/** The lines of a stream, each as soon as it is whole. A last one without its end is none. */
+async function* linesOf(
+  body: ReadableStream<Uint8Array>,
+  read: <T>(work: Promise<T>) => Promise<T>,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await read(reader.read());
+      if (done) return;
+      const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
+      rest = parts.pop() ?? '';
+      if (rest.length > LINE_LENGTH_MAX) throw invalidResponse(200, 'A line of the feed does not end.');
+      yield* parts;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+export class Changes implements AsyncIterable<FeedChange> {
+  readonly #transport: Transport;
+  readonly #query: ChangesQuery;
+  readonly #options: CallOptions;
+  readonly #silenceMs: number;
+
+  constructor(transport: Transport, query: ChangesQuery, options: CallOptions, silenceMs: number) {
+    this.#transport = transport;
+    this.#query = query;
+    this.#options = options;
+    this.#silenceMs = silenceMs;
+  }
+
+  /** One page, behind the cursor if there is one. Its own cursor leads on, also at the end. */
+  async page(cursor?: string, { limit, waitS, ...options }: PageOptions = {}): Promise<ChangePage> {
+    const place = cursor === undefined ? {} : { cursor, since: undefined };
+    // The service may use the time that it is given to wait.
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? this.#transport.timeoutMs;
+    const reply = await this.#transport.send(
+      {
+        operation: 'listChanges',
+        method: 'GET',
+        path: '/v1/changes',
+        query: { ...this.#query, ...place, limit, wait: waitS },
+        expected: [200],
+      },
+      { ...this.#options, ...options, timeoutMs: timeoutMs + (waitS ?? 0) * 1000 },
+    );
+    const body = Field.of(reply);
+    const items = body
+      .at('changes')
+      .list()
+      .map((each) => each.checked<Change>(checkChange));
+    return { items, cursor: body.at('next_cursor').text() };
+  }
+
+  /** Endless: ends only when the caller breaks off, with an error that will not pass, or with the signal. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<FeedChange, void, undefined> {
+    const state: { cursor: string | undefined; last: Change | undefined } = {
+      cursor: this.#query.cursor,
+      last: undefined,
+    };
+    let failures = 0;
+    for (;;) {
+      let failure = new GrantdError('connection-lost', 0, 'The stream has ended.');
+      try {
+        if (state.cursor === undefined && this.#query.since === 'now') yield* this.#fromNow(state);
+        for await (const line of this.#follow(state.cursor)) {
+          failures = 0;
+          if (line.change !== undefined && isBehind(line.change, state.last)) {
+            state.last = line.change;
+            state.cursor = line.cursor;
+            yield { change: line.change, cursor: line.cursor };
+          }
+          state.cursor = line.cursor;
+        }
+      } catch (error) {
+        failure = connectionError(error);
+        if (!failure.retryable) throw failure;
+      }
+      failures += 1;
+      await this.#pause(retryWaitMs(failures, failure));
+    }
+  }
+
+  /** The word `now` would be another moment after an interruption: a page turns it into a cursor. */
+  async *#fromNow(state: { cursor: string | undefined; last: Change | undefined }): AsyncGenerator<FeedChange, void> {
+    const { items, cursor } = await this.page(undefined, { limit: 1 });
+    state.cursor = cursor;
+    for (const change of items) {
+      state.last = change;
+      yield { change, cursor };
+    }
+  }
+
+  async *#follow(cursor: string | undefined): AsyncGenerator<Line, void, undefined> {
+    const place = cursor === undefined ? {} : { cursor, since: undefined };
+    const deadline = this.#transport.deadline(this.#options);
+    const call = { method: 'GET', path: '/v1/changes', query: { ...this.#query, ...place } } as const;
+    let response: Response;
+    try {
+      response = await this.#transport.request({ ...call, headers: { accept: 'application/x-ndjson' } }, deadline);
+      if (response.status !== 200) throw await deadline.bound(errorOf(response));
+    } finally {
+      deadline.close();
+    }
+    const requestId = requestIdOf(response.headers);
+    if (mediaTypeOf(response.headers) !== 'application/x-ndjson' || response.body === null) {
+      throw invalidResponse(200, 'The response is no stream of lines.', requestId);
+    }
+    for await (const text of linesOf(response.body, (work) => this.#unlessSilent(work))) {
+      const line = text === '' ? undefined : lineOf(text, requestId);
+      if (line !== undefined) yield line;
+    }
+  }
+
+  async #unlessSilent<T>(work: Promise<T>): Promise<T> {
+    const silence: Deadline = this.#transport.deadline({ timeoutMs: this.#silenceMs, signal: this.#options.signal });
+    try {
+      return await silence.bound(work);
+    } finally {
+      silence.close();
+    }
+  }
+
+  async #pause(durationMs: number): Promise<void> {
+    // The deadline is only for the signal of the caller: it never passes first.
+    const deadline = this.#transport.deadline({ timeoutMs: 2 ** 31 - 1, signal: this.#options.signal });
+    try {
+      await deadline.wait(durationMs);
+    } finally {
+      deadline.close();
+    }
+  }
+}

@@ -1,0 +1,536 @@
+// Made by `npm run generate -- types` from docs/reference/openapi.json.
+
+/**
+ * Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space.
+ */
+export type SubjectIdentifier = string;
+/**
+ * One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+ */
+export type Relation =
+  'owner' | 'admin' | 'manager' | 'editor' | 'commenter' | 'viewer' | 'member' | 'guest' | 'parent';
+/**
+ * One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or a name that a rule of the tenant defines.
+ */
+export type RelationName = string;
+/**
+ * On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space.
+ */
+export type ObjectIdentifier = string;
+/**
+ * No scope implies another.
+ */
+export type Scope = 'check:read' | 'grant:write' | 'admin';
+
+/**
+ * A relationship, granted or following from the rules. Unknown fields are ignored.
+ */
+export interface Question {
+  subject: SubjectIdentifier;
+  relation: RelationName;
+  object: ObjectIdentifier;
+}
+/**
+ * A condition on the state before the call.
+ */
+export interface Condition {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  /**
+   * Whether the grant must exist before the call.
+   */
+  exists: boolean;
+}
+/**
+ * A grant of a bulk write.
+ */
+export interface WrittenGrant {
+  /**
+   * Opaque. A grant created again after its revocation has a new id.
+   */
+  grant_id: string;
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  /**
+   * When the grant was created. ISO 8601 in UTC with milliseconds.
+   */
+  created_at: string;
+  expires_at: string | null;
+  /**
+   * False: the grant existed already; at most its expiry was changed.
+   */
+  created: boolean;
+}
+/**
+ * A revocation of a bulk write.
+ */
+export interface Revocation {
+  /**
+   * False: there was no such grant.
+   */
+  revoked: boolean;
+}
+export interface Key {
+  /**
+   * Names the key; not secret.
+   */
+  key_id: string;
+  /**
+   * For people; may be empty.
+   */
+  name: string;
+  scopes: readonly Scope[];
+  /**
+   * When the key was created. ISO 8601 in UTC with milliseconds.
+   */
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+/**
+ * On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name.
+ */
+export interface Rule {
+  /**
+   * The part of subjects and objects before the first colon.
+   */
+  namespace: string;
+  /**
+   * A built-in relation, whose own grants always count, or a name that is never granted.
+   */
+  name: string;
+  /**
+   * Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a rule.
+   */
+  any_of: readonly string[];
+}
+export interface RulesPreview {
+  /**
+   * The rules as they would stand.
+   */
+  rule_set: {
+    rules: readonly Rule[];
+    groups: boolean;
+    /**
+     * Items: The part of subjects and objects before the first colon.
+     */
+    public: readonly string[];
+  };
+  /**
+   * The revision that they would have.
+   */
+  revision: string;
+  /**
+   * The revision of the present rules.
+   */
+  current_revision: string;
+  /**
+   * Whether the two revisions differ.
+   */
+  changed: boolean;
+  /**
+   * Subjects `ns:id#name` with a grant, whose grants become, or cease to be, ones to a group. 0 if `groups` stays as it is.
+   */
+  group_subjects: number;
+  /**
+   * Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.
+   */
+  public_grants: number;
+  /**
+   * Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace has a grant.
+   */
+  ungranted: readonly NamespaceRelation[];
+  /**
+   * Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.
+   */
+  complete: boolean;
+  /**
+   * How many grants were looked at, those for two of the counts twice.
+   */
+  scanned_grants: number;
+  /**
+   * How many are looked at most; fewer if the store is slow.
+   */
+  scanned_grants_max: number;
+}
+/**
+ * A built-in relation on objects of a namespace.
+ */
+export interface NamespaceRelation {
+  /**
+   * The part of subjects and objects before the first colon.
+   */
+  namespace: string;
+  relation: Relation;
+}
+/**
+ * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: those before.
+ */
+export interface Change {
+  /**
+   * The position of the write in the log of the tenant’s slot.
+   */
+  seq: number;
+  /**
+   * Of the changes of one position: (`seq`, `index`) identifies a change and orders them.
+   */
+  index: number;
+  /**
+   * When it was decided. ISO 8601 in UTC with milliseconds.
+   */
+  at: string;
+  /**
+   * The id of a key, `operator:` and a name, or `system`.
+   */
+  actor: string;
+  /**
+   * The request that brought it about.
+   */
+  request_id: string;
+  /**
+   * Later versions may add actions.
+   */
+  action: 'grant.created' | 'grant.updated' | 'grant.revoked' | 'grant.expired' | 'namespace.created' | 'rules.updated';
+  grant?: Grant;
+  /**
+   * Of `namespace.created`.
+   */
+  namespace?: {
+    /**
+     * The part of subjects and objects before the first colon.
+     */
+    name: string;
+  };
+  rules?: RuleSet;
+  former?: RuleSet;
+}
+/**
+ * A stored relationship, unique per (subject, relation, object).
+ */
+export interface Grant {
+  /**
+   * Opaque. A grant created again after its revocation has a new id.
+   */
+  grant_id: string;
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  /**
+   * When the grant was created. ISO 8601 in UTC with milliseconds.
+   */
+  created_at: string;
+  expires_at: string | null;
+}
+export interface RuleSet {
+  rules: readonly Rule[];
+  groups: boolean;
+  /**
+   * Items: The part of subjects and objects before the first colon.
+   */
+  public: readonly string[];
+}
+/**
+ * A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
+ */
+export interface AccessEntity {
+  /**
+   * A namespace.
+   */
+  type: string;
+  /**
+   * Unique within its type: 1 to 256 Unicode code points without control characters or white space.
+   */
+  id: string;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * What the subject would do. Unknown fields are ignored.
+ */
+export interface AccessAction {
+  /**
+   * A built-in relation, or a name that a rule of the tenant defines. Any other one is denied.
+   */
+  name: string;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * A subject or resource for elements without one. Without elements: that of the evaluation.
+ */
+export interface DefaultEntity {
+  /**
+   * The namespace of the identifier `type:id`.
+   */
+  type?: string;
+  /**
+   * Unique within its type.
+   */
+  id?: string;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * A subject or resource that was found.
+ */
+export interface FoundEntity {
+  /**
+   * The namespace of the identifier `type:id`.
+   */
+  type: string;
+  /**
+   * Unique within its type.
+   */
+  id: string;
+}
+/**
+ * Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.
+ */
+export interface SearchPage {
+  token?: string | null;
+  limit?: number | null;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * A subject or resource that is given.
+ */
+export interface GivenEntity {
+  /**
+   * A namespace. For any other text there are no results.
+   */
+  type: string;
+  /**
+   * An external id. For any other text there are no results.
+   */
+  id: string;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * What is searched for. An `id` is ignored.
+ */
+export interface WantedType {
+  /**
+   * The namespace of the identifier `type:id`.
+   */
+  type: string;
+  properties?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * A relationship, and until when it holds. Unknown fields are ignored.
+ */
+export interface GrantRequest {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  /**
+   * The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.
+   */
+  expires_at?: string | null;
+}
+/**
+ * A relationship. Unknown fields are ignored.
+ */
+export interface Tuple {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+}
+export interface BulkWrite {
+  /**
+   * To create. Of what exists already, only the expiry may change.
+   */
+  grants?: readonly GrantRequest[];
+  /**
+   * To revoke. At most 100 together with `grants`, and at least one of the two.
+   */
+  revocations?: readonly Tuple[];
+  /**
+   * Nothing is changed unless all of them are met.
+   */
+  if?: readonly Condition[];
+}
+export interface BulkWriteResult {
+  /**
+   * One per grant, in the order of the request.
+   */
+  grants: readonly WrittenGrant[];
+  /**
+   * One per revocation, in the order of the request.
+   */
+  revocations: readonly Revocation[];
+}
+export interface GrantFilter {
+  subject?: SubjectIdentifier;
+  object?: ObjectIdentifier;
+  relation?: Relation;
+}
+export interface Namespace {
+  /**
+   * The part of subjects and objects before the first colon.
+   */
+  name: string;
+  /**
+   * When it was created, explicitly or by the first grant that names it. ISO 8601 in UTC with milliseconds.
+   */
+  created_at: string;
+}
+export interface KeyRequest {
+  /**
+   * For people; may be empty.
+   */
+  name?: string;
+  scopes: readonly Scope[];
+  /**
+   * The key is refused from this moment on; must be in the future. Absent or `null`: never.
+   */
+  expires_at?: string | null;
+}
+export interface CreatedKey {
+  /**
+   * Names the key; not secret.
+   */
+  key_id: string;
+  /**
+   * For people; may be empty.
+   */
+  name: string;
+  scopes: readonly Scope[];
+  /**
+   * When the key was created. ISO 8601 in UTC with milliseconds.
+   */
+  created_at: string;
+  expires_at: string | null;
+  /**
+   * The API key itself. Shown here once and never again.
+   */
+  key: string;
+}
+/**
+ * Unknown fields are refused.
+ */
+export interface RuleSetRequest {
+  rules: readonly Rule[];
+  /**
+   * Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.
+   */
+  groups?: boolean;
+  /**
+   * A grant to `ns:*` is one to every subject of these namespaces. Default: none.
+   *
+   * Items: The part of subjects and objects before the first colon.
+   */
+  public?: readonly string[];
+}
+/**
+ * May the subject perform the action on the resource? Unknown fields are ignored.
+ */
+export interface EvaluationRequest {
+  subject: AccessEntity;
+  action: AccessAction;
+  resource: AccessEntity;
+  context?: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * A decision.
+ */
+export interface Decision {
+  /**
+   * Whether the access is permitted.
+   */
+  decision: boolean;
+  /**
+   * Only of a denial that rests on no grants.
+   */
+  context?: {
+    /**
+     * Why the action is denied whatever the grants are.
+     */
+    reason?: string;
+    /**
+     * What is wrong with this element.
+     */
+    error?: {
+      status: number;
+      message: string;
+    };
+  };
+}
+/**
+ * Several evaluations, or a single one. Unknown fields are ignored.
+ */
+export interface EvaluationsRequest {
+  subject?: DefaultEntity | null;
+  action?: {
+    name?: string;
+    properties?: {
+      [k: string]: unknown;
+    } | null;
+  } | null;
+  resource?: DefaultEntity | null;
+  context?: {
+    [k: string]: unknown;
+  } | null;
+  evaluations?:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
+  options?: {
+    evaluations_semantic?: ('execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit') | null;
+  } | null;
+}
+/**
+ * Which subjects of a type may perform the action on the resource?
+ */
+export interface SubjectSearch {
+  subject: WantedType;
+  action: AccessAction;
+  resource: GivenEntity;
+  context?: {
+    [k: string]: unknown;
+  } | null;
+  page?: SearchPage | null;
+}
+/**
+ * On which resources of a type may the subject perform the action?
+ */
+export interface ResourceSearch {
+  subject: GivenEntity;
+  action: AccessAction;
+  resource: WantedType;
+  context?: {
+    [k: string]: unknown;
+  } | null;
+  page?: SearchPage | null;
+}
+/**
+ * Which actions may the subject perform on the resource? An `action` is ignored.
+ */
+export interface ActionSearch {
+  subject: GivenEntity;
+  resource: GivenEntity;
+  context?: {
+    [k: string]: unknown;
+  } | null;
+  page?: SearchPage | null;
+}
+export interface OpenapiDocument {
+  openapi: string;
+  info: {
+    version: string;
+    [k: string]: unknown;
+  };
+}

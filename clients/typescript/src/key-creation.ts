@@ -1,0 +1,61 @@
+// Creates an API key once, although the response that shows it may be lost. Invariant: at the end of a call that
+// succeeds, exactly one key has come from it, and the caller has its text.
+
+import type { Deadline } from './deadline.ts';
+import { GrantdError } from './error.ts';
+import type { CreatedKey, KeyRequest } from './generated/schemas.ts';
+import { checkKey, Field } from './shapes.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+export interface KeyOptions extends CallOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
+async function send(
+  transport: Transport,
+  deadline: Deadline,
+  body: KeyRequest,
+  idempotencyKey: string,
+): Promise<CreatedKey> {
+  const headers = { 'idempotency-key': `"${idempotencyKey}"` };
+  const reply = await transport.sendWithin(
+    { operation: 'createKey', method: 'POST', path: '/v1/keys', body, headers, expected: [201] },
+    deadline,
+  );
+  return Field.of(reply).checked<CreatedKey>((key) => {
+    checkKey(key);
+    key.at('key').text();
+  });
+}
+
+async function revoke(transport: Transport, deadline: Deadline, keyId: string): Promise<void> {
+  const path = `/v1/keys/${encodeURIComponent(keyId)}`;
+  try {
+    await transport.sendWithin({ operation: 'revokeKey', method: 'DELETE', path, expected: [204] }, deadline);
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.type !== 'key-not-found') throw error;
+  }
+}
+
+export async function createKey(
+  transport: Transport,
+  request: KeyRequest,
+  { idempotencyKey, ...options }: KeyOptions,
+): Promise<CreatedKey> {
+  const deadline = transport.deadline(options);
+  try {
+    if (idempotencyKey !== undefined) return await send(transport, deadline, request, idempotencyKey);
+    for (;;) {
+      try {
+        return await send(transport, deadline, request, crypto.randomUUID());
+      } catch (error) {
+        // Only a lost attempt of this call can have used the random Idempotency-Key, so nobody has that key.
+        if (!(error instanceof GrantdError) || error.type !== 'already-created' || error.keyId === undefined)
+          throw error;
+        await revoke(transport, deadline, error.keyId);
+      }
+    }
+  } finally {
+    deadline.close();
+  }
+}

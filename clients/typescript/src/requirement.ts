@@ -1,0 +1,55 @@
+// What the middleware for every framework shares: one check, and what its outcome means for a request. Invariant: a
+// request passes only after a check that said true; whatever else happens refuses it.
+
+import type { Grantd } from './client.ts';
+import { GrantdError } from './error.ts';
+
+export interface RequirementOptions<Request> {
+  readonly grantd: Pick<Grantd, 'check'>;
+  /**
+   * Who asks, as `user:ada`, from what has been authenticated; undefined: nobody. Never from what a client may write
+   * freely.
+   */
+  readonly subject: (request: Request) => string | undefined;
+  /** Learns why a request got a 503: for the log. */
+  readonly onError?: ((error: unknown, request: Request) => void) | undefined;
+}
+
+export interface Refusal {
+  readonly status: 401 | 403 | 503;
+  readonly title: string;
+}
+
+const UNAUTHENTICATED: Refusal = { status: 401, title: 'Unauthorized' };
+const FORBIDDEN: Refusal = { status: 403, title: 'Forbidden' };
+const UNKNOWN: Refusal = { status: 503, title: 'Service Unavailable' };
+
+/** No grant can have such a subject or object, so there is nothing to allow. */
+const isUngrantable = (error: unknown): boolean =>
+  error instanceof GrantdError && (error.type === 'invalid-subject' || error.type === 'invalid-object');
+
+/** Undefined: the request may pass. An error of the two functions of the caller is theirs, and is thrown. */
+export async function refusalOf<Request>(
+  { grantd, subject: subjectOf, onError }: RequirementOptions<Request>,
+  relation: string,
+  objectOf: (request: Request) => string,
+  request: Request,
+): Promise<Refusal | undefined> {
+  const subject = subjectOf(request);
+  if (typeof subject !== 'string' || subject === '') return UNAUTHENTICATED;
+  const object = objectOf(request);
+  let authorized: unknown;
+  try {
+    authorized = await grantd.check(subject, relation, object);
+  } catch (error) {
+    if (isUngrantable(error)) return FORBIDDEN;
+    onError?.(error, request);
+    return UNKNOWN;
+  }
+  return authorized === true ? undefined : FORBIDDEN;
+}
+
+export const problemOf = ({ status, title }: Refusal) => ({ type: 'about:blank', title, status });
+
+/** Seconds after which an unknown answer may be known. */
+export const RETRY_AFTER_S = 1;

@@ -1,0 +1,87 @@
+// From an HTTP response to its JSON or its error. Invariant: only a status that the operation expects, with the media
+// type of JSON, is a success.
+
+import { GrantdError } from './error.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where there is no body. */
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+}
+
+const TYPE_SEGMENT = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const RETRY_AFTER = /^\d{1,9}$/;
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export const requestIdOf = (headers: Headers): string | undefined => headers.get('x-service-request-id') ?? undefined;
+
+export const mediaTypeOf = (headers: Headers): string =>
+  (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  return RETRY_AFTER.test(text) ? Number(text) : undefined;
+}
+
+export function invalidResponse(status: number, detail: string, requestId?: string, retryable?: boolean): GrantdError {
+  return new GrantdError('invalid-response', status, detail, { requestId, retryable });
+}
+
+async function bodyText(response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    if (cause instanceof GrantdError) throw cause;
+    throw new GrantdError('connection-lost', 0, 'The connection ended within the response.', { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error that a response of another status is. */
+export async function errorOf(response: Response): Promise<GrantdError> {
+  const { status, headers } = response;
+  const isJson = /^application\/(?:problem\+)?json$/.test(mediaTypeOf(headers));
+  const problem = parsed(await bodyText(response));
+  const requestId = requestIdOf(headers);
+  const retryAfterS = retryAfterOf(headers);
+  const type = isJson && isRecord(problem) ? textOf(problem.type)?.split('/').at(-1) : undefined;
+  if (status < 400 || !isRecord(problem) || type === undefined || !TYPE_SEGMENT.test(type)) {
+    const detail = `The status is ${status}, and there is no problem document.`;
+    return new GrantdError('invalid-response', status, detail, { requestId, retryAfterS });
+  }
+  return new GrantdError(type, status, textOf(problem.detail) ?? textOf(problem.title) ?? '', {
+    requestId: requestId ?? textOf(problem.instance),
+    keyId: textOf(problem.key_id),
+    earliest: textOf(problem.earliest),
+    retryAfterS,
+  });
+}
+
+/** Throws if the response is no success. */
+export async function replyOf(response: Response, expected: readonly number[]): Promise<Reply> {
+  const { status, headers } = response;
+  if (!expected.includes(status)) throw await errorOf(response);
+  const requestId = requestIdOf(headers);
+  const text = await bodyText(response);
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: undefined, requestId };
+  const mediaType = mediaTypeOf(headers);
+  if (mediaType !== 'application/json') {
+    throw invalidResponse(status, `The media type is "${mediaType}".`, requestId);
+  }
+  const body = parsed(text);
+  if (body === undefined) throw invalidResponse(status, 'The body is not JSON.', requestId, true);
+  return { status, headers, body, requestId };
+}

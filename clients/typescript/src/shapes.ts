@@ -1,0 +1,156 @@
+// Reads what a response contains, and refuses what its schema does not allow. Invariant: a value that comes out has the
+// type that the schema gives it; a missing or ill-typed field is an `invalid-response`, never a default.
+
+import type { Grant } from './generated/schemas.ts';
+import { invalidResponse, type Reply } from './responses.ts';
+
+type Source = Pick<Reply, 'status' | 'requestId'>;
+
+/** One value within a response, and its place. */
+export class Field {
+  readonly value: unknown;
+  readonly #place: string;
+  readonly #source: Source;
+
+  constructor(value: unknown, place: string, source: Source) {
+    this.value = value;
+    this.#place = place;
+    this.#source = source;
+  }
+
+  static of(reply: Reply): Field {
+    return new Field(reply.body, 'the body', reply);
+  }
+
+  refuse(what: string): never {
+    const { status, requestId } = this.#source;
+    throw invalidResponse(status, `In the response, ${this.#place} ${what}.`, requestId);
+  }
+
+  get #members(): Record<string, unknown> {
+    const { value } = this;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.refuse('is not an object');
+    return value as Record<string, unknown>;
+  }
+
+  at(name: string): Field {
+    const value = Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
+    return new Field(value, `"${name}"`, this.#source);
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#members, name);
+  }
+
+  boolean(): boolean {
+    return typeof this.value === 'boolean' ? this.value : this.refuse('is not true or false');
+  }
+
+  text(): string {
+    return typeof this.value === 'string' ? this.value : this.refuse('is not a text');
+  }
+
+  textOrNull(): string | null {
+    return this.value === null ? null : this.text();
+  }
+
+  count(): number {
+    const { value } = this;
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : this.refuse('is no count');
+  }
+
+  list(): readonly Field[] {
+    const { value } = this;
+    if (!Array.isArray(value)) return this.refuse('is not a list');
+    return value.map((each, index) => new Field(each, `${this.#place}[${index}]`, this.#source));
+  }
+
+  /** A list of exactly this length. */
+  listOf(length: number): readonly Field[] {
+    const list = this.list();
+    return list.length === length ? list : this.refuse(`has ${list.length} elements and not ${length}`);
+  }
+
+  texts(): readonly string[] {
+    return this.list().map((each) => each.text());
+  }
+
+  /** The whole object, once every check has passed: fields of later versions stay. */
+  checked<T>(check: (field: Field) => void): T {
+    void this.#members;
+    check(this);
+    return this.value as T;
+  }
+}
+
+interface TupleFields {
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+}
+
+const textsAt = (field: Field, ...names: readonly string[]): void => {
+  for (const name of names) field.at(name).text();
+};
+
+function checkGrant(field: Field): void {
+  textsAt(field, 'grant_id', 'subject', 'relation', 'object', 'created_at');
+  field.at('expires_at').textOrNull();
+}
+
+export const grantIn = (field: Field): Grant => field.checked(checkGrant);
+
+/** A grant of exactly this tuple: the response to another request is none. */
+export function grantOf<T extends Grant>(
+  field: Field,
+  tuple: TupleFields,
+  check: (field: Field) => void = () => {},
+): T {
+  return field.checked<T>((each) => {
+    checkGrant(each);
+    check(each);
+    for (const name of ['subject', 'relation', 'object'] as const) {
+      if (each.at(name).value !== tuple[name]) each.at(name).refuse('is not what was asked for');
+    }
+  });
+}
+
+export function checkNamespace(field: Field): void {
+  textsAt(field, 'name', 'created_at');
+}
+
+export function checkKey(field: Field): void {
+  textsAt(field, 'key_id', 'name', 'created_at');
+  field.at('scopes').texts();
+  field.at('expires_at').textOrNull();
+}
+
+export function checkRuleSet(field: Field): void {
+  for (const rule of field.at('rules').list()) {
+    textsAt(rule, 'namespace', 'name');
+    rule.at('any_of').texts();
+  }
+  field.at('groups').boolean();
+  field.at('public').texts();
+}
+
+export function checkPreview(field: Field): void {
+  checkRuleSet(field.at('rule_set'));
+  textsAt(field, 'revision', 'current_revision');
+  field.at('changed').boolean();
+  field.at('complete').boolean();
+  for (const name of ['group_subjects', 'public_grants', 'scanned_grants', 'scanned_grants_max'])
+    field.at(name).count();
+  field.at('ungranted').list();
+}
+
+export function checkChange(field: Field): void {
+  field.at('seq').count();
+  field.at('index').count();
+  textsAt(field, 'at', 'actor', 'request_id', 'action');
+  if (field.has('grant')) checkGrant(field.at('grant'));
+}
+
+export function checkDecision(field: Field): void {
+  field.at('decision').boolean();
+}

@@ -1,0 +1,202 @@
+// Sends calls: with a deadline, and again if that can help. Invariant: no call is sent more often than its attempts,
+// its deadline and the budget of the client allow.
+
+import { RetryBudget } from './budget.ts';
+import { Deadline } from './deadline.ts';
+import { GrantdError, restated } from './error.ts';
+import { type Reply, replyOf } from './responses.ts';
+
+/** What a hook learns of a call. `attempts`, `status` and `requestId` are known when it has ended. */
+export interface CallFacts {
+  /** The operationId in the OpenAPI document, such as `check`. */
+  readonly operation: string;
+  readonly method: string;
+  readonly url: string;
+  attempts: number;
+  status: number | undefined;
+  requestId: string | undefined;
+}
+
+/** Wraps every call, for instance in a span. The headers that it gives are sent with each attempt. */
+export type CallHook = <T>(
+  call: CallFacts,
+  run: (headers?: Readonly<Record<string, string>>) => Promise<T>,
+) => Promise<T>;
+
+export interface CallOptions {
+  /** For the call with all its retries. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the call with the error `cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Call {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The statuses of success. */
+  readonly expected: readonly number[];
+  /** It has conditions, which its own effect may keep a repeat from meeting. */
+  readonly conditional?: boolean;
+}
+
+export interface Sent extends Reply {
+  /** Whether an earlier attempt may have taken effect. */
+  readonly repeated: boolean;
+}
+
+export interface TransportOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly timeoutMs: number;
+  readonly retryBudget: number;
+  readonly fetch: typeof fetch;
+  readonly hook: CallHook | undefined;
+}
+
+const ATTEMPTS_MAX = 6;
+const BACKOFF_MS = 50;
+const BACKOFF_MS_MAX = 2000;
+
+/** Before the given retry, counted from 1: what the service asks for, and a random time that spreads the clients. */
+export function retryWaitMs(retry: number, { retryAfterS = 0 }: GrantdError): number {
+  return retryAfterS * 1000 + Math.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (retry - 1));
+}
+
+export function connectionError(cause: unknown): GrantdError {
+  if (cause instanceof GrantdError) return cause;
+  return new GrantdError('connection-lost', 0, 'The connection to the service failed.', { cause });
+}
+
+/** Whether the attempt that failed like this may have taken effect. */
+const mayHaveTakenEffect = ({ type, status }: GrantdError): boolean =>
+  type === 'connection-lost' || type === 'invalid-response' || (status >= 500 && type !== 'overloaded');
+
+const isPast = (type: string): boolean => type === 'timeout' || type === 'cancelled';
+
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #base: string;
+  readonly #budget: RetryBudget;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#base = options.url.replace(/\/+$/, '');
+    this.#budget = new RetryBudget(options.retryBudget);
+  }
+
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
+  }
+
+  deadline({ timeoutMs = this.#options.timeoutMs, signal }: CallOptions): Deadline {
+    return new Deadline(timeoutMs, signal);
+  }
+
+  async send(call: Call, options: CallOptions = {}): Promise<Sent> {
+    const deadline = this.deadline(options);
+    try {
+      return await this.sendWithin(call, deadline);
+    } finally {
+      deadline.close();
+    }
+  }
+
+  /** For several calls under one deadline. */
+  sendWithin(call: Call, deadline: Deadline): Promise<Sent> {
+    const facts: CallFacts = {
+      operation: call.operation,
+      method: call.method,
+      url: this.urlOf(call),
+      attempts: 0,
+      status: undefined,
+      requestId: undefined,
+    };
+    const run = (headers: Readonly<Record<string, string>> = {}) => this.#repeat(call, facts, deadline, headers);
+    return this.#options.hook === undefined ? run() : this.#options.hook(facts, run);
+  }
+
+  /** One request, without any retry. Rejects with a GrantdError if there is no response. */
+  async request(
+    call: Pick<Call, 'method' | 'path' | 'query' | 'body' | 'headers'>,
+    deadline: Deadline,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    const { key, fetch: fetchIt } = this.#options;
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    try {
+      return await deadline.bound(
+        fetchIt(this.urlOf(call), {
+          method: call.method,
+          headers: {
+            accept: 'application/json',
+            ...headers,
+            ...call.headers,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            authorization: `Bearer ${key}`,
+          },
+          ...(body === undefined ? {} : { body }),
+          // A redirection would carry the key elsewhere, or turn a POST into a GET.
+          redirect: 'manual',
+          signal: deadline.signal,
+        }),
+      );
+    } catch (error) {
+      throw connectionError(error);
+    }
+  }
+
+  urlOf({ path, query = {} }: Pick<Call, 'path' | 'query'>): string {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+    const text = parameters.toString();
+    return `${this.#base}${path}${text === '' ? '' : `?${text}`}`;
+  }
+
+  async #repeat(
+    call: Call,
+    facts: CallFacts,
+    deadline: Deadline,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Sent> {
+    this.#budget.countCall();
+    let repeated = false;
+    for (;;) {
+      facts.attempts += 1;
+      try {
+        const reply = await this.#attempt(call, deadline, headers);
+        facts.status = reply.status;
+        facts.requestId = reply.requestId;
+        return { ...reply, repeated };
+      } catch (thrown) {
+        const error = connectionError(thrown);
+        facts.status = error.status;
+        facts.requestId = error.requestId;
+        if (!(await this.#mayRepeat(error, facts.attempts, deadline))) throw finalError(error, call, repeated);
+        repeated ||= mayHaveTakenEffect(error);
+      }
+    }
+  }
+
+  async #attempt(call: Call, deadline: Deadline, headers: Readonly<Record<string, string>>): Promise<Reply> {
+    const response = await this.request(call, deadline, headers);
+    return await deadline.bound(replyOf(response, call.expected));
+  }
+
+  /** Waits as long as it has to. */
+  async #mayRepeat(error: GrantdError, attempts: number, deadline: Deadline): Promise<boolean> {
+    if (!error.retryable || isPast(error.type) || attempts >= ATTEMPTS_MAX) return false;
+    const waitMs = retryWaitMs(attempts, error);
+    if (performance.now() + waitMs >= deadline.endMs || !this.#budget.takeRetry()) return false;
+    return await deadline.wait(waitMs);
+  }
+}
+
+function finalError(error: GrantdError, { conditional = false }: Call, repeated: boolean): GrantdError {
+  if (error.type !== 'precondition-failed' || !conditional || !repeated) return error;
+  const detail = `An earlier attempt of this call may have taken effect: read before you write again. ${error.detail}`;
+  return restated(error, 'outcome-unknown', detail);
+}

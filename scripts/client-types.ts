@@ -1,0 +1,95 @@
+// The types of the TypeScript client, from the schemas of the OpenAPI description.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compile } from 'json-schema-to-typescript';
+
+const OPENAPI = join(import.meta.dirname, '..', 'docs', 'reference', 'openapi.json');
+export const CLIENT_TYPES = 'clients/typescript/src/generated/schemas.ts';
+const REFERENCE = '#/components/schemas/';
+
+interface Description {
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+/** What only describes values, and would repeat itself at every use. */
+const WITHOUT = new Set(['pattern', 'maxItems', 'minItems', 'example', 'format', 'x-error-codes']);
+
+/** What the client takes and gives; what they refer to follows. */
+const ROOTS = [
+  'ActionSearch',
+  'BulkWrite',
+  'BulkWriteResult',
+  'Change',
+  'CreatedKey',
+  'Decision',
+  'EvaluationRequest',
+  'EvaluationsRequest',
+  'FoundEntity',
+  'Grant',
+  'GrantFilter',
+  'GrantRequest',
+  'Key',
+  'KeyRequest',
+  'Namespace',
+  'OpenapiDocument',
+  'Question',
+  'ResourceSearch',
+  'RuleSet',
+  'RuleSetRequest',
+  'RulesPreview',
+  'SubjectSearch',
+  'Tuple',
+];
+
+/** Every array as one of any length: the types of a list of one to a hundred are a hundred tuples. */
+function simplified(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(simplified);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([name]) => !WITHOUT.has(name));
+  return Object.fromEntries(
+    members.map(([name, each]) => [
+      name,
+      name === '$ref' && typeof each === 'string' ? each.replace(REFERENCE, '#/$defs/') : simplified(each),
+    ]),
+  );
+}
+
+/** The roots and all that they refer to, in the order of the description. */
+function usedOf(schemas: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const used = new Set(ROOTS);
+  // A set goes on over what is added meanwhile.
+  for (const name of used) {
+    if (!(name in schemas)) throw new Error(`There is no schema ${name}.`);
+    for (const [, found = ''] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      used.add(found);
+  }
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
+}
+
+/** The text of the file that `npm run generate -- types` writes. */
+export async function renderClientTypes(): Promise<string> {
+  const { components }: Description = JSON.parse(readFileSync(OPENAPI, 'utf8'));
+  const text = await compile(
+    { type: 'object', $defs: simplified(usedOf(components.schemas)) as object },
+    'AllSchemas',
+    {
+      additionalProperties: false,
+      bannerComment: '// Made by `npm run generate -- types` from docs/reference/openapi.json.',
+      declareExternallyReferenced: true,
+      enableConstEnums: false,
+      unknownAny: true,
+      unreachableDefinitions: true,
+      style: { singleQuote: true, printWidth: 120 },
+    },
+  );
+  return (
+    text
+      // What the compiler says of itself, and the schema that only holds the others.
+      .replaceAll(/\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n/g, '\n')
+      .replaceAll(/\/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*\/\n/g, '')
+      .replace('export interface AllSchemas {}\n', '')
+      // Callers may give lists that nobody may change.
+      .replaceAll(/(: |\| )(\w+)\[\]/g, '$1readonly $2[]')
+  );
+}

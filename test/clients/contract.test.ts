@@ -1,0 +1,99 @@
+// What judges the clients finds a client that is wrong: a case that expects something else fails, and so does one that
+// was not performed.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type Case, readCases } from './support/cases.ts';
+import { CLIENT } from './support/client-packages.ts';
+import { contractFailures } from './support/contract.ts';
+import { judgeOutcomes, judgeRequests } from './support/judge.ts';
+
+const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
+const CASES_MIN = 80;
+
+const stepped = (expect: Record<string, unknown>): Case => ({
+  name: 'a case',
+  on: ['fake'],
+  steps: [{ call: 'check', expect }],
+});
+
+describe('the contract', () => {
+  it('has many cases, each with a name of its own', () => {
+    const names = readCases('server').map(({ name }) => name);
+    assert.ok(names.length >= CASES_MIN);
+    assert.equal(new Set(names).size, names.length);
+    assert.ok(readCases('fake').length >= CASES_MIN);
+  });
+
+  it('finds a case that is deliberately wrong, on a real client', async () => {
+    const [right] = readCases('fake').filter(({ name }) => name === 'a check after a revocation is false');
+    assert.ok(right !== undefined);
+    const steps = right.steps.map((step, index) => (index === 3 ? { ...step, expect: { value: true } } : step));
+    const wrong: Case = { ...right, name: 'wrong', steps };
+    const found = await contractFailures({ on: 'fake', command, cases: [right, wrong] });
+    assert.deepEqual(found, ['wrong: step 4 (check):.value is false, not true']);
+  });
+
+  it('finds a case that the runner leaves out, performs twice or cannot perform', async () => {
+    const cases: Case[] = ['out', 'twice', 'failed'].map((name) => ({ ...stepped({ value: true }), name }));
+    const line = (report: object): string => `console.log(${JSON.stringify(JSON.stringify(report))});`;
+    const right = { outcomes: [{ value: true }] };
+    const program = [
+      line({ name: 'twice', ...right }),
+      line({ name: 'twice', ...right }),
+      line({ name: 'failed', failure: 'no such call' }),
+    ];
+    const found = await contractFailures({
+      on: 'fake',
+      command: [process.execPath, '--eval', program.join('')],
+      cases,
+    });
+    assert.deepEqual(found, [
+      'failed: the runner failed: no such call',
+      'out: it was performed 0 times',
+      'twice: it was performed 2 times',
+    ]);
+    const ending = [process.execPath, '--eval', 'process.exit(1)'] as const;
+    await assert.rejects(contractFailures({ on: 'fake', command: ending, cases }), /the runner ends with 0/);
+  });
+});
+
+describe('the judge of outcomes', () => {
+  const differs = (expect: Record<string, unknown>, ...outcomes: unknown[]) =>
+    judgeOutcomes(stepped(expect), outcomes).length > 0;
+
+  it('accepts what is expected, and more members', () => {
+    assert.ok(!differs({ value: { a: 1 } }, { value: { a: 1, b: 2 } }));
+    assert.ok(!differs({ value: { $match: '^a' } }, { value: 'ab' }));
+    assert.ok(!differs({ items: { $set: [1, 2] } }, { items: [2, 1] }));
+    assert.ok(!differs({ value: { a: { $absent: true } } }, { value: {} }));
+  });
+
+  it('refuses everything else', () => {
+    assert.ok(differs({ value: true }));
+    assert.ok(differs({ value: true }, undefined));
+    assert.ok(differs({ value: true }, { value: 'true' }));
+    assert.ok(differs({ value: true }, { value: true, error: {} }));
+    assert.ok(differs({ value: true }, { error: { type: 'timeout' } }));
+    assert.ok(differs({ value: true }, { value: true }, { value: true }));
+    assert.ok(differs({ value: { a: 1 } }, { value: {} }));
+    assert.ok(differs({ items: [1] }, { items: [1, 2] }));
+    assert.ok(differs({ items: { $set: [1, 2] } }, { items: [1, 1] }));
+    assert.ok(differs({ value: { $any: true } }, {}));
+    assert.ok(differs({ value: { $match: '^a' } }, { value: 'b' }));
+    assert.ok(differs({ value: { $not: 1 } }, { value: 1 }));
+    assert.ok(differs({ value: { a: { $absent: true } } }, { value: { a: 1 } }));
+  });
+
+  it('counts what the proxy has seen, and what has reached the service', () => {
+    const requests = [{ method: 'DELETE', path: '/v1/keys/*', seen: 2, reached: { min: 1, max: 1 } }];
+    const seen = (...reached: boolean[]) =>
+      reached.map((each, index) => ({ method: 'DELETE', path: `/v1/keys/${index}`, reached: each }));
+    const one = { ...stepped({}), requests };
+    assert.equal(judgeRequests(one, seen(true, false)).length, 0);
+    assert.equal(judgeRequests(one, seen(true)).length, 1);
+    assert.equal(judgeRequests(one, seen(false, false)).length, 1);
+    assert.equal(judgeRequests(one, seen(true, true, true)).length, 2);
+  });
+});

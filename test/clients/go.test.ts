@@ -1,0 +1,54 @@
+// The Go client: its own tests, the contract on a real service behind the fault proxy and on its fake, the program of
+// its examples, and a README whose code is that of the examples.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { findGo } from '../../tools/engines/go.ts';
+import { ROOT } from '../kit/source-tree.ts';
+import { checkApplication } from './support/application.ts';
+import { runContract } from './support/contract.ts';
+
+const CLIENT = join(ROOT, 'clients', 'go');
+const go = await findGo('the Go client');
+
+/** Without indentation and empty lines. */
+const linesOf = (code: string): string =>
+  code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+
+describe('the Go client', { skip: go === undefined }, () => {
+  let directory: string;
+  const program = (name: string): string => join(directory, name);
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'grantd-go-'));
+    await go?.run(['build', '-o', `${directory}/`, './internal/contract', './examples/documents'], CLIENT);
+  });
+
+  after(() => rmSync(directory, { recursive: true }));
+
+  it('has no findings of vet, passes its tests, and needs nothing but the standard library', async () => {
+    await go?.run(['vet', './...'], CLIENT);
+    await go?.run(['test', './...'], CLIENT);
+    assert.doesNotMatch(readFileSync(join(CLIENT, 'go.mod'), 'utf8'), /require/);
+  });
+
+  it('keeps the contract on a real service', () => runContract({ on: 'server', command: [program('contract')] }));
+
+  it('keeps the contract on its fake', () => runContract({ on: 'fake', command: [program('contract')] }));
+
+  it('has a README whose code is that of the examples, which its tests run', () => {
+    const examples = linesOf(readFileSync(join(CLIENT, 'example_test.go'), 'utf8'));
+    const blocks = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/^```go\n(.*?)^```$/gms)];
+    assert.ok(blocks.length >= 8);
+    for (const [, code = ''] of blocks) assert.ok(examples.includes(linesOf(code)), `no example has\n${code}`);
+  });
+
+  it('guards handlers of net/http in an application', () => checkApplication([program('documents')]));
+});

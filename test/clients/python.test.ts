@@ -1,0 +1,73 @@
+// The Python clients, with and without an event loop: types, their own tests, the contract on a real service behind the
+// fault proxy and on their fake, and the application of the examples.
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { installPythonTool, type PythonTool } from '../../tools/engines/python-tool.ts';
+import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import { ROOT } from '../kit/source-tree.ts';
+import { checkApplication } from './support/application.ts';
+import { runContract } from './support/contract.ts';
+
+const CLIENT = join(ROOT, 'clients', 'python');
+const REQUIREMENTS = join(CLIENT, 'requirements-test.txt');
+/** Kept, since a second run with it takes a tenth of the time. */
+const MYPY_CACHE = join(TOOLS_DIRECTORY, 'python-client-mypy');
+const run = promisify(execFile);
+
+async function findTool(): Promise<PythonTool | undefined> {
+  try {
+    return await installPythonTool('python-client', REQUIREMENTS, (message) => console.error(message));
+  } catch (error) {
+    reportMissing('the Python client', error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+const found = await findTool();
+
+describe('the Python client', { skip: found === undefined }, () => {
+  const tool = found ?? { command: '', environment: {} };
+  const environment = {
+    ...tool.environment,
+    PYTHONPATH: [join(CLIENT, 'src'), tool.environment.PYTHONPATH ?? ''].join(':'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  const python = async (...args: readonly string[]): Promise<void> => {
+    try {
+      await run(tool.command, [...args], { cwd: CLIENT, env: { ...process.env, ...environment } });
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`python ${args.join(' ')} failed.\n${stdout}${stderr}`, { cause: error });
+    }
+  };
+
+  it('has complete types, and one style', async () => {
+    await python('-m', 'mypy', '--cache-dir', MYPY_CACHE);
+    await python('-m', 'ruff', 'check', '--no-cache');
+    await python('-m', 'ruff', 'format', '--check', '--no-cache');
+  });
+
+  it('passes its tests, which run the code of its README', () =>
+    python('-m', 'pytest', '-q', '-p', 'no:cacheprovider'));
+
+  for (const [name, options] of [
+    ['with an event loop', []],
+    ['without one', ['--sync']],
+  ] as const) {
+    for (const on of ['server', 'fake'] as const) {
+      it(`keeps the contract ${name}, on ${on === 'server' ? 'a real service' : 'its fake'}`, () =>
+        runContract({
+          on,
+          command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options],
+          environment,
+        }));
+    }
+  }
+
+  it('guards routes of FastAPI in an application', () =>
+    checkApplication([tool.command, join(CLIENT, 'examples', 'documents.py')], environment));
+});

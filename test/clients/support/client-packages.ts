@@ -1,0 +1,85 @@
+// The packages of the TypeScript client, built, packed and installed in a folder as an application has them, beside the
+// frameworks that it may use.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+export const CLIENT = join(ROOT, 'clients', 'typescript');
+/** What an application may have beside the client. */
+const PEERS = ['@nestjs', '@opentelemetry', '@types', 'express', 'fastify', 'reflect-metadata', 'rxjs'];
+
+export interface PackedPackage {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly files: readonly string[];
+}
+
+export interface ClientPackages {
+  /** Of the application. */
+  readonly directory: string;
+  readonly packed: readonly PackedPackage[];
+  remove(): void;
+}
+
+interface PackReport {
+  readonly name: string;
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+async function pack(folder: string, to: string): Promise<PackedPackage> {
+  const { stdout } = await run('npm', ['pack', folder, '--json', '--pack-destination', to], { cwd: to });
+  const [report]: PackReport[] = JSON.parse(stdout);
+  if (report === undefined) throw new Error(`npm pack says nothing of ${folder}.`);
+  const path = join(to, report.filename);
+  return { name: report.name, path, bytes: statSync(path).size, files: report.files.map((file) => file.path) };
+}
+
+export async function buildClientPackages(): Promise<ClientPackages> {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-client-'));
+  await run(process.execPath, [join(CLIENT, 'build.ts'), join(directory, 'built')]);
+  const packed: PackedPackage[] = [];
+  for (const name of ['client', 'testing']) {
+    const one = await pack(join(directory, 'built', name), directory);
+    const target = join(directory, 'node_modules', '@grantd', name);
+    mkdirSync(target, { recursive: true });
+    await run('tar', ['-xzf', one.path, '--strip-components=1', '-C', target]);
+    packed.push(one);
+  }
+  for (const name of PEERS) symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
+  return { directory, packed, remove: () => rmSync(directory, { recursive: true }) };
+}
+
+/** The programs in a page, in their order. */
+export function programsIn(page: string): readonly string[] {
+  const text = readFileSync(join(CLIENT, page), 'utf8');
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+/** Type-checks a project. Rejects with what the compiler says. */
+export async function checkTypes(project: string): Promise<void> {
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  try {
+    await run(process.execPath, [tsc, '-p', project]);
+  } catch (error) {
+    if (error instanceof Error && 'stdout' in error) throw new Error(`${project} has type errors:\n${error.stdout}`);
+    throw error;
+  }
+}
+
+/** Runs a tool of npm. Rejects with its output if it fails. */
+export async function runTool(name: string, args: readonly string[]): Promise<string> {
+  const command = join(ROOT, 'node_modules', '.bin', name);
+  try {
+    return (await run(command, [...args])).stdout;
+  } catch (error) {
+    const output = error instanceof Error && 'stdout' in error ? `${error.stdout}` : String(error);
+    throw new Error(`${name} ${args.join(' ')}\n${output}`);
+  }
+}

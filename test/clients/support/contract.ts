@@ -1,0 +1,113 @@
+// Runs the contract of the clients with one runner: a tenant and a fault proxy for each case, then the program, then
+// the verdict on every case. Invariant: every case is performed exactly once, or the run fails.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { inParallel } from '../../../src/core/async/in-parallel.ts';
+import { type HttpService, startHttpService } from '../../kit/http-service.ts';
+import { type Case, readCases, type Surroundings } from './cases.ts';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { judgeOutcomes, judgeRequests } from './judge.ts';
+
+/** Of a tenant of a case that meets a limit. */
+const PLANS = JSON.stringify({
+  small: { requests: null, window_seconds: 1, namespaces_max: 2, keys_max: 2, grants_max: 2, streams_max: 2 },
+  slow: { requests: 2, window_seconds: 1 },
+});
+
+/** Of a call, where a case does not say otherwise: more than any takes on a busy machine. */
+const TIMEOUT_MS = 120_000;
+
+export interface Runner {
+  readonly on: Surroundings;
+  readonly command: readonly [string, ...string[]];
+  readonly directory?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** By default all of them. */
+  readonly cases?: readonly Case[];
+}
+
+interface Prepared {
+  readonly case: Case;
+  readonly line: string;
+  readonly proxy: FaultProxy | undefined;
+}
+
+export const startContractService = (): Promise<HttpService> => startHttpService({ GRANTD_PLANS: PLANS });
+
+async function prepare(service: HttpService | undefined, one: Case, on: Surroundings): Promise<Prepared> {
+  const steps = one.steps.map(({ expect: _, ...step }) => step);
+  const common = { name: one.name, on, client: { timeout_ms: TIMEOUT_MS, ...one.client }, steps };
+  if (service === undefined) return { case: one, line: JSON.stringify({ ...common, key: one.key }), proxy: undefined };
+  const { tenantId, key } = await service.createTenant(one.plan);
+  if (one.suspended === true) await service.setState(tenantId, 'suspended');
+  const path = one.url_path ?? '';
+  const proxy = await startFaultProxy(service.baseUrl, one.faults, path === '/' ? '' : path);
+  return {
+    case: one,
+    line: JSON.stringify({ ...common, url: `${proxy.url}${path}`, key: one.key ?? key }),
+    proxy,
+  };
+}
+
+interface Report {
+  readonly name?: unknown;
+  readonly outcomes?: unknown;
+  readonly failure?: unknown;
+}
+
+async function perform({ command: [program, ...args], directory, environment }: Runner, lines: readonly string[]) {
+  const child = spawn(program, args, {
+    cwd: directory,
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const errors: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const ended = new Promise<unknown>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+  // A runner that ends early says why on its standard error.
+  child.stdin.on('error', () => {});
+  child.stdin.end(lines.map((line) => `${line}\n`).join(''));
+  const reports: Report[] = [];
+  for await (const line of createInterface({ input: child.stdout })) reports.push(JSON.parse(line));
+  assert.equal(await ended, 0, `the runner ends with 0\n${errors.join('')}`);
+  return reports;
+}
+
+function judge({ case: one, proxy }: Prepared, reports: readonly Report[]): readonly string[] {
+  const found = reports.filter(({ name }) => name === one.name);
+  const [report] = found;
+  if (report === undefined || found.length > 1) return [`it was performed ${found.length} times`];
+  if (report.failure !== undefined) return [`the runner failed: ${String(report.failure)}`];
+  return [...judgeOutcomes(one, report.outcomes), ...(proxy === undefined ? [] : judgeRequests(one, proxy.seen))];
+}
+
+/** What does not hold, as `case: difference`. */
+export async function contractFailures(runner: Runner): Promise<readonly string[]> {
+  const cases = runner.cases ?? readCases(runner.on);
+  const service = runner.on === 'server' ? await startContractService() : undefined;
+  const prepared: Prepared[] = [];
+  try {
+    await inParallel(cases, 8, async (one) => {
+      prepared.push(await prepare(service, one, runner.on));
+    });
+    const reports = await perform(
+      runner,
+      prepared.map(({ line }) => line),
+    );
+    return prepared.flatMap((each) => judge(each, reports).map((text) => `${each.case.name}: ${text}`)).toSorted();
+  } finally {
+    await Promise.all(prepared.map(({ proxy }) => proxy?.close()));
+    await service?.stop();
+  }
+}
+
+/** Fails with everything that does not hold. */
+export async function runContract(runner: Runner): Promise<void> {
+  const failures = await contractFailures(runner);
+  assert.deepEqual(failures, [], failures.join('\n'));
+}

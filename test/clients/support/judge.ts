@@ -1,0 +1,128 @@
+// Compares what a runner reports with what a case expects. Invariant: what is not reported does not pass.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Case, CountRange } from './cases.ts';
+import type { SeenRequest } from './fault-proxy.ts';
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+
+type Saved = ReadonlyMap<string, unknown>;
+
+function lists(actual: unknown, expected: readonly unknown[], saved: Saved, place: string): string | undefined {
+  if (!Array.isArray(actual)) return `${place} is no list but ${show(actual)}`;
+  if (actual.length !== expected.length) {
+    return `${place} has ${actual.length} elements, not ${expected.length}: ${show(actual)}`;
+  }
+  for (const [index, each] of expected.entries()) {
+    const difference = compare(actual[index], each, saved, `${place}[${index}]`);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+function sets(actual: unknown, expected: readonly unknown[], saved: Saved, place: string): string | undefined {
+  if (!Array.isArray(actual) || actual.length !== expected.length) {
+    return `${place} does not have ${expected.length} elements: ${show(actual)}`;
+  }
+  const left = [...actual];
+  for (const each of expected) {
+    const index = left.findIndex((one) => compare(one, each, saved, place) === undefined);
+    if (index < 0) return `${place} has no ${show(each)}: ${show(actual)}`;
+    left.splice(index, 1);
+  }
+  return undefined;
+}
+
+/** Undefined: the expectation says nothing of that kind. */
+function special(
+  actual: unknown,
+  expected: Record<string, unknown>,
+  saved: Saved,
+  place: string,
+): { readonly difference: string | undefined } | undefined {
+  const verdict = (holds: boolean) => ({
+    difference: holds ? undefined : `${place} is ${show(actual)}, not ${show(expected)}`,
+  });
+  if ('$any' in expected) return verdict(actual !== undefined);
+  if ('$absent' in expected) return verdict(actual === undefined || actual === null);
+  if (typeof expected.$match === 'string') {
+    return verdict(typeof actual === 'string' && new RegExp(expected.$match, 'u').test(actual));
+  }
+  if ('$not' in expected)
+    return verdict(actual !== undefined && compare(actual, expected.$not, saved, place) !== undefined);
+  if (Array.isArray(expected.$set)) return { difference: sets(actual, expected.$set, saved, place) };
+  return undefined;
+}
+
+/** What differs, or undefined. */
+function compare(actual: unknown, expected: unknown, saved: Saved, place: string): string | undefined {
+  if (Array.isArray(expected)) return lists(actual, expected, saved, place);
+  if (isRecord(expected)) {
+    const found = special(actual, expected, saved, place);
+    if (found !== undefined) return found.difference;
+    if (!isRecord(actual)) return `${place} is no object but ${show(actual)}`;
+    for (const [name, each] of Object.entries(expected)) {
+      const difference = compare(actual[name], each, saved, `${place}.${name}`);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  }
+  const wanted = typeof expected === 'string' ? filledIn(expected, saved) : expected;
+  return isDeepStrictEqual(actual, wanted) ? undefined : `${place} is ${show(actual)}, not ${show(wanted)}`;
+}
+
+const filledIn = (text: string, saved: Saved): string =>
+  text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => String(saved.get(name) ?? whole));
+
+function partOf(outcome: unknown, path: string): unknown {
+  let value = outcome;
+  for (const name of path.split('.')) {
+    value = Array.isArray(value) ? value[Number(name)] : isRecord(value) ? value[name] : undefined;
+  }
+  return value;
+}
+
+/** What the outcomes of a case have to be and are not. */
+export function judgeOutcomes({ steps }: Case, outcomes: unknown): readonly string[] {
+  if (!Array.isArray(outcomes)) return [`there are no outcomes: ${show(outcomes)}`];
+  if (outcomes.length !== steps.length) return [`${outcomes.length} outcomes of ${steps.length} steps`];
+  const saved = new Map<string, unknown>();
+  const differences: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    const outcome: unknown = outcomes[index];
+    for (const [name, path] of Object.entries((step as { save?: Record<string, string> }).save ?? {})) {
+      saved.set(name, partOf(outcome, path));
+    }
+    const wanted = Object.keys(step.expect)[0] ?? '';
+    // An error beside a value is no value.
+    const difference =
+      isRecord(outcome) && Object.keys(outcome).length === 1 && wanted in outcome
+        ? compare(outcome, step.expect, saved, `step ${index + 1} (${step.call}):`)
+        : `step ${index + 1} (${step.call}): ${show(outcome)}, not ${show(step.expect)}`;
+    if (difference !== undefined) differences.push(difference);
+  }
+  return differences;
+}
+
+const inRange = (count: number, range: CountRange): boolean =>
+  typeof range === 'number' ? count === range : count >= (range.min ?? 0) && count <= (range.max ?? Infinity);
+
+/** What the proxy has to have seen and has not. */
+export function judgeRequests({ requests = [] }: Case, seen: readonly SeenRequest[]): readonly string[] {
+  const differences: string[] = [];
+  for (const { method, path, seen: wanted, reached } of requests) {
+    const pattern = new RegExp(`^${path.split('*').map(RegExp.escape).join('[^/]+')}$`);
+    const found = seen.filter((each) => each.method === method && pattern.test(each.path));
+    const through = found.filter((each) => each.reached).length;
+    if (!inRange(found.length, wanted)) {
+      differences.push(`${found.length} requests ${method} ${path}, not ${show(wanted)}`);
+    }
+    if (reached !== undefined && !inRange(through, reached)) {
+      differences.push(`${through} requests ${method} ${path} reached the service, not ${show(reached)}`);
+    }
+  }
+  return differences;
+}

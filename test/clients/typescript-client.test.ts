@@ -1,0 +1,171 @@
+// What the TypeScript client has beyond the contract of all clients: cancelling, its own fetch function, options, hooks
+// and spans.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { propagation, trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { type CallFacts, Grantd, GrantdError, type GrantdOptions } from '../../clients/typescript/src/exports.ts';
+import { tracing } from '../../clients/typescript/src/otel.ts';
+import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
+
+const VIEWER = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
+const check = (grantd: Grantd): Promise<boolean> => grantd.check(VIEWER.subject, VIEWER.relation, VIEWER.object);
+
+const failureOf = async (work: Promise<unknown>): Promise<GrantdError> => {
+  const error = await work.then(
+    () => assert.fail('it succeeds'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof GrantdError, String(error));
+  return error;
+};
+
+/** A fetch function that fails so many times before it passes requests on. */
+function failing(times: number, fake: FakeGrantd, seen: RequestInit[] = []): typeof fetch {
+  let left = times;
+  return async (input, init = {}) => {
+    seen.push(init);
+    left -= 1;
+    if (left >= 0) throw new TypeError('fetch failed');
+    return fake.fetch(input, init);
+  };
+}
+
+const never: typeof fetch = () => new Promise(() => {});
+
+describe('a call', () => {
+  it('ends when the caller cancels it, and is not sent again', async () => {
+    const seen: RequestInit[] = [];
+    const fake = new FakeGrantd();
+    const controller = new AbortController();
+    const fetchIt: typeof fetch = (_, init = {}) => {
+      seen.push(init);
+      controller.abort();
+      return new Promise(() => {});
+    };
+    const grantd = fake.client({ fetch: fetchIt });
+    const { signal } = controller;
+    const error = await failureOf(grantd.check(VIEWER.subject, VIEWER.relation, VIEWER.object, { signal }));
+    assert.deepEqual([error.type, error.retryable, seen.length], ['cancelled', false, 1]);
+    assert.equal((await failureOf(grantd.checkBulk([VIEWER], { signal }))).type, 'cancelled');
+  });
+
+  it('ends at its deadline, even if the fetch function ignores its signal', async () => {
+    const error = await failureOf(check(new FakeGrantd().client({ fetch: never, timeoutMs: 20 })));
+    assert.deepEqual([error.type, error.status, error.retryable], ['timeout', 0, true]);
+  });
+
+  it('shows the API key in no error', async () => {
+    const fake = new FakeGrantd();
+    const { key } = fake.options;
+    const fetchIt: typeof fetch = async () => {
+      throw new TypeError(`cannot connect`);
+    };
+    const error = await failureOf(check(fake.client({ fetch: fetchIt, retryBudget: 0 })));
+    assert.equal(error.type, 'connection-lost');
+    assert.ok(!`${error.stack}${JSON.stringify(error)}`.includes(key));
+    assert.ok(error.cause instanceof TypeError);
+  });
+});
+
+describe('the options', () => {
+  it('are refused if no client can work with them', () => {
+    const right: GrantdOptions = { url: 'https://grantd.example', key: 'gk1_a' };
+    assert.ok(new Grantd(right));
+    const wrong: readonly Partial<GrantdOptions>[] = [
+      { url: '' },
+      { url: 'grantd.example' },
+      { url: 'ftp://grantd.example' },
+      { url: 'https://user:secret@grantd.example' },
+      { url: 'https://grantd.example/?a=b' },
+      { key: '' },
+      { key: 'a b' },
+      { key: 'a\nb' },
+      { timeoutMs: 0 },
+      { timeoutMs: Number.NaN },
+      { timeoutMs: Number.POSITIVE_INFINITY },
+      { retryBudget: -1 },
+      { silenceMs: 0 },
+    ];
+    for (const each of wrong) assert.throws(() => new Grantd({ ...right, ...each }), TypeError, JSON.stringify(each));
+  });
+});
+
+describe('the change feed', () => {
+  it('begins now, whatever is interrupted first', async () => {
+    const fake = new FakeGrantd();
+    const grantd = fake.client();
+    await grantd.createGrant(VIEWER);
+    let streams = 0;
+    const fetchIt: typeof fetch = async (input, init = {}) => {
+      const isStream = new Headers(init.headers).get('accept') === 'application/x-ndjson';
+      if (isStream) streams += 1;
+      if (!isStream || streams > 1) return fake.fetch(input, init);
+      // What comes while the first stream fails must not be left out.
+      await grantd.createGrant({ ...VIEWER, relation: 'editor' });
+      throw new TypeError('fetch failed');
+    };
+    for await (const { change } of fake.client({ fetch: fetchIt }).changes({ since: 'now' })) {
+      assert.deepEqual([change.action, change.grant?.relation], ['grant.created', 'editor']);
+      break;
+    }
+    assert.equal(streams, 2);
+  });
+
+  it('ends when the caller cancels it', async () => {
+    const controller = new AbortController();
+    const grantd = new FakeGrantd().client();
+    await grantd.createGrant(VIEWER);
+    const follow = async (): Promise<void> => {
+      for await (const _ of grantd.changes({}, { signal: controller.signal })) controller.abort();
+    };
+    assert.equal((await failureOf(follow())).type, 'cancelled');
+  });
+});
+
+describe('a hook', () => {
+  it('wraps each call, and adds headers to each attempt', async () => {
+    const calls: CallFacts[] = [];
+    const seen: RequestInit[] = [];
+    const fake = new FakeGrantd();
+    const grantd = fake.client({
+      fetch: failing(1, fake, seen),
+      hook: async (call, run) => {
+        calls.push(call);
+        return run({ 'x-request-id': 'mine', authorization: 'Bearer other' });
+      },
+    });
+    await Promise.all([check(grantd), check(grantd)]);
+    assert.deepEqual(
+      calls.map(({ operation, attempts, status, requestId }) => [operation, attempts, status, requestId?.slice(0, 4)]),
+      [['checkBulk', 2, 200, 'req_']],
+    );
+    for (const { headers } of seen) {
+      assert.equal(new Headers(headers).get('x-request-id'), 'mine');
+      assert.equal(new Headers(headers).get('authorization'), `Bearer ${fake.options.key}`);
+    }
+    assert.equal(seen.length, 2);
+  });
+
+  it('makes a span of each call, with its outcome', async () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const fake = new FakeGrantd();
+    const grantd = fake.client({ fetch: failing(1, fake), hook: tracing(provider.getTracer('test')) });
+    assert.equal(await check(grantd), false);
+    await failureOf(grantd.check('nobody', 'viewer', 'document:plan'));
+    const spans = exporter.getFinishedSpans();
+    assert.deepEqual(
+      spans.map(({ name }) => name),
+      ['grantd check', 'grantd check'],
+    );
+    const [right, wrong] = spans.map(({ attributes }) => attributes);
+    assert.deepEqual([right?.['http.response.status_code'], right?.['http.request.resend_count']], [200, 1]);
+    assert.deepEqual([wrong?.['http.response.status_code'], wrong?.['error.type']], [400, 'invalid-subject']);
+    assert.ok(spans.every(({ attributes }) => !JSON.stringify(attributes).includes('user:')));
+    await provider.shutdown();
+    // Nothing of it is global.
+    assert.deepEqual([trace.getActiveSpan(), propagation.fields()], [undefined, []]);
+  });
+});

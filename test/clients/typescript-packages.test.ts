@@ -1,0 +1,180 @@
+// The packages of the TypeScript client as people install them: small and well-formed, with types that compile, on the
+// oldest Node that they support; and what the pages and examples tell people to write runs as it stands.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { installNode20 } from '../../tools/engines/node-20.ts';
+import { call } from '../kit/http-client.ts';
+import type { HttpService } from '../kit/http-service.ts';
+import {
+  buildClientPackages,
+  CLIENT,
+  type ClientPackages,
+  checkTypes,
+  programsIn,
+  runTool,
+} from './support/client-packages.ts';
+import { runContract, startContractService } from './support/contract.ts';
+import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
+
+const run = promisify(execFile);
+const PACKED_BYTES_MAX = 25_000;
+
+let packages: ClientPackages;
+let service: HttpService;
+
+before(async () => {
+  [packages, service] = await Promise.all([buildClientPackages(), startContractService()]);
+});
+after(async () => {
+  packages.remove();
+  await service.stop();
+});
+
+/** A program without types, and without the packages that it imports. */
+async function compile(source: string, target: string): Promise<void> {
+  await build({
+    entryPoints: [source],
+    outfile: target,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+  });
+}
+
+describe('the packages', () => {
+  it('are small, and hold what they have to and nothing else', () => {
+    for (const { name, bytes, files } of packages.packed) {
+      assert.ok(bytes <= PACKED_BYTES_MAX, `${name} has ${bytes} bytes`);
+      for (const file of ['LICENSE', 'README.md', 'package.json']) assert.ok(files.includes(file), `${name}: ${file}`);
+      const others = files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file) && file.startsWith('dist/'));
+      assert.deepEqual(others, []);
+    }
+  });
+
+  it('are well-formed for Node and bundlers', async () => {
+    for (const { path } of packages.packed) {
+      await runTool('publint', ['run', path, '--strict']);
+      await runTool('attw', [path, '--profile', 'esm-only', '--no-color']);
+    }
+  });
+
+  it('keep the contract on the oldest Node that they support', async (t: TestContext) => {
+    const node = await installNode20().catch((error: unknown) => {
+      t.skip(reportMissing('the client on Node 20', String(error)));
+      return undefined;
+    });
+    if (node === undefined) return;
+    const runner = join(packages.directory, 'contract-runner.mjs');
+    await compile(join(CLIENT, 'contract-runner.ts'), runner);
+    const environment = { CLIENT_PACKAGES: 'built' };
+    await runContract({ on: 'fake', command: [node, runner], environment });
+    await runContract({ on: 'server', command: [node, runner], environment });
+  });
+});
+
+describe('what the pages say', () => {
+  const programs = ['README.md', 'testing/README.md'].flatMap((page) => programsIn(page));
+
+  it('compiles, and runs on a real service', async () => {
+    const folder = join(packages.directory, 'pages');
+    mkdirSync(folder);
+    cpSync(join(CLIENT, 'examples', 'tsconfig.json'), join(folder, 'tsconfig.json'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    for (const [index, text] of programs.entries()) writeFileSync(join(folder, `program-${index}.ts`), text);
+    assert.ok(programs.length >= 7);
+    await checkTypes(folder);
+    const { key } = await service.createTenant();
+    const env = { ...process.env, BASE_URL: service.baseUrl, KEY: key };
+    for (const [index] of programs.entries()) {
+      const { stderr } = await run(process.execPath, [join(folder, `program-${index}.ts`)], { env });
+      // A failed console.assert is printed there.
+      assert.equal(stderr, '');
+    }
+  });
+});
+
+interface Application {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function startExample(name: string, url: string, key: string): Promise<Application> {
+  const program = join(packages.directory, `${name}.mjs`);
+  await compile(join(CLIENT, 'examples', `${name}.ts`), program);
+  const env = { ...process.env, BASE_URL: url, KEY: key, PORT: '0' };
+  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('http://')) return { url: line, child };
+  }
+  throw new Error(`The example ${name} ended before it served.`);
+}
+
+async function endExample({ child }: Application): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+describe('the examples', () => {
+  const names = globSync('*.ts', { cwd: join(CLIENT, 'examples') }).map((file) => file.replace('.ts', ''));
+
+  it('compile', async () => {
+    const folder = join(packages.directory, 'examples');
+    cpSync(join(CLIENT, 'examples'), folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    assert.deepEqual(names.toSorted(), ['express', 'fastify', 'nest']);
+    await checkTypes(folder);
+  });
+
+  for (const name of ['express', 'fastify', 'nest']) {
+    it(`${name}: lets pass who may, and nobody else, whatever the service does`, async () => {
+      const { key } = await service.createTenant();
+      const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+      assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
+      // From the sixth check on: an answer of another shape, an outage, and connections that are cut.
+      const check = { method: 'POST', path: '/v1/check' } as const;
+      const faults = [
+        { ...check, skip: 5, times: 1, do: 'respond', json: { authorized: 'true', checked_at: '' } },
+        { ...check, skip: 5, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
+        { ...check, skip: 5, times: 6, do: 'cut-before' },
+      ];
+      const proxy: FaultProxy = await startFaultProxy(service.baseUrl, faults);
+      const application = await startExample(name, proxy.url, key);
+      const ask = async (id: string, user?: string): Promise<number> => {
+        const headers = user === undefined ? {} : { 'x-authenticated-user': user };
+        const { status, text } = await call(application.url, { method: 'GET', path: `/documents/${id}`, headers });
+        assert.equal(status === 200, text.includes('"id":'), `${status} ${text}`);
+        return status;
+      };
+      try {
+        assert.deepEqual(
+          [await ask('plan', 'ada'), await ask('plan', 'bob'), await ask('other', 'ada')],
+          [200, 403, 403],
+        );
+        assert.equal(await ask('plan'), 401);
+        // What no grant can name is nobody's.
+        assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [403, 403]);
+        assert.deepEqual(
+          [await ask('plan', 'ada'), await ask('plan', 'ada'), await ask('plan', 'ada')],
+          [503, 503, 503],
+        );
+        assert.equal(await ask('plan', 'ada'), 200);
+      } finally {
+        await endExample(application);
+        await proxy.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,32 @@
+// The sources of the TypeScript client perform the contract: on a real service behind the fault proxy, and on the fake.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { CLIENT_TYPES, renderClientTypes } from '../../scripts/client-types.ts';
+import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
+import { CLIENT } from './support/client-packages.ts';
+import { runContract } from './support/contract.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
+
+it('the client keeps the contract on a real service', () => runContract({ on: 'server', command }));
+
+it('the client keeps the contract on its fake', () => runContract({ on: 'fake', command }));
+
+it('the types of the client are fresh', async () => {
+  assert.equal(
+    await renderClientTypes(),
+    readFileSync(join(ROOT, CLIENT_TYPES), 'utf8'),
+    'npm run generate -- types writes them',
+  );
+});
+
+it('the client knows the error types of the service', () => {
+  const source = readFileSync(join(CLIENT, 'src', 'error.ts'), 'utf8');
+  const [, union = ''] = /export type ServiceErrorType =([^;]*);/.exec(source) ?? [];
+  const known = [...union.matchAll(/'([a-z-]+)'/g)].map(([, type]) => type);
+  assert.deepEqual(known.toSorted(), Object.keys(ERROR_CATALOGUE).toSorted());
+});

@@ -1,0 +1,31 @@
+// The types of the clients in Go and Python are those of the OpenAPI file.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { renderGoTypes } from '../../scripts/clients/go-types.ts';
+import { renderPythonTypes } from '../../scripts/clients/python-types.ts';
+import { readText } from '../kit/source-tree.ts';
+
+const FRESHEN = 'run `npm run generate -- types`';
+const openapi = readText('docs/reference/openapi.json');
+
+it('the types of the Go client are generated from the present description of the API', () => {
+  assert.equal(readText('clients/go/types.go'), renderGoTypes(openapi), FRESHEN);
+});
+
+it('the types of the Python client are generated from the present description of the API', () => {
+  assert.equal(readText('clients/python/src/grantd/_types.py'), renderPythonTypes(openapi), FRESHEN);
+});
+
+it('a schema that the types cannot express is refused, never guessed', () => {
+  for (const schema of [
+    { oneOf: [] },
+    { type: ['string', 'integer'] },
+    { anyOf: [{ type: 'string' }] },
+    { type: 'array' },
+  ]) {
+    const changed = JSON.parse(openapi);
+    changed.components.schemas.CheckResult.properties.authorized = schema;
+    for (const render of [renderGoTypes, renderPythonTypes]) assert.throws(() => render(JSON.stringify(changed)));
+  }
+});

@@ -1,0 +1,35 @@
+// Go for tests of the Go client: the machine's own. It needs no network, since the client has no dependencies.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { reportMissing } from './engine-script.ts';
+
+const run = promisify(execFile);
+
+/** Iterators over functions, and `omitzero`. */
+const MINOR_MIN = 24;
+
+export interface Go {
+  /** Its standard output. Rejects with all of its output if it fails. */
+  run(args: readonly string[], directory: string): Promise<string>;
+}
+
+const environment = { GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false', GOPROXY: 'off' };
+
+async function runGo(args: readonly string[], cwd?: string): Promise<string> {
+  try {
+    const { stdout } = await run('go', [...args], { cwd, env: { ...process.env, ...environment } });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`go ${args.join(' ')} failed.\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+/** Undefined if the machine has none that is new enough, which is reported, and fails if CI is set. */
+export async function findGo(what: string): Promise<Go | undefined> {
+  const version = await runGo(['version']).catch(() => '');
+  if (Number(/\bgo1\.(\d+)/.exec(version)?.[1]) >= MINOR_MIN) return { run: runGo };
+  reportMissing(what, `It needs Go 1.${MINOR_MIN} or later.`);
+  return undefined;
+}
