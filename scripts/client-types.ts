@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile } from 'json-schema-to-typescript';
 
 const OPENAPI = join(import.meta.dirname, '..', 'docs', 'reference', 'openapi.json');
 export const CLIENT_TYPES = 'clients/typescript/src/generated/schemas.ts';
@@ -69,6 +68,8 @@ function usedOf(schemas: Readonly<Record<string, unknown>>): Readonly<Record<str
 
 /** The text of the file that `npm run generate -- types` writes. */
 export async function renderClientTypes(): Promise<string> {
+  // The compiler changes its process when it is loaded, so only this task loads it.
+  const { compile } = await import('json-schema-to-typescript');
   const { components }: Description = JSON.parse(readFileSync(OPENAPI, 'utf8'));
   const text = await compile(
     { type: 'object', $defs: simplified(usedOf(components.schemas)) as object },
