@@ -128,21 +128,19 @@ async function runReading(
 const failureOf = (file: string, failure: unknown): CliFailure =>
   failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`);
 
-async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
-  demandOptions(file, options);
-  const client = await context.connect();
-  // Reports an unknown tenant or a wrong token before anything is read.
-  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
-  const { signal } = interruption;
+async function importWith(
+  context: CliContext,
+  client: OperatorClient,
+  file: string,
+  options: ImportOptions & { readonly signal: AbortSignal },
+): Promise<number> {
+  const { signal } = options;
   const reading = await openReading(context, file, options, signal);
   for (const note of reading.peer?.notes ?? []) context.note(note);
   const report = await openReport(options.refused, reading.source);
   const startedMs = performance.now();
-  const outcome = await runReading(context, client, reading, report, { ...options, signal });
+  const outcome = await runReading(context, client, reading, report, options);
   const elapsedMs = performance.now() - startedMs;
-  stopListening();
   await report.close();
 
   const refused = report.renderRefused(outcome);
@@ -153,7 +151,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
       ? renderJson(report.toJson(outcome, elapsedMs, isDry))
       : report.renderSummary(outcome, elapsedMs, isDry),
   );
-  if (reading.peer !== undefined) {
+  if (reading.peer !== undefined && outcome.failure === undefined) {
     for (const missing of reading.peer.missingIn(await readTenantRules(client, options.tenant))) context.note(missing);
   }
   if (outcome.failure !== undefined) context.reportFailure(failureOf(file, outcome.failure));
@@ -164,6 +162,20 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
     return outcome.failure === undefined ? EXIT.interrupted : EXIT.failed;
   }
   return outcome.tally.refused > 0 ? EXIT.linesRefused : EXIT.ok;
+}
+
+async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
+  demandOptions(file, options);
+  const client = await context.connect();
+  // Reports an unknown tenant or a wrong token before anything is read.
+  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
+  const interruption = new AbortController();
+  const stopListening = context.onInterrupt(() => interruption.abort());
+  try {
+    return await importWith(context, client, file, { ...options, signal: interruption.signal });
+  } finally {
+    stopListening();
+  }
 }
 
 export function registerImportCommand(program: Command, context: CliContext): void {

@@ -100,6 +100,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'commands.ts',
       'commands',
       'checks',
+      'apply',
       'import-from',
       'import',
       'rules-convert',
