@@ -2,6 +2,7 @@
 
 import type { Command, CommanderError } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
+import { registerApplyCommand } from './commands/apply.ts';
 import { registerAuditLogCommand } from './commands/audit-log.ts';
 import { registerChangesCommand } from './commands/changes.ts';
 import { registerCheckCommand } from './commands/check.ts';
@@ -54,6 +55,7 @@ function fillTenant(program: Command, defaultTenant: () => string | undefined): 
 export function registerCliCommands(program: Command, dependencies: CliDependencies): void {
   const context = createCliContext(dependencies);
   registerTenantsCommands(program, context);
+  registerApplyCommand(program, context);
   registerKeysCommands(program, context);
   registerGrantsCommands(program, context);
   registerCheckCommand(program, context);

@@ -18,6 +18,8 @@ export interface OperatorRequest {
   readonly ndjson?: string;
   /** A revision in quotes: the call fails unless what it replaces has it. */
   readonly ifMatch?: string;
+  /** Makes the creation of a tenant or key repeatable. */
+  readonly idempotencyKey?: string;
 }
 
 /** Three times the service's deadline for a request; after that, no response will come. */
@@ -74,6 +76,7 @@ export class OperatorClient {
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#token}` };
     if (request.json !== undefined) headers['Content-Type'] = 'application/json';
     if (request.ifMatch !== undefined) headers['If-Match'] = request.ifMatch;
+    if (request.idempotencyKey !== undefined) headers['Idempotency-Key'] = request.idempotencyKey;
     if (request.ndjson !== undefined) headers['Content-Type'] = 'application/x-ndjson';
     const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
     let response: Response;

@@ -11,7 +11,8 @@ import { type DevProcess, startDev } from '../kit/dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const WRAPPER = join(ROOT, 'bin', 'grantd');
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const packageFile = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { version } = packageFile;
 const GRANTS = 'user:ann\tviewer\tdoc:a\nuser:ann\tviewer\tdoc:b\n';
 
 interface Run {
@@ -81,6 +82,25 @@ describe('bin/grantd', () => {
     const made = await shell(`grantd tenants create 'a "b"  $c *' --json`);
     assert.equal(JSON.parse(made.stdout).name, 'a "b"  $c *');
     assert.equal((await shell('grantd tenants nonsense')).code, 2);
+  });
+
+  it('is a command after "npm link"', async () => {
+    const checkout = join(directory, 'linked');
+    const prefix = join(directory, 'prefix');
+    mkdirSync(join(checkout, 'bin'), { recursive: true });
+    mkdirSync(prefix);
+    // Of the real one, npm would look at all packages.
+    const { dependencies, optionalDependencies, devDependencies, ...rest } = packageFile;
+    writeFileSync(join(checkout, 'package.json'), JSON.stringify(rest));
+    writeFileSync(join(checkout, 'bin', 'grantd'), readFileSync(WRAPPER), { mode: 0o755 });
+    const settings = `npm_config_prefix='${prefix}' npm_config_offline=true npm_config_update_notifier=false`;
+    const path = `PATH='${process.env.PATH}'`;
+    const linked = await shell(`cd '${checkout}' && ${path} HOME='${directory}' ${settings} npm link`);
+    assert.equal(linked.code, 0, linked.stderr);
+    symlinkSync(join(ROOT, 'src'), join(checkout, 'src'));
+    mkdirSync(join(checkout, 'node_modules', '.bin'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', '.bin', 'node'), join(checkout, 'node_modules', '.bin', 'node'));
+    assert.deepEqual(await shell(`'${prefix}/bin/grantd' --version`), { code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   it('says what to do where nothing is installed', async () => {

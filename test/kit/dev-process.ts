@@ -41,12 +41,13 @@ export class DevProcess {
     args: readonly string[],
     environment: Readonly<Record<string, string>>,
     command: readonly [string, ...string[]] = [process.execPath, MAIN],
+    stdin: 'ignore' | 'pipe' = 'ignore',
   ) {
     const [program, ...before] = command;
     this.child = spawn(program, [...before, ...args], {
       cwd: ROOT,
       env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

@@ -21,7 +21,7 @@ describe('the npm scripts', () => {
   });
 
   it('are few: what is run by hand, and one runner of tests', () => {
-    assert.ok(Object.keys(scripts).length <= 13);
+    assert.ok(Object.keys(scripts).length <= 14);
     assert.match(scripts.test ?? '', / scripts\/test\.ts$/);
     assert.match(scripts.check ?? '', / scripts\/test\.ts lint types unit tidy$/);
   });
@@ -46,6 +46,7 @@ describe('the npm scripts', () => {
       'simulate',
       'fuzz',
       'soak',
+      'cluster',
       'loadtest',
       'generate',
       'screenshots',

@@ -19,6 +19,7 @@
 #   CASSANDRA_SYNC          commitlog_sync: batch (default: an acknowledged write survives kill -9) or periodic
 #   CASSANDRA_PAXOS         paxos_variant: v2 (default) or v1
 #   CASSANDRA_HEAP          of each node, by default 384m
+#   CASSANDRA_DIRECTORY     for the data, which is kept: the next start with it has the same addresses
 set -euo pipefail
 
 VERSION=5.0.9
@@ -82,7 +83,7 @@ dump_classes() {
   [ -e "$CLASSES" ] && return
   say "dumping the classes of Cassandra (half a minute, once)"
   (
-    unset CASSANDRA_AUTH CASSANDRA_TLS
+    unset CASSANDRA_AUTH CASSANDRA_TLS CASSANDRA_DIRECTORY
     open_cluster 1
     configure 1
     launch 1 -XX:ArchiveClassesAtExit="$CLASSES.new"
@@ -111,26 +112,38 @@ install() {
 
 # Sets N (the third number of the addresses, locked for the life of this shell), DIR and NODES.
 open_cluster() { # nodes
-  local each
+  local each kept=
   NODES=$1
   mkdir -p "$TOOLS/cassandra-nets"
-  for each in $(shuf -i 16-250); do
+  [ -z "${CASSANDRA_DIRECTORY:-}" ] || kept=$(cat "$CASSANDRA_DIRECTORY/net" 2> /dev/null || true)
+  for each in ${kept:-$(shuf -i 16-250)}; do
     exec {NET_LOCK}> "$TOOLS/cassandra-nets/$each"
     N=$each
     if flock -n "$NET_LOCK" && ! listening 1; then
-      DIR=$(mktemp -d "${TMPDIR:-/tmp}/grantd-cassandra-XXXXXX")
+      open_directory
       trap close_cluster EXIT
       return
     fi
     exec {NET_LOCK}>&-
   done
+  [ -z "$kept" ] || die "the addresses of $CASSANDRA_DIRECTORY, 127.0.$kept.1 and up, are in use"
   die "no free addresses from 127.0.16.1 to 127.0.250.9"
+}
+
+open_directory() {
+  if [ -z "${CASSANDRA_DIRECTORY:-}" ]; then
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/grantd-cassandra-XXXXXX")
+    return
+  fi
+  mkdir -p "$CASSANDRA_DIRECTORY"
+  DIR=$(cd "$CASSANDRA_DIRECTORY" && pwd)
+  echo "$N" > "$DIR/net"
 }
 
 close_cluster() {
   local i
   for i in $(seq "$NODES"); do end "$i"; done
-  rm -rf "$DIR"
+  [ -n "${CASSANDRA_DIRECTORY:-}" ] || rm -rf "$DIR"
 }
 
 # One authority; a certificate for the nodes, and one that clients must present.

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { missingFor, ObedientScript } from './engine-script.ts';
+import { missingFor, ObedientScript, provide } from './engine-script.ts';
 
 const SCRIPT = join(import.meta.dirname, 'cassandra.sh');
 
@@ -17,6 +17,8 @@ export interface CassandraClusterOptions {
   readonly commitlogSync?: 'batch' | 'periodic';
   /** Default: v2. */
   readonly paxosVariant?: 'v1' | 'v2';
+  /** For the data, which is kept at the end and found at the next start; by default a folder that is removed. */
+  readonly directory?: string;
 }
 
 export interface CassandraCluster {
@@ -47,6 +49,9 @@ export function missingCassandra(what: string): Promise<string | undefined> {
   return missingFor(what, reason, SCRIPT, ['install']);
 }
 
+/** Installs it if need be. Resolves to false if this machine cannot have it. */
+export const provideCassandra = (): Promise<boolean> => provide(SCRIPT, ['install']);
+
 /** Resolves when every node responds and sees every other: about 6 s for one, 13 s for three. */
 export async function startCassandra(options: CassandraClusterOptions): Promise<CassandraCluster> {
   const script = await ObedientScript.start('Cassandra', SCRIPT, ['serve', String(options.nodes)], {
@@ -55,6 +60,7 @@ export async function startCassandra(options: CassandraClusterOptions): Promise<
       CASSANDRA_TLS: options.tls === true ? '1' : '',
       CASSANDRA_SYNC: options.commitlogSync ?? 'batch',
       CASSANDRA_PAXOS: options.paxosVariant ?? 'v2',
+      CASSANDRA_DIRECTORY: options.directory ?? '',
     },
   });
   const [net = '', directory = ''] = script.facts;

@@ -39,6 +39,15 @@ function statusOf(script: string, args: readonly string[]): Promise<number | nul
   return ended(child);
 }
 
+/** Runs an installer. Resolves to false if it cannot get what it needs; rejects if it fails otherwise. */
+export async function provide(script: string, args: readonly string[]): Promise<boolean> {
+  const status = await statusOf(script, args);
+  if (status !== 0 && status !== STATUS_MISSING) {
+    throw new Error(`${script} ${args.join(' ')} ended with status ${status}.`);
+  }
+  return status === 0;
+}
+
 /** Rejects if it fails. */
 export async function runScript(script: string, args: readonly string[]): Promise<void> {
   const status = await statusOf(script, args);
@@ -62,10 +71,7 @@ export async function missingFor(
   script: string,
   args: readonly string[],
 ): Promise<string | undefined> {
-  const status = await statusOf(script, args);
-  if (status === 0) return undefined;
-  if (status !== STATUS_MISSING) throw new Error(`${script} ${args.join(' ')} ended with status ${status}.`);
-  return reportMissing(what, reason);
+  return (await provide(script, args)) ? undefined : reportMissing(what, reason);
 }
 
 /** The lines of a stream, each consumed once, in order. */

@@ -1,25 +1,94 @@
 // `grantd import`: imports tuples from a file or standard input into a tenant. It is safe to interrupt and to run
-// again.
+// again. The file is in a format of grantd, or of OpenFGA or SpiceDB.
 
 import type { Readable } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import type { ImportFormat } from '../import/import-lines.ts';
+import { readEntries } from '../import/import-lines.ts';
 import { ImportReport } from '../import/import-report.ts';
-import { runImport } from '../import/import-run.ts';
-import { formatOf, formatOption, openSource } from '../import/import-source.ts';
-import { path } from '../operator-client.ts';
+import { type ImportOutcome, type ImportRun, runDryImport, runImport } from '../import/import-run.ts';
+import { chunksOf, formatOf, IMPORT_FORMATS, openSource } from '../import/import-source.ts';
+import { PEER_FORMATS, peerFormatOf } from '../import-from/peer-file.ts';
+import { openPeerImport, type PeerImport } from '../import-from/peer-import.ts';
+import { type OperatorClient, path } from '../operator-client.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
+import { addMapOptions } from '../rules-convert/map-options.ts';
+import { ORIGINS, type Origin } from '../rules-convert/model-files.ts';
+import type { MapOption } from '../rules-convert/relation-map.ts';
+import { readTenantRules } from '../tenant-rules.ts';
 
 interface ImportOptions {
   readonly tenant: string;
-  readonly format?: ImportFormat;
+  readonly format?: string;
+  readonly from?: Origin;
+  readonly map: readonly MapOption[];
+  readonly relationMap?: string;
+  readonly dryRun?: boolean;
   readonly refused?: string;
   readonly json?: boolean;
+}
+
+/** The entries of the file, and what is said about them; `peer` is undefined for a file of grantd's own. */
+interface Reading {
+  readonly read: ImportRun['read'];
+  readonly peer: PeerImport | undefined;
+  readonly length: number | undefined;
+  readonly source: Readable;
+}
+
+function demandOptions(file: string, { from, map, relationMap, dryRun, format }: ImportOptions): void {
+  if (from !== undefined) {
+    peerFormatOf(file, from, format);
+    if (map.length > 0 && relationMap !== undefined) {
+      throw new CliFailure('Pass --map or --relation-map, not both.', EXIT.usage);
+    }
+    return;
+  }
+  if (map.length > 0 || relationMap !== undefined || dryRun) {
+    const names = ORIGINS.map((origin) => `--from ${origin}`).join(' or ');
+    throw new CliFailure(`--map, --relation-map and --dry-run need ${names}.`, EXIT.usage);
+  }
+  formatOf(file, format);
+}
+
+async function openReading(
+  context: CliContext,
+  file: string,
+  options: ImportOptions,
+  signal: AbortSignal,
+): Promise<Reading> {
+  const { source, length } = await openSource(context, file);
+  const { from, format, map, relationMap } = options;
+  if (from === undefined) {
+    const own = formatOf(file, format);
+    const read: ImportRun['read'] = (stop, tally) => readEntries(chunksOf(source, stop, tally), own);
+    return { read, peer: undefined, length, source };
+  }
+  const bytes = { bytesRead: 0 };
+  try {
+    const peer = await openPeerImport(chunksOf(source, signal, bytes), {
+      file,
+      origin: from,
+      format: peerFormatOf(file, from, format),
+      map,
+      relationMap,
+      nowMs: context.nowMs,
+    });
+    const read: ImportRun['read'] = async function* (_stop, tally) {
+      for await (const entries of peer.entries) {
+        tally.bytesRead = bytes.bytesRead;
+        yield entries;
+      }
+    };
+    return { read, peer, length, source };
+  } catch (error) {
+    source.destroy();
+    throw error;
+  }
 }
 
 async function openReport(refusedPath: string | undefined, source: Readable): Promise<ImportReport> {
@@ -31,48 +100,82 @@ async function openReport(refusedPath: string | undefined, source: Readable): Pr
   }
 }
 
-async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
-  const format = formatOf(file, options.format);
-  const client = await context.connect();
-  // Reports an unknown tenant or a wrong token before anything is read.
-  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
-  const { source, length } = await openSource(context, file);
-  const report = await openReport(options.refused, source);
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
-  const progress = createProgress(context, length, 'lines');
-  const startedMs = performance.now();
+/** Imports, or only reads, and reports progress and refused lines. */
+async function runReading(
+  context: CliContext,
+  client: OperatorClient,
+  reading: Reading,
+  report: ImportReport,
+  options: ImportOptions & { readonly signal: AbortSignal },
+): Promise<ImportOutcome> {
+  const { read } = reading;
+  const { signal, tenant } = options;
+  const onRefused: ImportRun['onRefused'] = (refused) => report.add(refused);
+  if (options.dryRun) return runDryImport({ read, signal, onRefused });
+  const progress = createProgress(context, reading.length, 'lines');
   const outcome = await runImport(client, {
-    source,
-    format,
-    tenant: options.tenant,
-    signal: interruption.signal,
+    read,
+    tenant,
+    signal,
     onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
     onRetry: (...retry) => progress.note(describeRetry(...retry)),
-    onRefused: (refused) => report.add(refused),
+    onRefused,
   });
-  const elapsedMs = performance.now() - startedMs;
-  stopListening();
   progress.stop();
+  return outcome;
+}
+
+const failureOf = (file: string, failure: unknown): CliFailure =>
+  failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`);
+
+async function importWith(
+  context: CliContext,
+  client: OperatorClient,
+  file: string,
+  options: ImportOptions & { readonly signal: AbortSignal },
+): Promise<number> {
+  const { signal } = options;
+  const reading = await openReading(context, file, options, signal);
+  for (const note of reading.peer?.notes ?? []) context.note(note);
+  const report = await openReport(options.refused, reading.source);
+  const startedMs = performance.now();
+  const outcome = await runReading(context, client, reading, report, options);
+  const elapsedMs = performance.now() - startedMs;
   await report.close();
 
   const refused = report.renderRefused(outcome);
   if (refused !== '') context.note(refused);
+  const isDry = options.dryRun === true;
   context.print(
-    options.json ? renderJson(report.toJson(outcome, elapsedMs)) : report.renderSummary(outcome, elapsedMs),
+    options.json
+      ? renderJson(report.toJson(outcome, elapsedMs, isDry))
+      : report.renderSummary(outcome, elapsedMs, isDry),
   );
-  if (outcome.failure !== undefined) {
-    const { failure } = outcome;
-    context.reportFailure(
-      failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`),
-    );
+  if (reading.peer !== undefined && outcome.failure === undefined) {
+    for (const missing of reading.peer.missingIn(await readTenantRules(client, options.tenant))) context.note(missing);
   }
+  if (outcome.failure !== undefined) context.reportFailure(failureOf(file, outcome.failure));
   if (!outcome.whole) {
-    const what = interruption.signal.aborted ? 'Interrupted' : 'The import stopped early';
-    context.note(`${what}. The grants counted above are stored. To finish, run the same import again; this is safe.`);
+    const what = signal.aborted ? 'Interrupted' : `The ${isDry ? 'dry run' : 'import'} stopped early`;
+    const stands = 'The grants counted above are stored. To finish, run the same import again; this is safe.';
+    context.note(`${what}. ${isDry ? 'Nothing was written.' : stands}`);
     return outcome.failure === undefined ? EXIT.interrupted : EXIT.failed;
   }
   return outcome.tally.refused > 0 ? EXIT.linesRefused : EXIT.ok;
+}
+
+async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
+  demandOptions(file, options);
+  const client = await context.connect();
+  // Reports an unknown tenant or a wrong token before anything is read.
+  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
+  const interruption = new AbortController();
+  const stopListening = context.onInterrupt(() => interruption.abort());
+  try {
+    return await importWith(context, client, file, { ...options, signal: interruption.signal });
+  } finally {
+    stopListening();
+  }
 }
 
 export function registerImportCommand(program: Command, context: CliContext): void {
@@ -81,7 +184,19 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .description('create grants from a file, one per line; existing grants stay unchanged')
     .argument('<file>', 'a .tsv or .csv (subject, relation, object) or .ndjson file; - for standard input')
     .option(...TENANT_OPTION)
-    .addOption(formatOption())
+    .addOption(
+      new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices([
+        ...new Set([...IMPORT_FORMATS, ...PEER_FORMATS]),
+      ]),
+    )
+    .addOption(new Option('--from <system>', 'the file holds tuples of this system').choices(ORIGINS))
+    .addOption(
+      new Option('--map <name=relation>', 'with --from: call this relation so; TYPE#NAME=RELATION for one type')
+        .argParser(addMapOptions)
+        .default([], 'as the model says'),
+    )
+    .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
+    .option('--dry-run', 'with --from: write nothing, and say what does not fit')
     .option(
       '--refused <file>',
       'write every refused line to this file: line number, error type, reason, the line itself',
@@ -89,7 +204,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
-      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n',
+      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt). Tuples with a condition are refused.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
 }

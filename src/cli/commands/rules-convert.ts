@@ -3,14 +3,14 @@
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { GrantdError } from '../../core/errors.ts';
-import { isRelation, RELATIONS } from '../../core/tuples.ts';
 import { parseRuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { renderJson, renderTable } from '../output/render.ts';
 import { type Conversion, convertModel, type Finding, UnmappedFailure } from '../rules-convert/conversion.ts';
+import { addMapOptions } from '../rules-convert/map-options.ts';
 import { ORIGINS, type Origin, readModel } from '../rules-convert/model-files.ts';
 import type { MapOption, MappedRelation } from '../rules-convert/relation-map.ts';
 
@@ -23,27 +23,6 @@ interface ConvertOptions {
 
 /** Nobody reads more; a model that has more does not fit. */
 const FINDINGS_SHOWN_MAX = 1000;
-
-function parseMapOption(text: string): MapOption {
-  const equals = text.lastIndexOf('=');
-  const key = text.slice(0, Math.max(equals, 0));
-  const relation = text.slice(equals + 1);
-  if (key === '' || key.endsWith('#')) {
-    throw new InvalidArgumentError(`${text} must be NAME=RELATION or TYPE#NAME=RELATION.`);
-  }
-  if (!isRelation(relation)) throw new InvalidArgumentError(`The relations are ${RELATIONS.join(', ')}.`);
-  const hash = key.indexOf('#');
-  return { type: hash < 0 ? undefined : key.slice(0, hash), name: key.slice(hash + 1), relation };
-}
-
-/** `--map` may be repeated, and each value may be a comma-separated list. */
-function addMapOptions(text: string, former: readonly MapOption[]): MapOption[] {
-  const options = [...former, ...text.split(',').map((part) => parseMapOption(part.trim()))];
-  const keys = options.map(({ type, name }) => `${type ?? ''}#${name}`);
-  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
-  if (twice !== undefined) throw new InvalidArgumentError(`${twice.replace(/^#/, '')} is mapped twice.`);
-  return options;
-}
 
 function renderFinding({ place, text, lost }: Finding, partial: boolean): string {
   const line = `${place.file}:${place.line}: ${text}`;

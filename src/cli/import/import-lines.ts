@@ -33,6 +33,13 @@ export interface Refusal {
   readonly detail: string;
 }
 
+/** What is in a line: a grant to send, the rules of the tenant, or why it is neither. */
+export type ImportEntry = { readonly line: SourceLine } & (
+  | { readonly json: string }
+  | { readonly rules: RuleSet }
+  | { readonly refusal: Refusal }
+);
+
 /** All lines of a stream, grouped by chunk. The last line needs no line end. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceLine[]> {
   let number = 0;
@@ -82,7 +89,7 @@ function refuse(detail: string): { readonly refusal: Refusal } {
 }
 
 /** The rules of a line, as an export writes them; undefined: it is a grant, or what the API refuses. */
-export function rulesIn(text: string): { readonly rules: RuleSet } | { readonly refusal: Refusal } | undefined {
+function rulesIn(text: string): { readonly rules: RuleSet } | { readonly refusal: Refusal } | undefined {
   // Within a value, quotes are escaped.
   if (!text.includes('"rules"')) return undefined;
   let value: unknown;
@@ -123,4 +130,19 @@ export function encodeLine(
   }
   const [subject, relation, object, end = ''] = columns;
   return { json: JSON.stringify({ subject, relation, object, ...(end === '' ? {} : { expires_at: end }) }) };
+}
+
+/** The entries of a file in one of grantd's own formats. */
+export async function* readEntries(
+  chunks: AsyncIterable<Uint8Array>,
+  format: ImportFormat,
+): AsyncGenerator<readonly ImportEntry[]> {
+  for await (const lines of readLines(chunks)) {
+    yield lines.flatMap((line): ImportEntry[] => {
+      const encoded = encodeLine(line, format);
+      if (encoded === undefined) return [];
+      if ('refusal' in encoded || format !== 'ndjson') return [{ line, ...encoded }];
+      return [{ line, ...(rulesIn(encoded.json) ?? encoded) }];
+    });
+  }
 }

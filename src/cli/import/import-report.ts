@@ -75,16 +75,24 @@ export class ImportReport {
     return `Refused lines:\n${rows.join('\n')}`;
   }
 
-  renderSummary(outcome: ImportOutcome, elapsedMs: number): string {
+  /** `isDry`: nothing was written. */
+  renderSummary(outcome: ImportOutcome, elapsedMs: number, isDry = false): string {
     const { lines, created, exists, refused } = outcome.tally;
+    if (isDry) {
+      return `Dry run of ${formatCount(lines)} lines: ${formatCount(created)} would be imported, ${formatCount(refused)} refused; nothing was written`;
+    }
     const counts = `${formatCount(created)} created, ${formatCount(exists)} already there, ${formatCount(refused)} refused`;
     const seconds = (elapsedMs / 1000).toFixed(1);
     return `${formatCount(lines)} lines in ${seconds} s (${formatRate(lines, elapsedMs)}): ${counts}`;
   }
 
   /** For programs. */
-  toJson(outcome: ImportOutcome, elapsedMs: number): object {
+  toJson(outcome: ImportOutcome, elapsedMs: number, isDry = false): object {
     const { lines, created, exists, refused } = outcome.tally;
+    if (isDry) {
+      const counts = { complete: outcome.whole, dry_run: true, lines, fit: created, refused };
+      return { ...counts, first_refused: this.#shown };
+    }
     return {
       complete: outcome.whole,
       lines,

@@ -1,13 +1,10 @@
 // An import: lines are read, grouped into batches and delivered several at a time. The batches in flight bound the
 // memory, whatever the length of the file. Batches are independent of each other, so their order does not matter.
 
-import type { Readable } from 'node:stream';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
 import type { OperatorClient } from '../operator-client.ts';
 import { type BatchResult, deliverBatch, deliverRules } from './import-delivery.ts';
-import { encodeLine, type ImportFormat, type Refusal, readLines, rulesIn, type SourceLine } from './import-lines.ts';
-import { chunksOf } from './import-source.ts';
+import type { ImportEntry, Refusal, SourceLine } from './import-lines.ts';
 
 /** Enough for the service to commit while lines travel; more would only wait there. */
 const BATCHES_IN_FLIGHT_MAX = 4;
@@ -26,9 +23,9 @@ export interface RefusedLine extends Refusal {
   readonly line: SourceLine;
 }
 
-interface ImportRun {
-  readonly source: Readable;
-  readonly format: ImportFormat;
+export interface ImportRun {
+  /** Fails with the abort once the signal aborts, and counts in `tally` the bytes that it has read. */
+  readonly read: (signal: AbortSignal, tally: { bytesRead: number }) => AsyncIterable<readonly ImportEntry[]>;
   readonly tenant: string;
   /** Ends the reading; batches in flight complete. */
   readonly signal: AbortSignal;
@@ -52,16 +49,11 @@ interface Batch {
   readonly body: string;
 }
 
-/** A line with the rules of the tenant. */
-interface RulesLine {
-  readonly line: SourceLine;
-  readonly rules: RuleSet;
-}
+type RulesLine = Extract<ImportEntry, { rules: unknown }>;
 
 /** Batches of lines that can be sent, and lines with rules; other lines go to `refuse`. */
 async function* gather(
-  source: AsyncIterable<Uint8Array>,
-  format: ImportFormat,
+  source: AsyncIterable<readonly ImportEntry[]>,
   refuse: (refused: RefusedLine) => Promise<void>,
 ): AsyncGenerator<Batch | RulesLine> {
   let lines: SourceLine[] = [];
@@ -74,21 +66,18 @@ async function* gather(
     length = 0;
     return batch;
   };
-  for await (const read of readLines(source)) {
-    for (const line of read) {
-      const encoded = encodeLine(line, format);
-      if (encoded === undefined) continue;
-      if ('refusal' in encoded) {
-        await refuse({ line, ...encoded.refusal });
+  for await (const entries of source) {
+    for (const entry of entries) {
+      const { line } = entry;
+      if ('refusal' in entry) {
+        await refuse({ line, ...entry.refusal });
         continue;
       }
-      const rules = format === 'ndjson' ? rulesIn(encoded.json) : undefined;
-      if (rules !== undefined) {
-        if ('refusal' in rules) await refuse({ line, ...rules.refusal });
-        else yield { line, ...rules };
+      if ('rules' in entry) {
+        yield entry;
         continue;
       }
-      const text = `${encoded.json}\n`;
+      const text = `${entry.json}\n`;
       const textLength = Buffer.byteLength(text);
       if (lines.length === WRITES_PER_CALL_MAX || length + textLength > IMPORT_BODY_BYTES_MAX) yield take();
       lines.push(line);
@@ -140,7 +129,7 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
   };
 
   try {
-    for await (const batch of gather(chunksOf(run.source, signal, tally), run.format, refuse)) {
+    for await (const batch of gather(run.read(signal, tally), refuse)) {
       while (inFlight.size >= BATCHES_IN_FLIGHT_MAX) await Promise.race(inFlight);
       if (signal.aborted) break;
       const delivery: Promise<void> = deliver(batch)
@@ -155,4 +144,24 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
   await Promise.all(inFlight);
   run.onProgress(tally);
   return { tally, whole: failures.length === 0 && !run.signal.aborted, failure: failures[0] };
+}
+
+/** Reads to the end and sends nothing: what would be sent counts as created. Never rejects. */
+export async function runDryImport(run: Pick<ImportRun, 'read' | 'signal' | 'onRefused'>): Promise<ImportOutcome> {
+  const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
+  try {
+    for await (const entries of run.read(run.signal, tally)) {
+      for (const entry of entries) {
+        tally.lines += 1;
+        if ('refusal' in entry) {
+          tally.refused += 1;
+          await run.onRefused({ line: entry.line, ...entry.refusal });
+        } else tally.created += 1;
+      }
+      if (run.signal.aborted) break;
+    }
+  } catch (failure) {
+    return { tally, whole: false, failure: run.signal.aborted ? undefined : failure };
+  }
+  return { tally, whole: !run.signal.aborted, failure: undefined };
 }

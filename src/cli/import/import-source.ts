@@ -16,16 +16,16 @@ const FORMATS: ReadonlyMap<string, ImportFormat> = new Map([
   ['.jsonl', 'ndjson'],
 ]);
 
+export const IMPORT_FORMATS: readonly ImportFormat[] = ['tsv', 'csv', 'ndjson'];
+
 export const formatOption = (): Option =>
-  new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices([
-    'tsv',
-    'csv',
-    'ndjson',
-  ]);
+  new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices(IMPORT_FORMATS);
 
 /** `-` is TSV, as `grantd export` writes it; the name of a file tells its format. */
-export function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
-  if (format !== undefined) return format;
+export function formatOf(file: string, format: string | undefined): ImportFormat {
+  const asked = IMPORT_FORMATS.find((each) => each === format);
+  if (asked !== undefined) return asked;
+  if (format !== undefined) throw new CliFailure(`--format ${format} needs --from.`, EXIT.usage);
   if (file === '-') return 'tsv';
   const dot = file.lastIndexOf('.');
   const known = FORMATS.get(file.slice(dot < 0 ? file.length : dot).toLowerCase());

@@ -1,0 +1,132 @@
+// What differs between the declared tenants and those that there are. It only compares; nothing is changed here.
+
+import { NO_RULES, type RuleSet, revisionOf } from '../../rules/rule-set.ts';
+import { diffRules } from '../../rules/rules-diff.ts';
+import { CliFailure } from '../failures.ts';
+import type { RevisedRules } from '../tenant-rules.ts';
+import type { DeclaredKey, DeclaredTenant } from './declaration.ts';
+
+export interface PresentKey {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+export interface PresentTenant {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly state: string;
+}
+
+/** What is compared of a declared tenant that exists; undefined where nothing is declared. */
+export interface PresentDetails {
+  readonly rules: RevisedRules | undefined;
+  readonly keys: readonly PresentKey[] | undefined;
+}
+
+interface FieldChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface RulesChange {
+  /** The revision that the present rules must have. */
+  readonly from: string;
+  readonly to: RuleSet;
+  /** Lines for people. */
+  readonly diff: readonly string[];
+}
+
+export interface TenantChange {
+  readonly name: string;
+  /** Undefined: it is created. */
+  readonly tenantId: string | undefined;
+  readonly plan: FieldChange | undefined;
+  readonly state: FieldChange | undefined;
+  readonly rules: RulesChange | undefined;
+  readonly createdKeys: readonly DeclaredKey[];
+  readonly revokedKeys: readonly PresentKey[];
+  /** All that it has before, so that an unknown one can be told. */
+  readonly presentKeys: readonly PresentKey[];
+}
+
+export interface Changes {
+  /** In the order of the file. */
+  readonly tenants: readonly TenantChange[];
+  readonly deleted: readonly PresentTenant[];
+}
+
+export const countKeys = ({ tenants }: Changes, kind: 'createdKeys' | 'revokedKeys'): number =>
+  tenants.reduce((sum, tenant) => sum + tenant[kind].length, 0);
+
+export const isNothing = ({ tenants, deleted }: Changes): boolean => tenants.length === 0 && deleted.length === 0;
+
+/** Throws if the name is that of several tenants: no file can say which one it means. */
+export function findPresent(declared: DeclaredTenant, present: readonly PresentTenant[]): PresentTenant | undefined {
+  const found = present.filter(({ name, state }) => name === declared.name && state !== 'deleting');
+  if (found.length <= 1) return found[0];
+  throw new CliFailure(
+    `${declared.place} is the name of ${found.length} tenants: ${found.map(({ tenantId }) => tenantId).join(', ')}. Rename all but one with "grantd tenants rename".`,
+  );
+}
+
+const sameScopes = (declared: DeclaredKey, { scopes }: PresentKey): boolean =>
+  scopes.length === declared.scopes.length && declared.scopes.every((scope) => scopes.includes(scope));
+
+function missingKeys(declared: readonly DeclaredKey[], present: readonly PresentKey[]): DeclaredKey[] {
+  return declared.filter((key) => {
+    const named = present.filter(({ name }) => name === key.name);
+    const other = named.find((each) => !sameScopes(key, each));
+    if (other === undefined) return named.length === 0;
+    throw new CliFailure(
+      `${key.place} has other scopes than the key ${other.keyId}, which has ${other.scopes.join(', ')}. The scopes of a key cannot change: declare a key with another name, and remove this one later.`,
+    );
+  });
+}
+
+function rulesChange(to: RuleSet | undefined, from: RevisedRules): RulesChange | undefined {
+  if (to === undefined) return undefined;
+  const diff = diffRules(from.ruleSet, to);
+  return diff.length === 0 ? undefined : { from: from.revision, to, diff };
+}
+
+const fieldChange = (from: string, to: string | undefined): FieldChange | undefined =>
+  to === undefined || to === from ? undefined : { from, to };
+
+/** A new tenant begins active, without rules and keys. `plan`: undefined is the default of the service. */
+export function creationOf({ name, plan, state, rules, keys = [] }: DeclaredTenant): TenantChange {
+  return {
+    name,
+    tenantId: undefined,
+    plan: plan === undefined ? undefined : { from: '', to: plan },
+    state: fieldChange('active', state),
+    rules: rulesChange(rules, { ruleSet: NO_RULES, revision: revisionOf(NO_RULES) }),
+    createdKeys: keys,
+    revokedKeys: [],
+    presentKeys: [],
+  };
+}
+
+/** Undefined if nothing differs. `prune`: whether keys that are not declared are revoked. */
+export function changeOf(
+  declared: DeclaredTenant,
+  present: PresentTenant,
+  { rules, keys = [] }: PresentDetails,
+  prune: boolean,
+): TenantChange | undefined {
+  const names = new Set(declared.keys?.map(({ name }) => name));
+  const change: TenantChange = {
+    name: declared.name,
+    tenantId: present.tenantId,
+    plan: fieldChange(present.plan, declared.plan),
+    state: fieldChange(present.state, declared.state),
+    rules: rules === undefined ? undefined : rulesChange(declared.rules, rules),
+    createdKeys: missingKeys(declared.keys ?? [], keys),
+    revokedKeys: prune && declared.keys !== undefined ? keys.filter(({ name }) => !names.has(name)) : [],
+    presentKeys: keys,
+  };
+  const { plan, state, rules: changed, createdKeys, revokedKeys } = change;
+  const isSame = plan === undefined && state === undefined && changed === undefined;
+  return isSame && createdKeys.length + revokedKeys.length === 0 ? undefined : change;
+}

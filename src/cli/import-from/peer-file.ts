@@ -1,0 +1,174 @@
+// A file of OpenFGA or SpiceDB in one of the forms that their command lines write: its tuples, and the model if it has
+// one. Files of lines and backups are read as a stream; YAML and JSON are read whole, within a bound.
+
+import { CliFailure, EXIT } from '../failures.ts';
+import type { Origin } from '../rules-convert/model-files.ts';
+import { parseYaml, YAML_BYTES_MAX, type YamlMap, type YamlNode, type YamlText, yamlFailure } from '../yaml-file.ts';
+import { entriesOfNodes, readJsonLines, readTupleCsv } from './openfga-tuples.ts';
+import type { SourceEntry } from './source-tuple.ts';
+import { entriesOfText, readRelationshipLines } from './spicedb-relationships.ts';
+import { openZedBackup } from './zed-backup.ts';
+
+export const PEER_FORMATS = ['yaml', 'csv', 'ndjson', 'text', 'avro'] as const;
+export type PeerFormat = (typeof PEER_FORMATS)[number];
+
+const FORMATS: Readonly<Record<Origin, ReadonlyMap<string, PeerFormat>>> = {
+  openfga: new Map([
+    ['.yaml', 'yaml'],
+    ['.yml', 'yaml'],
+    ['.json', 'yaml'],
+    ['.jsonl', 'ndjson'],
+    ['.ndjson', 'ndjson'],
+    ['.csv', 'csv'],
+  ]),
+  spicedb: new Map([
+    ['.yaml', 'yaml'],
+    ['.yml', 'yaml'],
+    ['.txt', 'text'],
+    ['.zedbackup', 'avro'],
+    ['.avro', 'avro'],
+  ]),
+};
+
+/** `fga store export` writes no more tuples than this, unless it is told to. */
+const EXPORTED_TUPLES_DEFAULT = 100;
+/** Entries that are passed on together. */
+const ENTRIES_AT_ONCE = 1000;
+
+export interface PeerFile {
+  /** The text of the model, and where it begins. */
+  readonly model: { readonly file: string; readonly text: string } | undefined;
+  readonly entries: AsyncIterable<readonly SourceEntry[]>;
+  readonly tellsExpiration: boolean;
+  /** What the person should know, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** The name of a file tells its format; `-` does not. */
+export function peerFormatOf(file: string, origin: Origin, format: string | undefined): PeerFormat {
+  const formats = FORMATS[origin];
+  const dot = file.lastIndexOf('.');
+  const known = formats.get(dot < 0 ? '' : file.slice(dot).toLowerCase());
+  const chosen = PEER_FORMATS.find((each) => each === format) ?? (format === undefined ? known : undefined);
+  const possible = [...new Set(formats.values())];
+  if (chosen !== undefined && possible.includes(chosen)) return chosen;
+  const list = possible.map((each) => `--format ${each}`).join(', ');
+  throw new CliFailure(
+    format === undefined
+      ? `Cannot tell the format of ${file} from its name: pass one of ${list}.`
+      : `--format ${format} is not a format of ${origin}: pass one of ${list}.`,
+    EXIT.usage,
+  );
+}
+
+async function readWhole(chunks: AsyncIterable<Uint8Array>, file: string): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > YAML_BYTES_MAX) {
+      throw new CliFailure(
+        `${file} is longer than ${YAML_BYTES_MAX / (1024 * 1024)} MiB. Write the tuples as lines: for OpenFGA as CSV or lines of JSON, for SpiceDB as a backup.`,
+      );
+    }
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
+}
+
+async function* inGroups(entries: Iterable<SourceEntry>): AsyncGenerator<readonly SourceEntry[]> {
+  let group: SourceEntry[] = [];
+  for (const entry of entries) {
+    group.push(entry);
+    if (group.length < ENTRIES_AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}
+
+function textIn(file: string, { fields }: YamlMap, name: string): YamlText | undefined {
+  const node = fields.get(name);
+  if (node === undefined || node.kind === 'null') return undefined;
+  if (node.kind !== 'text') throw yamlFailure(file, node.line, `"${name}" must be a text.`);
+  return node.text.trim() === '' ? undefined : node;
+}
+
+function listIn(file: string, { fields }: YamlMap, name: string): readonly YamlNode[] | undefined {
+  const node = fields.get(name);
+  if (node === undefined || node.kind === 'null') return undefined;
+  if (node.kind !== 'list') throw yamlFailure(file, node.line, `"${name}" must be a list.`);
+  return node.items;
+}
+
+/** Lines before the model, so that what is said about it names the lines of the file. */
+const modelOf = (file: string, node: YamlText | undefined): PeerFile['model'] =>
+  node === undefined ? undefined : { file, text: `${'\n'.repeat(node.textLine - 1)}${node.text}` };
+
+function openStore(file: string, root: YamlNode): PeerFile {
+  if (root.kind === 'list') {
+    return { model: undefined, entries: inGroups(entriesOfNodes(root.items)), tellsExpiration: true, notes: [] };
+  }
+  const tuples = root.kind === 'map' ? listIn(file, root, 'tuples') : undefined;
+  const others = root.kind === 'map' ? ['tuple_file', 'tuple_files'].filter((name) => root.fields.has(name)) : [];
+  if (root.kind !== 'map' || (tuples === undefined && others.length === 0)) {
+    throw new CliFailure(`${file} is neither a store of OpenFGA with "tuples" nor a list of tuples.`);
+  }
+  const notes: string[] = [];
+  if (tuples?.length === EXPORTED_TUPLES_DEFAULT) {
+    notes.push(
+      `${file} has exactly ${EXPORTED_TUPLES_DEFAULT} tuples, which is where "fga store export" stops by default: there may be more. Export it again with --max-tuples.`,
+    );
+  }
+  if (others.length > 0) notes.push(`${file} names further files of tuples (${others.join(', ')}): import them too.`);
+  const token = root.fields.get('continuation_token');
+  if (token?.kind === 'text' && token.text !== '') {
+    notes.push(
+      `${file} is one page of a listing: there are more tuples. Read all, with "fga tuple read --max-pages 0".`,
+    );
+  }
+  const model = modelOf(file, textIn(file, root, 'model'));
+  if (model === undefined && root.fields.has('model_file')) {
+    notes.push(`${file} names its model in another file: convert that one, and pass its --relation-map.`);
+  }
+  return { model, entries: inGroups(entriesOfNodes(tuples ?? [])), tellsExpiration: true, notes };
+}
+
+function openValidation(file: string, root: YamlNode): PeerFile {
+  if (root.kind !== 'map' || !root.fields.has('relationships')) {
+    throw new CliFailure(`${file} is no validation file of SpiceDB: it has no "relationships".`);
+  }
+  const relationships = textIn(file, root, 'relationships');
+  const entries = relationships === undefined ? [] : entriesOfText(relationships.text, relationships.textLine);
+  const schema = textIn(file, root, 'schema');
+  const notes =
+    schema === undefined && root.fields.has('schemaFile')
+      ? [`${file} names its schema in another file: convert that one, and pass its --relation-map.`]
+      : [];
+  return { model: modelOf(file, schema), entries: inGroups(entries), tellsExpiration: true, notes };
+}
+
+/** Throws a CliFailure, here or from `entries`, if it is not in that format. */
+export async function openPeerFile(
+  chunks: AsyncIterable<Uint8Array>,
+  options: { readonly file: string; readonly origin: Origin; readonly format: PeerFormat },
+): Promise<PeerFile> {
+  const { file, origin, format } = options;
+  const plain = { model: undefined, tellsExpiration: true, notes: [] };
+  switch (format) {
+    case 'yaml': {
+      const root = parseYaml(file, await readWhole(chunks, file));
+      return origin === 'openfga' ? openStore(file, root) : openValidation(file, root);
+    }
+    case 'csv':
+      return { ...plain, entries: readTupleCsv(chunks) };
+    case 'ndjson':
+      return { ...plain, entries: readJsonLines(chunks) };
+    case 'text':
+      return { ...plain, entries: readRelationshipLines(chunks) };
+    case 'avro': {
+      const { schemaText, tellsExpiration, entries } = await openZedBackup(chunks);
+      return { model: { file: `${file} (schema)`, text: schemaText }, entries, tellsExpiration, notes: [] };
+    }
+  }
+}

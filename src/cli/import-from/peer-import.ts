@@ -1,0 +1,98 @@
+// The entries of a file of OpenFGA or SpiceDB as grants to import, with what the person should know about them.
+
+import { CliFailure } from '../failures.ts';
+import type { ImportEntry } from '../import/import-lines.ts';
+import { formatCount } from '../output/render.ts';
+import { convertModel } from '../rules-convert/conversion.ts';
+import { type Origin, parseModelFile } from '../rules-convert/model-files.ts';
+import type { MapOption } from '../rules-convert/relation-map.ts';
+import { joinDeclarations, MODEL_BYTES_MAX } from '../rules-convert/source-model.ts';
+import type { RevisedRules } from '../tenant-rules.ts';
+import { openPeerFile, type PeerFile, type PeerFormat } from './peer-file.ts';
+import { type Needs, translateEntries } from './translation.ts';
+import { mapOf, namesOfMap, namesOfModel, namesOfOptions, readRelationMap, type TupleNames } from './tuple-names.ts';
+
+export interface PeerImportOptions {
+  readonly file: string;
+  readonly origin: Origin;
+  readonly format: PeerFormat;
+  readonly map: readonly MapOption[];
+  /** The file with the relation map. */
+  readonly relationMap: string | undefined;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+}
+
+export interface PeerImport {
+  readonly entries: AsyncIterable<readonly ImportEntry[]>;
+  /** What the person should know before, as sentences. */
+  readonly notes: readonly string[];
+  /** What the grants that were read so far need, as far as the rules of the tenant do not have it, as sentences. */
+  missingIn(rules: RevisedRules): string[];
+  readonly needs: Needs;
+}
+
+interface Names {
+  readonly names: TupleNames;
+  readonly notes: readonly string[];
+}
+
+async function namesOf(peerFile: PeerFile, options: PeerImportOptions): Promise<Names> {
+  const { relationMap, map, origin } = options;
+  const { model: source, tellsExpiration } = peerFile;
+  const given = relationMap === undefined ? undefined : await readRelationMap(relationMap);
+  if (source === undefined) return { names: given === undefined ? namesOfOptions(map) : namesOfMap(given), notes: [] };
+  if (Buffer.byteLength(source.text) > MODEL_BYTES_MAX) {
+    throw new CliFailure(`The model in ${source.file} has more than ${MODEL_BYTES_MAX / 1024} KiB.`);
+  }
+  const model = joinDeclarations(parseModelFile(source.file, source.text, origin));
+  if (given !== undefined) return { names: namesOfModel(model, given, { tellsExpiration }), notes: [] };
+  const { mapped, findings } = convertModel(model, map);
+  const unfit = findings.filter(({ lost }) => lost !== undefined).length;
+  const notes = [
+    `The model is in ${source.file}. An import sets no rules: do that with "grantd rules convert" and "grantd rules set", with the same --map.`,
+    ...(unfit === 0
+      ? []
+      : [
+          `The model says ${unfit === 1 ? 'one thing' : `${formatCount(unfit)} things`} that rules cannot say; tuples of such relations are refused.`,
+        ]),
+  ];
+  return { names: namesOfModel(model, mapOf(mapped), { tellsExpiration }), notes };
+}
+
+/** What rules lack so that the grants count, as sentences. */
+function missingIn({ ruleSet }: RevisedRules, needs: Needs): string[] {
+  const lines: string[] = [];
+  const grants = (count: number): string => (count === 1 ? '1 grant is' : `${formatCount(count)} grants are`);
+  if (needs.groups > 0 && !ruleSet.groups) {
+    lines.push(
+      `${grants(needs.groups)} to groups (namespace:id#name), which count only once the rules of the tenant have "groups": true.`,
+    );
+  }
+  for (const [namespace, count] of needs.public) {
+    if (ruleSet.public.includes(namespace)) continue;
+    lines.push(
+      `${grants(count)} to ${namespace}:*, which count for everybody only once the rules of the tenant have "public": ["${namespace}"].`,
+    );
+  }
+  return lines;
+}
+
+/** Throws a CliFailure, here or from `entries`, if the file cannot be read as what it should be. */
+export async function openPeerImport(
+  chunks: AsyncIterable<Uint8Array>,
+  options: PeerImportOptions,
+): Promise<PeerImport> {
+  const peerFile = await openPeerFile(chunks, options);
+  const { names, notes } = await namesOf(peerFile, options);
+  const needs: Needs = { groups: 0, public: new Map() };
+  async function* entries(): AsyncGenerator<readonly ImportEntry[]> {
+    for await (const group of peerFile.entries) yield translateEntries(group, names, needs, options.nowMs);
+  }
+  return {
+    entries: entries(),
+    notes: [...peerFile.notes, ...notes],
+    missingIn: (rules) => missingIn(rules, needs),
+    needs,
+  };
+}

@@ -1,0 +1,103 @@
+// The files that a site for repositories and editors read: each is what its schema allows, and the workflows run every
+// test with no more rights than they need.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Ajv } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { parse } from 'yaml';
+import { listFiles, readText } from '../kit/source-tree.ts';
+
+const schemas: Record<'workflow' | 'form' | 'formConfig' | 'devcontainer', object> = JSON.parse(
+  gunzipSync(readFileSync(join(import.meta.dirname, 'support', 'repository-schemas.json.gz'))).toString(),
+);
+const LENIENT = { strict: false, allErrors: true, validateFormats: false } as const;
+const validators = {
+  workflow: new Ajv(LENIENT).compile(schemas.workflow),
+  form: new Ajv(LENIENT).compile(schemas.form),
+  formConfig: new Ajv(LENIENT).compile(schemas.formConfig),
+  devcontainer: new Ajv2019(LENIENT).compile(schemas.devcontainer),
+};
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes'?: number;
+  readonly strategy?: { readonly matrix: { readonly part?: readonly string[] } };
+  readonly steps: readonly {
+    readonly uses?: string;
+    readonly run?: string;
+    readonly with?: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const FORMS = '.github/ISSUE_TEMPLATE';
+const files = listFiles().filter((path) => path.startsWith('.github/') || path.startsWith('.devcontainer/'));
+const workflows = files.filter((path) => path.startsWith('.github/workflows/'));
+const readWorkflow = (path: string): Workflow => parse(readText(path));
+
+function kindOf(path: string): keyof typeof validators | undefined {
+  if (workflows.includes(path)) return 'workflow';
+  if (path === `${FORMS}/config.yml`) return 'formConfig';
+  if (path.startsWith(FORMS)) return 'form';
+  return path.endsWith('devcontainer.json') ? 'devcontainer' : undefined;
+}
+
+describe('the files for sites and editors', () => {
+  it('are what their schemas allow', () => {
+    const kinds = files.flatMap((path) => {
+      const kind = kindOf(path);
+      if (kind === undefined) return [];
+      const validate = validators[kind];
+      assert.equal(validate(parse(readText(path))), true, `${path}: ${JSON.stringify(validate.errors, undefined, 1)}`);
+      return [kind];
+    });
+    assert.deepEqual(kinds.toSorted(), ['devcontainer', 'form', 'form', 'formConfig', 'workflow', 'workflow']);
+    assert.equal(validators.workflow({ on: 'push', jobs: { a: { 'runs-on': 'x', step: [] } } }), false);
+    assert.equal(validators.form({ name: 'x', description: 'y', body: [{ type: 'inputs' }] }), false);
+    assert.equal(validators.formConfig({ blank_issues: true }), false);
+    assert.equal(validators.devcontainer({ image: 5 }), false);
+  });
+
+  it('run every part of the tests, and name none twice', () => {
+    const { part } = readWorkflow('.github/workflows/test.yaml').jobs;
+    const parts = part?.strategy?.matrix.part ?? [];
+    assert.deepEqual(
+      parts,
+      parts.map((_, index) => `${index + 1}/${parts.length}`),
+    );
+    assert.ok(part?.steps.some(({ run }) => /npm test -- --part \$\{\{ matrix\.part \}\}/.test(run ?? '')));
+  });
+
+  it('give a workflow no right that it does not name, an end, and no credentials to the code that it runs', () => {
+    for (const path of workflows) {
+      const { on, permissions, jobs } = readWorkflow(path);
+      assert.deepEqual(permissions, { contents: 'read' }, path);
+      assert.ok(!Object.keys(on).includes('pull_request_target'), path);
+      for (const [name, job] of Object.entries(jobs)) {
+        assert.ok((job['timeout-minutes'] ?? 0) > 0, `${path}: ${name}`);
+        const rights = job.permissions ?? {};
+        if (Object.keys(on).includes('pull_request')) assert.deepEqual(rights, {}, `${path}: ${name}`);
+        for (const { uses, with: given } of job.steps) {
+          if (uses?.startsWith('actions/checkout@')) assert.equal(given?.['persist-credentials'], false, name);
+        }
+      }
+    }
+  });
+
+  it('publish nothing before the tag was compared with the versions', () => {
+    const jobs = Object.entries(readWorkflow('.github/workflows/release.yaml').jobs);
+    const [[first, check] = ['', undefined], ...others] = jobs;
+    assert.equal(first, 'version');
+    assert.ok(check?.steps.some(({ run }) => run?.includes('test "$(node -p')));
+    for (const [name, job] of others) assert.ok(JSON.stringify(job).includes('"version"'), name);
+  });
+});
