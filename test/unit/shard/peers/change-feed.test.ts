@@ -331,6 +331,31 @@ test('what is no longer kept is refused with the earliest cursor; who is at the 
   slot.kill();
 });
 
+test('a table that keeps less refuses earlier, and a bound that is not known is not guessed', async () => {
+  let wall = Date.UTC(2025, 0, 10);
+  let aheadMs = 0;
+  const { memory, slot, handle } = await openSlot({ wallMs: () => wall, aheadMs: () => aheadMs });
+  memory.auditLogKeptMs = 30 * DAY_MS;
+  const { nextCursor } = await read(slot, handle);
+  wall += 28.9 * DAY_MS;
+  await read(slot, handle, { cursor: nextCursor });
+  wall += 0.2 * DAY_MS;
+  await assert.rejects(read(slot, handle, { cursor: nextCursor }), refused('cursor-too-old'));
+  // The table is read again after a minute.
+  memory.auditLogKeptMs = 3_600_000;
+  aheadMs += 60_000;
+  const next = await read(slot, handle);
+  wall += 50 * 60_000;
+  await read(slot, handle, { cursor: next.nextCursor });
+  wall += 5 * 60_000;
+  await assert.rejects(read(slot, handle, { cursor: next.nextCursor }), refused('cursor-too-old'));
+  slot.faults.turn('fail-before', ['readAuditLogKeptMs']);
+  assert.equal((await read(slot, handle)).atEnd, true);
+  aheadMs += 60_000;
+  await assert.rejects(read(slot, handle), { kind: 'not-serving' });
+  slot.kill();
+});
+
 test('a page ends early if its changes are long, and nothing is lost', async () => {
   const { slot, handle } = await openSlot();
   const ruleSet = (name: string): RuleSet => ({
