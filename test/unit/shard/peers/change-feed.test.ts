@@ -8,7 +8,9 @@ import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { type OpenSlot, openSlot, RELEASE, SECRETS, settled, tuple, wholeAuditLog } from '../tools.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -236,6 +238,30 @@ test('calls that wait are answered when their connection is to end, and none wai
   slot.front.endWaits();
   assert.deepEqual((await waiting).items, []);
   assert.deepEqual((await slot.front.readChanges(number, { limit: 1, waitMs: 5000, fromNow: true })).items, []);
+  slot.kill();
+});
+
+test('the metrics say who is followed, what is kept for that, and how many calls wait', async () => {
+  const { slot, handle } = await openSlot();
+  const metrics = createMetrics();
+  const shard = { lookups: { hits: 0, misses: 0 }, tenures: [slot.tenure], leaseLeftMs: Number.POSITIVE_INFINITY };
+  metrics.onRender(() => reportShard(metrics, shard));
+  const shown = async (): Promise<readonly number[]> => {
+    const text = await metrics.render();
+    return ['recent_changes_tenants', 'recent_changes_bytes', 'change_calls_waiting'].map((name) =>
+      Number(new RegExp(`^grantd_${name} (.+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  assert.deepEqual(await shown(), [0, 0, 0]);
+  const waiting = read(slot, handle, { fromNow: true, waitMs: 5000 });
+  assert.equal(await settled(waiting), false);
+  const [tenants, empty = 0, calls] = await shown();
+  assert.deepEqual([tenants, calls], [1, 1]);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  assert.equal((await waiting).items.length, 3);
+  const [, bytes = 0, none] = await shown();
+  assert.ok(bytes > empty + 500, `${bytes} of ${empty}`);
+  assert.equal(none, 0);
   slot.kill();
 });
 
