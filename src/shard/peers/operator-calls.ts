@@ -177,7 +177,7 @@ export class OperatorCalls implements OperatorConnection {
 
   async listLogEnds(): Promise<LogEnds> {
     const { tenures, secrets } = this.#dependencies;
-    const serving = Array.from(tenures()).filter((tenure) => tenure.serving);
+    const serving = Array.from(tenures()).filter(mayAnswer);
     const ranges = serving.map(({ slot, first, lastSeq }) => ({ slot, first, last: lastSeq }));
     return { ranges, cursorKeys: cursorKeysFor(secrets, 'audit-export') };
   }
@@ -206,6 +206,16 @@ export class OperatorCalls implements OperatorConnection {
 
   async readLoad(): Promise<Load> {
     return mergeLoads(this.#dependencies.loads(), this.#dependencies.clock.monotonicMs());
+  }
+}
+
+/** A former owner that was paused does not say where a log ends. */
+function mayAnswer(tenure: Tenure): boolean {
+  try {
+    tenure.assertServing();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -168,5 +168,6 @@ test('a shard without a lease, or whose tenure has ended, tells nothing', async 
   slot.faults.restore(['readRecords']);
   await assert.rejects(reading, { kind: 'not-serving' });
   await assert.rejects(read(slot, 0), { kind: 'not-serving' });
+  assert.deepEqual((await slot.operator.listLogEnds()).ranges, []);
   slot.kill();
 });
