@@ -99,8 +99,11 @@ describe('the audit log of all tenants', () => {
   test('leaves the cursor file as it was if the service refuses it', async () => {
     const file = join(directory, 'old.cursor');
     writeFileSync(file, 'old\n');
-    service.operator.faults.push(new GrantdError('cursor-too-old', 'Too old.', { details: { earliest: 'earlier' } }));
-    const run = await grantd(['--all', '--follow', '--cursor-file', file]);
+    // A service of its own: nobody else may get the refusal.
+    await using refusing = await startConsole({ clock: systemClock, random: systemRandom });
+    refusing.operator.faults.push(new GrantdError('cursor-too-old', 'Too old.', { details: { earliest: 'earlier' } }));
+    const target = { url: refusing.url, token: OPERATOR_TOKEN };
+    const run = await grantd(['--all', '--follow', '--cursor-file', file], { target });
     assert.deepEqual([run.code, run.stdout], [1, '']);
     assert.match(run.stderr, /Changes are missing/);
     assert.equal(readFileSync(file, 'utf8'), 'old\n');

@@ -33,10 +33,11 @@ export function auditExportOperations(operatorApi: OperatorApi, clock: Clock): r
   async function readPage(call: Call, start: AuditExportQuery, waitMs: number): Promise<AuditExportPage> {
     const untilMs = clock.monotonicMs() + waitMs;
     let page = await operatorApi.exportAuditLog(call.context(), start);
-    while (page.items.length === 0 && clock.monotonicMs() < untilMs && !call.request.socket.destroyed) {
+    while (page.items.length === 0 && clock.monotonicMs() < untilMs) {
       // A page may be empty although more follows: its entries had no changes, or only earlier ones than asked for.
       const hasMore = !page.atEnd && page.slotsMissing === 0;
       await delay(clock, hasMore ? 0 : Math.min(LOOK_MS, untilMs - clock.monotonicMs()));
+      if (call.request.socket.destroyed) return page;
       page = await operatorApi.exportAuditLog(call.context(), { cursor: page.cursor });
     }
     return page;
