@@ -40,6 +40,7 @@ function fillTenant(program: Command, defaultTenant: () => string | undefined): 
   program.hook('preAction', (_program, command) => {
     const takesTenant = command.options.some((option) => option.attributeName() === 'tenant');
     if (!takesTenant || command.getOptionValue('tenant') !== undefined) return;
+    if (command.getOptionValue('all') === true) return;
     try {
       const tenant = defaultTenant();
       if (tenant === undefined)

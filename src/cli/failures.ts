@@ -23,6 +23,8 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
   'precondition-failed': 'Somebody else has changed them. Look at them again: "grantd rules show".',
   'invalid-cursor':
     'A cursor is valid only for the same command with the same arguments. Start again without --cursor.',
+  'cursor-too-old':
+    'Changes are missing after it. Read them tenant by tenant, with --tenant and --since, and start again without the cursor.',
   'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',
   'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants set-plan".',
   'namespace-limit-reached':

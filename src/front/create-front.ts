@@ -140,6 +140,10 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
   const knowsChanges = (): boolean => links.ready().every((link) => link.knowsChanges);
   const feeds = new Feeds({ clock, turns, random });
+  const stopReportingFeeds = metrics.onRender(() => {
+    metrics.changeTails.inc(feeds.tails);
+    metrics.changeTailBytes.inc(feeds.heldBytes);
+  });
   const forSessions = {
     control,
     clock,
@@ -195,6 +199,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     async close() {
       reporter?.close();
       feeds.close();
+      stopReportingFeeds();
       flights.close();
       links.close();
     },

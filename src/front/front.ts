@@ -24,6 +24,7 @@ import type {
   HoldersQuery,
   ListedKey,
   Load,
+  LoggedChange,
   NamesQuery,
   ObjectsQuery,
   PageQuery,
@@ -173,6 +174,23 @@ export interface ClusterPicture {
   readonly loads: readonly ShardLoad[] | undefined;
 }
 
+/** Where an export of the audit log of all tenants begins. Neither: with the oldest change that the logs hold. */
+export interface AuditExportQuery {
+  readonly cursor?: string | undefined;
+  /** Wall clock, ms since the Unix epoch; or only what comes from now on. */
+  readonly since?: number | 'now' | undefined;
+}
+
+export interface AuditExportPage {
+  /** In the order of the log for each tenant. */
+  readonly items: readonly LoggedChange[];
+  readonly cursor: string;
+  /** All slots were read, and no more had been committed. */
+  readonly atEnd: boolean;
+  /** Slots that could not be read now. They continue with a later page. */
+  readonly slotsMissing: number;
+}
+
 /** Calls that only an operator may make. `operator` is the name of the token, for the audit log. */
 export interface OperatorApi {
   /** A session with all scopes on any tenant, including suspended ones. Throws `tenant-not-found`. */
@@ -210,6 +228,11 @@ export interface OperatorApi {
    * `tenant-not-found`.
    */
   listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage>;
+  /**
+   * The audit log of all tenants, also of deleted ones, for as long as the logs of the slots are kept. Throws
+   * `invalid-cursor`, or `cursor-too-old` with the earliest cursor.
+   */
+  exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage>;
   /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;

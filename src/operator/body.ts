@@ -11,6 +11,12 @@ export const NDJSON_MEDIA_TYPES: readonly string[] = [
   'application/jsonl',
 ];
 
+/** Whether the client asks for lines of JSON. */
+export const acceptsLines = (request: IncomingMessage): boolean =>
+  (request.headers.accept ?? '')
+    .split(',')
+    .some((range) => NDJSON_MEDIA_TYPES.includes((range.split(';')[0] ?? '').trim().toLowerCase()));
+
 interface BodyRules {
   readonly bytesMax: number;
   /** Messages name the first one. */

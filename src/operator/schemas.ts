@@ -49,6 +49,20 @@ export const timestamp = z.iso
   .datetime('must be a timestamp in UTC such as 2030-01-31T12:00:00.000Z')
   .transform((text) => Date.parse(text));
 
+/** A time, or what comes from now on. */
+export const sinceOrNow = z.union([z.literal('now'), timestamp], 'must be "now", or a timestamp in UTC');
+
+/** For how long a page without anything waits; by default it does not. */
+export const waitSeconds = (secondsMax: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^[0-9]{1,3}$/.test(text) && Number(text) <= secondsMax,
+      `must be a whole number of seconds from 0 to ${secondsMax}`,
+    )
+    .transform(Number)
+    .default(0);
+
 const limit = z
   .string()
   .refine((text) => parsePageLimit(text) !== undefined, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)

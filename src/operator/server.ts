@@ -17,7 +17,8 @@ import { ConnectionPool } from './connection-pool.ts';
  * About 20 KB each when idle.
  */
 const CONNECTIONS_MAX_DEFAULT = 512;
-const HEADER_BYTES_MAX = 16 * 1024;
+/** A cursor of the export of the audit log has up to 24 KiB with the most slots. */
+const HEADER_BYTES_MAX = 32 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 /** A whole request with its body, including an import batch of 1 MiB over a slow line. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -42,7 +43,7 @@ export interface ConsoleServer {
 
 function parserError(code: unknown): GrantdError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new GrantdError('header-fields-too-large', 'The header of the request exceeds 16 KiB.');
+    return new GrantdError('header-fields-too-large', 'The header of the request exceeds 32 KiB.');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GrantdError('request-timeout', 'The request did not arrive completely in time.');

@@ -262,6 +262,7 @@ export class ShardNode implements Shard {
       plans,
       secrets: decodeCursorSecrets(meta.cursorSecrets),
       slots: meta.slots,
+      segmentSize: meta.segmentSize,
       tenureOf: (slot) => this.#tenureOf(slot),
       tenures: () => this.#ownership.tenures.values(),
       members: () => store.listMembers(storeDeadline(clock)),
@@ -335,7 +336,7 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    const known = { expiry: true, rules: true, changes: true, creations: true };
+    const known = { expiry: true, rules: true, changes: true, creations: true, auditExport: true };
     return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, ...known };
   }
 

@@ -6,6 +6,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure } from './log/tenure.ts';
 import type { TenureDependencies } from './log/tenure-dependencies.ts';
+import type { RecentChanges } from './memory/recent-changes.ts';
 
 /** Lookups of subjects in memory since the metrics were last read. */
 export interface Lookups {
@@ -54,6 +55,12 @@ export function tenureObservers(
   };
 }
 
+function reportRecentChanges(metrics: Metrics, { bytes, waiting }: RecentChanges): void {
+  metrics.recentChangesTenants.inc();
+  metrics.recentChangesBytes.inc(bytes);
+  metrics.changeCallsWaiting.inc(waiting);
+}
+
 /** `leaseLeftMs` infinite: the shard needs no lease. */
 export function reportShard(
   metrics: Metrics,
@@ -74,7 +81,10 @@ export function reportShard(
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
     // Adds up first: there may be a hundred thousand tenants.
     let grants = 0;
-    for (const { grantCount } of tenure.tenants.values()) grants += grantCount.grants ?? 0;
+    for (const { grantCount, recentChanges } of tenure.tenants.values()) {
+      grants += grantCount.grants ?? 0;
+      if (recentChanges !== undefined) reportRecentChanges(metrics, recentChanges);
+    }
     metrics.grants.inc(grants);
     metrics.tenantsUncounted.inc(status.tenantsUncounted);
     const { nowMs } = tenure.slotTime;

@@ -25,12 +25,14 @@ import type {
   ResultPage,
   RevokeResult,
 } from './grant-calls.ts';
+import type { LogEnds, LoggedPage, LogQuery } from './log-calls.ts';
 
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 export type * from './audit-log-calls.ts';
 export type * from './check-calls.ts';
 export type * from './feed-calls.ts';
 export type * from './grant-calls.ts';
+export type * from './log-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -245,6 +247,8 @@ export interface ShardWelcome {
   readonly creations: boolean;
   /** Whether it knows the change feed. */
   readonly changes: boolean;
+  /** Whether it tells its logs for the export of the audit log. */
+  readonly auditExport: boolean;
 }
 
 /**
@@ -355,6 +359,13 @@ export interface OperatorConnection {
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
   /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
+  /** The logs of the slots that this shard serves. */
+  listLogEnds(): Promise<LogEnds>;
+  /**
+   * The changes of all tenants of a slot, from its log. Rejects as `cursor-too-old` if the log no longer has all of
+   * them after that place, and as `invalid-cursor` if the place is ahead of the log.
+   */
+  readLog(query: LogQuery): Promise<LoggedPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<GrantsPage>;
   listSlots(): Promise<SlotsReport>;

@@ -32,8 +32,9 @@ export type * from './state-rows.ts';
 /** When to give up, on the monotonic clock of this process, in ms. The call then fails as `unavailable`. */
 export type DeadlineMs = number;
 
-/** How long the audit log is kept. Migrations have this value: it stays. */
+/** How long the audit log is kept, unless an operator has changed the table. Migrations have this value: it stays. */
 export const AUDIT_LOG_KEPT_DAYS = 400;
+export const AUDIT_LOG_KEPT_MS = AUDIT_LOG_KEPT_DAYS * 24 * 3_600_000;
 
 // ---- meta -------------------------------------------------------------------------------------------------------
 
@@ -340,6 +341,11 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<readonly AuditLogRow[]>;
+  /**
+   * For how long rows of the audit log that are written now are kept, in ms: never more than AUDIT_LOG_KEPT_DAYS, less
+   * if an operator has changed the table.
+   */
+  readAuditLogKeptMs(deadline: DeadlineMs): Promise<number>;
   /** When each of these keys was last used, wall clock in ms. At most 1,000. Kept outside the log; may be lost. */
   listKeyUses(tenantId: TenantId, keyIds: readonly KeyId[], deadline: DeadlineMs): Promise<ReadonlyMap<KeyId, number>>;
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;

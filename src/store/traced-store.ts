@@ -57,6 +57,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readRules: trace('SELECT', 'tenant_rules', store.readRules),
     listGrantCounts: trace('SELECT', 'grant_counts', store.listGrantCounts),
     listAuditLog: trace('SELECT', 'changes', store.listAuditLog),
+    readAuditLogKeptMs: trace('SELECT', 'tables', store.readAuditLogKeptMs),
     listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),
     writeKeyUse: trace('INSERT', 'key_uses', store.writeKeyUse),
     removeTombstones: trace('DELETE', 'grants', store.removeTombstones),

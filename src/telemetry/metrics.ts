@@ -27,6 +27,11 @@ export interface Metrics {
   readonly changeStreams: Gauge<'kind'>;
   readonly changeStreamsClosed: Counter<'kind' | 'reason'>;
   readonly changesDelivered: Counter;
+  readonly changeTails: Gauge;
+  readonly changeTailBytes: Gauge;
+  readonly recentChangesTenants: Gauge;
+  readonly recentChangesBytes: Gauge;
+  readonly changeCallsWaiting: Gauge;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
   readonly rateLimitDecisions: Counter<'source'>;

@@ -22,6 +22,31 @@ export function createSummedGauges(registers: Registry[]) {
       labelNames: ['kind'],
       registers,
     }),
+    changeTails: new Gauge({
+      name: 'grantd_change_tails',
+      help: 'Keys with followers at this front: each has one call at the owner of its tenant, which waits for changes.',
+      registers,
+    }),
+    changeTailBytes: new Gauge({
+      name: 'grantd_change_tail_bytes',
+      help: 'Estimated bytes of recent changes that this front keeps for followers that come back.',
+      registers,
+    }),
+    recentChangesTenants: new Gauge({
+      name: 'grantd_recent_changes_tenants',
+      help: 'Tenants whose recent changes this process keeps in memory, since someone follows them.',
+      registers,
+    }),
+    recentChangesBytes: new Gauge({
+      name: 'grantd_recent_changes_bytes',
+      help: 'Estimated bytes of these recent changes. They count in grantd_page_cache_bytes.',
+      registers,
+    }),
+    changeCallsWaiting: new Gauge({
+      name: 'grantd_change_calls_waiting',
+      help: 'Calls of fronts and consoles that wait at this process for the next change of a tenant.',
+      registers,
+    }),
     shardSlots: new Gauge({
       name: 'grantd_shard_slots',
       help: 'Slots that this process owns, by state: opening, serving or releasing.',

@@ -21,6 +21,8 @@ import {
   relationOf,
 } from '../../src/core/tuples.ts';
 import type {
+  AuditExportPage,
+  AuditExportQuery,
   ClusterPicture,
   MemberView,
   OperatorApi,
@@ -51,6 +53,7 @@ import type {
   GrantRequest,
   GrantResult,
   ListedKey,
+  LoggedChange,
   PageQuery,
   ResultPage,
   RulesPreview,
@@ -124,6 +127,8 @@ export class FakeOperator implements OperatorApi {
   /** What each call was given, newest last: its name and its request. */
   readonly calls: { readonly name: string; readonly context: RequestContext; readonly operator?: string }[] = [];
   namespacesMax = 1000;
+  /** Slots that no export can read. */
+  slotsMissing = 0;
   /** What any change of rules would do. */
   preview: Omit<RulesPreview, 'revision'> = {
     groupSubjects: 0,
@@ -296,6 +301,20 @@ export class FakeOperator implements OperatorApi {
       resumeCursor: known && !isDeleted ? `at-${rows.length}${scope}` : undefined,
       scannedToMs: short && nextCursor !== undefined ? page.items.at(-1)?.atMs : undefined,
     };
+  }
+
+  /** Tenant by tenant. */
+  async exportAuditLog(context: RequestContext, { cursor, since = 0 }: AuditExportQuery): Promise<AuditExportPage> {
+    this.#enter('exportAuditLog', context);
+    const logs = [...[...this.#tenants].map(([id, { auditLog }]) => [id, auditLog] as const), ...this.#tombstone];
+    const all = logs.flatMap(([tenantId, rows]) => rows.map((row) => ({ tenantId, ...row })));
+    const told = new Set<string>(cursor === undefined ? [] : JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    const placeOf = ({ tenantId, seq, index }: LoggedChange): string => `${tenantId}.${seq}.${index}`;
+    const sinceMs = since === 'now' ? Number.POSITIVE_INFINITY : since;
+    const left = all.filter((row) => !told.has(placeOf(row)));
+    const next = Buffer.from(JSON.stringify(all.map(placeOf))).toString('base64url');
+    const items = left.filter(({ atMs }) => atMs >= sinceMs);
+    return { items, cursor: next, atEnd: this.slotsMissing === 0, slotsMissing: this.slotsMissing };
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {

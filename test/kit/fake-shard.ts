@@ -35,6 +35,10 @@ import {
   type IssuedHandle,
   type ListedKey,
   type Load,
+  type LogEnds,
+  type LoggedChange,
+  type LoggedPage,
+  type LogQuery,
   type MemberAddress,
   type NamedAnswer,
   type NamedChecks,
@@ -72,6 +76,12 @@ export interface FakeTenant {
 }
 
 /** What all shards of a cluster see alike. */
+/** The log of a slot, as exports read it. */
+export interface FakeLog {
+  first: number;
+  readonly entries: (readonly LoggedChange[])[];
+}
+
 export class FakeWorld {
   readonly tenants = new Map<string, FakeTenant>();
   /** First results by operation id, as the log keeps them. */
@@ -85,6 +95,29 @@ export class FakeWorld {
 
   constructor(slots = 4) {
     this.slots = slots;
+  }
+
+  readonly cursorKeys: readonly string[] = [Buffer.alloc(32, 7).toString('base64url')];
+  /** Entries that a page of a log has. */
+  entriesPerPage = 2;
+  readonly #logs = new Map<number, FakeLog>();
+
+  logOf(slot: number): FakeLog {
+    const log = this.#logs.get(slot) ?? { first: 1, entries: [] };
+    this.#logs.set(slot, log);
+    return log;
+  }
+
+  /** An entry of the log of the tenant's slot, with so many changes. */
+  append(tenantId: TenantId, changes = 1): readonly LoggedChange[] {
+    const log = this.logOf(this.slotOf(tenantId));
+    const seq = log.first + log.entries.length;
+    const entry = Array.from({ length: changes }, (_, index): LoggedChange => {
+      const change = JSON.stringify({ action: 'namespace.created', name: `n${seq}.${index}` });
+      return { tenantId, seq, index, atMs: seq * 1000, actor: 'operator:ann', requestId: `req_${seq}`, change };
+    });
+    log.entries.push(entry);
+    return entry;
   }
 
   /** Whoever waits looks again. */
@@ -153,6 +186,8 @@ export class FakeShard implements Shard {
   creations = true;
   /** False: a version that knows no change feed. */
   changes = true;
+  /** Whether it tells its logs. */
+  auditExport = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -225,6 +260,7 @@ export class FakeShard implements Shard {
       rules: this.rules,
       creations: this.creations,
       changes: this.changes,
+      auditExport: this.auditExport,
     };
   }
 
@@ -648,6 +684,29 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
     const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
     return { ...this.#page(rows, query), resumeCursor: 'behind-all', scannedToMs: entry.atMs };
+  }
+
+  async listLogEnds(): Promise<LogEnds> {
+    await this.#enter('listLogEnds');
+    const { epochs, world } = this.#shard;
+    const ranges = [...epochs.keys()].map((slot) => {
+      const { first, entries } = world.logOf(slot);
+      return { slot, first, last: first + entries.length - 1 };
+    });
+    return { ranges, cursorKeys: world.cursorKeys };
+  }
+
+  async readLog({ slot, afterSeq, sinceMs }: LogQuery): Promise<LoggedPage> {
+    await this.#enter('readLog');
+    const { epochs, world } = this.#shard;
+    if (!epochs.has(slot)) throw new ShardFailure('wrong-owner', 'Not mine.', world.owners.get(slot));
+    const { first, entries } = world.logOf(slot);
+    const last = first + entries.length - 1;
+    if (afterSeq > last) throw new GrantdError('invalid-cursor', 'Ahead of the log.');
+    if (afterSeq + 1 < first) throw new GrantdError('cursor-too-old', 'Trimmed.');
+    const read = entries.slice(afterSeq + 1 - first, afterSeq + 1 - first + world.entriesPerPage);
+    const nextSeq = afterSeq + read.length;
+    return { items: read.flat().filter(({ atMs }) => atMs >= sinceMs), nextSeq, atEnd: nextSeq === last };
   }
 
   async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<Grant>> {

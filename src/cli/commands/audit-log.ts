@@ -1,9 +1,10 @@
-// `grantd audit-log`: the audit log of a tenant, filtered, listed or followed.
+// `grantd audit-log`: the audit log of a tenant, filtered, listed or followed; or that of all tenants.
 
 import { type Command, Option } from 'commander';
 import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, type ListOptions, printListing, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { exportAuditLog } from '../exported-audit-log.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { describeEntry, followAuditLog } from '../followed-audit-log.ts';
 import { parseRows } from '../listing.ts';
@@ -29,7 +30,24 @@ export interface AuditLogOptions extends Omit<ListOptions, 'limit'> {
   readonly subject?: string;
   readonly object?: string;
   readonly requestId?: string;
+  readonly all?: boolean;
+  readonly output?: 'cloudevents';
+  readonly cursorFile?: string;
 }
+
+/** The options that `--all` has no meaning for, as commander names them. */
+const OF_ONE_TENANT = [
+  'tenant',
+  'oldestFirst',
+  'newestFirst',
+  'until',
+  'action',
+  'actor',
+  'subject',
+  'object',
+  'requestId',
+  'limit',
+];
 
 const COLUMNS: readonly Column[] = [
   ['at', 'at'],
@@ -40,7 +58,14 @@ const COLUMNS: readonly Column[] = [
 ];
 
 function refuseTogether(options: AuditLogOptions): void {
-  const { newestFirst, oldestFirst, until } = options;
+  const { newestFirst, oldestFirst, until, all, output, cursorFile, cursor, since } = options;
+  if (!all && (output !== undefined || cursorFile !== undefined)) {
+    const option = output === undefined ? '--cursor-file' : '--output';
+    throw new CliFailure(`${option} is for the audit log of all tenants. Pass --all, too.`, EXIT.usage);
+  }
+  if (all && cursor !== undefined && (since !== undefined || cursorFile !== undefined)) {
+    throw new CliFailure('--cursor says where to begin. Pass neither --since nor --cursor-file with it.', EXIT.usage);
+  }
   if (options.follow && (newestFirst || oldestFirst || until !== undefined)) {
     const ends = newestFirst ? '--newest-first' : oldestFirst ? '--oldest-first' : '--until';
     throw new CliFailure(
@@ -76,7 +101,14 @@ export function registerAuditLogCommand(program: Command, context: CliContext): 
       parseRows,
     )
     .option('--cursor <cursor>', 'continue where an earlier listing ended')
-    .option('--json', 'print JSON; with --follow, one entry per line (NDJSON)');
+    .option('--json', 'print JSON; with --follow or --all, one entry per line (NDJSON)')
+    .addOption(new Option('--all', 'the audit log of all tenants, oldest entry first').conflicts(OF_ONE_TENANT))
+    .addOption(
+      new Option('--output <format>', 'with --all: print events of CloudEvents 1.0, one per line, and checkpoints')
+        .choices(['cloudevents'])
+        .conflicts('json'),
+    )
+    .option('--cursor-file <file>', 'with --all: continue at the cursor in this file, and keep it up to date');
   addExamples(
     command,
     `audit-log --tenant ${TENANT_EXAMPLE} --since 1h`,
@@ -84,9 +116,11 @@ export function registerAuditLogCommand(program: Command, context: CliContext): 
     `audit-log --tenant ${TENANT_EXAMPLE} --oldest-first --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
     `audit-log --tenant ${TENANT_EXAMPLE} --follow`,
     `audit-log --tenant ${TENANT_EXAMPLE} --follow --since 2026-11-01 --json >> acme.ndjson`,
+    'audit-log --all --follow --output cloudevents --cursor-file audit.cursor',
   ).action(
     context.action(async (options: AuditLogOptions) => {
       refuseTogether(options);
+      if (options.all) return exportAuditLog(context, options);
       const { tenant, oldestFirst, since, until } = options;
       const { action, actor, subject, object, requestId } = options;
       const filter = { since, action, actor, subject, object, request_id: requestId };

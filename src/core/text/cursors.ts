@@ -10,6 +10,9 @@ export const CURSOR_LENGTH_MAX = 4096;
 /** Of a response: where to go on, if the body cannot say it. */
 export const CURSOR_HEADER = 'X-Service-Cursor';
 
+/** A position of a cursor in bytes takes a part of a request's head, which a server bounds. */
+export const LONG_CURSOR_LENGTH_MAX = 24 * 1024;
+
 /** The signing secrets of the cluster: the current one first, then those still accepted. Each has 32 bytes or more. */
 export type CursorSecrets = readonly [Uint8Array, ...Uint8Array[]];
 
@@ -18,6 +21,11 @@ export function decodeCursorSecrets(texts: readonly string[]): CursorSecrets {
   const [current, ...previous] = texts.map((text) => Buffer.from(text, 'base64url'));
   assert(current !== undefined, 'the cluster has a cursor secret');
   return [current, ...previous];
+}
+
+/** Secrets for one purpose, which tell nothing of those that they are made from. */
+export function cursorKeysFor(secrets: CursorSecrets, purpose: string): readonly string[] {
+  return secrets.map((secret) => createHmac('sha256', secret).update(purpose).digest('base64url'));
 }
 
 /** The parts are length-prefixed, so that no two lists of parts have the same signature. */
@@ -35,17 +43,38 @@ function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array
  * A cursor for `position` in the listing that `scope` identifies (the tenant and every selecting parameter). Base64url.
  */
 export function createCursor(secrets: CursorSecrets, scope: readonly string[], position: string): string {
-  const bytes = Buffer.from(position, 'utf8');
-  return Buffer.concat([sign(secrets[0], scope, bytes), bytes]).toString('base64url');
+  return createLongCursor(secrets, scope, Buffer.from(position, 'utf8'));
+}
+
+/** The same for a position in bytes, which may be a long one. */
+export function createLongCursor(secrets: CursorSecrets, scope: readonly string[], position: Uint8Array): string {
+  return Buffer.concat([sign(secrets[0], scope, position), position]).toString('base64url');
 }
 
 /** The position of a cursor, or undefined unless it was created for this scope with one of these secrets. */
 export function parseCursor(secrets: CursorSecrets, scope: readonly string[], cursor: string): string | undefined {
-  if (cursor.length > CURSOR_LENGTH_MAX) return undefined;
+  return signedPosition(secrets, scope, cursor, CURSOR_LENGTH_MAX)?.toString('utf8');
+}
+
+export function parseLongCursor(
+  secrets: CursorSecrets,
+  scope: readonly string[],
+  cursor: string,
+): Uint8Array | undefined {
+  return signedPosition(secrets, scope, cursor, LONG_CURSOR_LENGTH_MAX);
+}
+
+function signedPosition(
+  secrets: CursorSecrets,
+  scope: readonly string[],
+  cursor: string,
+  lengthMax: number,
+): Buffer | undefined {
+  if (cursor.length > lengthMax) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length < SIGNATURE_LENGTH || bytes.toString('base64url') !== cursor) return undefined;
   const position = bytes.subarray(SIGNATURE_LENGTH);
   const signature = bytes.subarray(0, SIGNATURE_LENGTH);
   const genuine = secrets.some((secret) => timingSafeEqual(signature, sign(secret, scope, position)));
-  return genuine ? position.toString('utf8') : undefined;
+  return genuine ? position : undefined;
 }

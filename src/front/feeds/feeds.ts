@@ -74,6 +74,15 @@ export class Feeds {
     return new Following({ clock, turns, tenantId, reader, tail }, filter, follower, first);
   }
 
+  get tails(): number {
+    return this.#tails.size;
+  }
+
+  /** What all tails keep. */
+  get heldBytes(): number {
+    return this.#totals.bytes;
+  }
+
   /** Ends every follower without an error, and refuses those that come later. */
   close(): void {
     this.#closed = true;

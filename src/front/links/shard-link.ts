@@ -95,6 +95,7 @@ export class ShardLink {
   #knowsRules = false;
   #knowsCreations = false;
   #knowsChanges = false;
+  #knowsAuditExport = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -166,6 +167,11 @@ export class ShardLink {
   /** Whether it knows the change feed. */
   get knowsChanges(): boolean {
     return this.#knowsChanges;
+  }
+
+  /** Whether it tells its logs for the export of the audit log. */
+  get knowsAuditExport(): boolean {
+    return this.#knowsAuditExport;
   }
 
   /**
@@ -252,6 +258,7 @@ export class ShardLink {
     this.#knowsRules = welcome.rules;
     this.#knowsCreations = welcome.creations;
     this.#knowsChanges = welcome.changes;
+    this.#knowsAuditExport = welcome.auditExport;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

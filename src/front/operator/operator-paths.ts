@@ -7,17 +7,19 @@ import type { ShardLink } from '../links/shard-link.ts';
 import { CallRequest } from '../requests/flight-requests.ts';
 import { Flight, type FlightControl, type FlightPath, type RetryableFailure } from '../requests/flights.ts';
 
-/** To the current owner of a tenant's slot, over as many tries as the deadline allows. */
+/** To the current owner of a slot, over as many tries as the deadline allows. */
 export class OwnerPath implements FlightPath {
-  readonly #tenantId: string;
+  readonly #of: { readonly tenantId: string } | { readonly slot: number };
 
-  constructor(tenantId: string) {
-    this.#tenantId = tenantId;
+  /** Of a tenant, or by its number. */
+  constructor(of: { readonly tenantId: string } | { readonly slot: number }) {
+    this.#of = of;
   }
 
   attempt(flight: Flight): void {
     const { routing } = flight.control;
-    const route = routing.route(routing.slotOf(this.#tenantId) ?? -1);
+    const slot = 'slot' in this.#of ? this.#of.slot : (routing.slotOf(this.#of.tenantId) ?? -1);
+    const route = routing.route(slot);
     if (route === undefined) {
       routing.wait(() => flight.attempt());
       return;

@@ -9,6 +9,8 @@ import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { AuditLogPage, AuditLogQuery, TenantStatus } from '../../shard/shard.ts';
 import type {
+  AuditExportPage,
+  AuditExportQuery,
   ClusterPicture,
   MemberView,
   OperatorApi,
@@ -23,6 +25,7 @@ import { demandCreations } from '../requests/creations.ts';
 import { CallRequest } from '../requests/flight-requests.ts';
 import { Flight, type FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
+import { AuditExport } from './audit-export.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
 import { OwnerPath } from './operator-paths.ts';
 import { createOnce } from './repeated-creations.ts';
@@ -44,6 +47,7 @@ export class FrontOperator implements OperatorApi {
   readonly #sessions: SessionCache;
   readonly #survey: ClusterSurvey;
   readonly #listing: TenantListing;
+  readonly #auditExport: AuditExport;
 
   constructor(dependencies: OperatorDependencies) {
     this.#dependencies = dependencies;
@@ -52,6 +56,7 @@ export class FrontOperator implements OperatorApi {
     this.#sessions = dependencies.sessions;
     this.#survey = new ClusterSurvey(dependencies.control, dependencies.readyLinks);
     this.#listing = new TenantListing(dependencies.control);
+    this.#auditExport = new AuditExport(dependencies.control, dependencies.readyLinks);
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
@@ -119,6 +124,10 @@ export class FrontOperator implements OperatorApi {
     return fits === undefined ? page : { ...page, items: page.items.filter(fits) };
   }
 
+  exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage> {
+    return this.#auditExport.read(context, query);
+  }
+
   listSlots(context: RequestContext): Promise<readonly SlotView[]> {
     return this.#survey.slots(context);
   }
@@ -146,7 +155,7 @@ export class FrontOperator implements OperatorApi {
     const asked = { body: call.toWire(request), write: repeatable ? 'repeatable' : call.write };
     const reply = await new Promise<Reply__Output>((resolve, reject) => {
       const toOwner = new CallRequest(this.#control.clock, asked, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, context, new OwnerPath(tenantId), toOwner));
+      this.#control.flights.start(new Flight(this.#control, context, new OwnerPath({ tenantId }), toOwner));
     });
     return call.answerOf(reply, request);
   }

@@ -6,6 +6,7 @@ import type { OperatorApi } from '../../front/front.ts';
 import { parseQuery } from '../schemas.ts';
 import { createOperatorOpenapi } from './openapi/operator-openapi.ts';
 import type { Operation } from './operation.ts';
+import { auditExportOperations } from './operations/audit-export.ts';
 import { auditLogOperations } from './operations/audit-log.ts';
 import { browseOperations } from './operations/browse.ts';
 import { bulkOperations } from './operations/bulk.ts';
@@ -21,7 +22,7 @@ import { tenantOperations } from './operations/tenants.ts';
 import { usageOperations } from './operations/usage.ts';
 
 export function createOperatorOperations(
-  { operator, clock }: { readonly operator: OperatorApi; readonly clock: Pick<Clock, 'wallMs'> },
+  { operator, clock }: { readonly operator: OperatorApi; readonly clock: Clock },
   { errorsBase, plans }: { readonly errorsBase: string; readonly plans: Plans },
 ): readonly Operation[] {
   const operations: readonly Operation[] = [
@@ -34,6 +35,7 @@ export function createOperatorOperations(
     ...rulesOperations(operator),
     ...browseOperations(operator),
     ...auditLogOperations(operator),
+    ...auditExportOperations(operator, clock),
     ...changesOperations(operator),
     ...importOperations(operator, errorsBase, clock),
     ...exportOperations(operator),

@@ -1,10 +1,11 @@
 // JSON records that only the operator's API has; keys, namespaces and grants are the same in both APIs
 // (core/records.ts). Never a secret.
 
+import type { AuditEntry } from '../../core/audit-events.ts';
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
 import { formatTimestamp, optionalTimestamp } from '../../core/text/timestamps.ts';
 import type { MemberView, ShardLoad, SlotView } from '../../front/front.ts';
-import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
+import type { AuditRecord, LoggedChange, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
 
 /** `deletion` is present only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
@@ -40,7 +41,7 @@ export function usageRecord({ atMs, requests, refused, checks }: UsageMinute): o
 
 const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
 
-export function auditLogRecord(row: AuditRecord): object {
+export function auditLogRecord(row: AuditRecord): Omit<AuditEntry, 'tenant_id'> {
   const change: unknown = JSON.parse(row.change);
   return {
     seq: row.seq,
@@ -51,6 +52,9 @@ export function auditLogRecord(row: AuditRecord): object {
     change,
   };
 }
+
+/** With its tenant, for the export of all tenants. */
+export const exportedRecord = (row: LoggedChange): AuditEntry => ({ tenant_id: row.tenantId, ...auditLogRecord(row) });
 
 export function planRecord(plan: Plan): object {
   return {

@@ -18,6 +18,7 @@ import { listAuditLog } from './list-audit-log.ts';
 import { listGrants } from './list-grants.ts';
 import { listHolders } from './list-holders.ts';
 import { listKeys } from './list-keys.ts';
+import { listLogEnds } from './list-log-ends.ts';
 import { listMembers } from './list-members.ts';
 import { listNames } from './list-names.ts';
 import { listNamespaces } from './list-namespaces.ts';
@@ -28,6 +29,7 @@ import { listTenants } from './list-tenants.ts';
 import { previewRules } from './preview-rules.ts';
 import { readChanges } from './read-changes.ts';
 import { readLoad } from './read-load.ts';
+import { readLog } from './read-log.ts';
 import { readRules } from './read-rules.ts';
 import { readTenant } from './read-tenant.ts';
 import { readUsage } from './read-usage.ts';
@@ -71,6 +73,8 @@ export const CALLS = Object.freeze({
   listTenants,
   listSubjects,
   listAuditLog,
+  listLogEnds,
+  readLog,
   exportGrants,
   readLoad,
   listSlots,

@@ -37,6 +37,7 @@ import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _
 import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd_v1_ListGrants__Output } from './grantd/v1/ListGrants.ts';
 import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from './grantd/v1/ListHolders.ts';
 import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './grantd/v1/ListKeys.ts';
+import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from './grantd/v1/ListLogEnds.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './grantd/v1/ListMembers.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from './grantd/v1/ListNames.ts';
 import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
@@ -45,6 +46,9 @@ import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
 import type { Load as _grantd_v1_Load, Load__Output as _grantd_v1_Load__Output } from './grantd/v1/Load.ts';
+import type { LogEnds as _grantd_v1_LogEnds, LogEnds__Output as _grantd_v1_LogEnds__Output } from './grantd/v1/LogEnds.ts';
+import type { LoggedChange as _grantd_v1_LoggedChange, LoggedChange__Output as _grantd_v1_LoggedChange__Output } from './grantd/v1/LoggedChange.ts';
+import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output as _grantd_v1_LoggedChanges__Output } from './grantd/v1/LoggedChanges.ts';
 import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
@@ -59,6 +63,7 @@ import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output }
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from './grantd/v1/ReadChanges.ts';
+import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from './grantd/v1/ReadLog.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
@@ -139,6 +144,7 @@ export interface ProtoGrpcType {
       ListGrants: MessageTypeDefinition<_grantd_v1_ListGrants, _grantd_v1_ListGrants__Output>
       ListHolders: MessageTypeDefinition<_grantd_v1_ListHolders, _grantd_v1_ListHolders__Output>
       ListKeys: MessageTypeDefinition<_grantd_v1_ListKeys, _grantd_v1_ListKeys__Output>
+      ListLogEnds: MessageTypeDefinition<_grantd_v1_ListLogEnds, _grantd_v1_ListLogEnds__Output>
       ListMembers: MessageTypeDefinition<_grantd_v1_ListMembers, _grantd_v1_ListMembers__Output>
       ListNames: MessageTypeDefinition<_grantd_v1_ListNames, _grantd_v1_ListNames__Output>
       ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
@@ -147,6 +153,9 @@ export interface ProtoGrpcType {
       ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
       Load: MessageTypeDefinition<_grantd_v1_Load, _grantd_v1_Load__Output>
+      LogEnds: MessageTypeDefinition<_grantd_v1_LogEnds, _grantd_v1_LogEnds__Output>
+      LoggedChange: MessageTypeDefinition<_grantd_v1_LoggedChange, _grantd_v1_LoggedChange__Output>
+      LoggedChanges: MessageTypeDefinition<_grantd_v1_LoggedChanges, _grantd_v1_LoggedChanges__Output>
       Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
@@ -162,6 +171,7 @@ export interface ProtoGrpcType {
       Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
       PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
       ReadChanges: MessageTypeDefinition<_grantd_v1_ReadChanges, _grantd_v1_ReadChanges__Output>
+      ReadLog: MessageTypeDefinition<_grantd_v1_ReadLog, _grantd_v1_ReadLog__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>

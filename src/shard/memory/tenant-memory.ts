@@ -232,12 +232,15 @@ export class TenantMemory {
     return rows;
   }
 
+  get recentChanges(): RecentChanges | undefined {
+    return this.#used?.recentChanges;
+  }
+
   /** The changes from now on, for a call that follows them. `seq`: of the last entry of the log. */
   followChanges(seq: number): RecentChanges {
     const used = this.#used ?? this.#use();
     if (used.recentChanges === undefined) {
-      const { budget, clock } = this.#dependencies;
-      used.recentChanges = new RecentChanges(budget, clock, seq);
+      used.recentChanges = new RecentChanges(this.#dependencies.budget, this.#dependencies.clock, seq);
       if (this.#dropped) used.recentChanges.drop();
     }
     used.recentChanges.asked();
@@ -345,12 +348,11 @@ export class TenantMemory {
   tell(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
     const recent = this.#used?.recentChanges;
     if (this.#used === undefined || recent === undefined) return;
-    if (recent.followed) {
-      recent.commit(changes, origin, place);
-      return;
+    if (recent.followed) recent.commit(changes, origin, place);
+    else {
+      recent.drop();
+      this.#used.recentChanges = undefined;
     }
-    recent.drop();
-    this.#used.recentChanges = undefined;
   }
 
   /** The state tables now contain every commit up to `seq`. */
@@ -383,7 +385,6 @@ export class TenantMemory {
 }
 
 function dropUsed(used: UsedMemory): void {
-  const { rules, subjectKinds, answers, recentChanges } = used;
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  for (const each of [rules, subjectKinds, answers, recentChanges, used.usage]) each?.drop();
+  for (const each of [used.rules, used.subjectKinds, used.answers, used.recentChanges, used.usage]) each?.drop();
 }

@@ -18,7 +18,7 @@ import {
 import { GrantdError } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { Grant } from '../../core/tuples.ts';
-import { AUDIT_LOG_KEPT_DAYS, type AuditLogRow } from '../../store/store.ts';
+import type { AuditLogRow } from '../../store/store.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
@@ -29,6 +29,7 @@ import { endsEarly } from '../store-calls.ts';
 import { readAuditLog } from './audit-log-rows.ts';
 import type { FeedWaits } from './feed-waits.ts';
 import type { Handle, HandleTable } from './handles.ts';
+import type { Kept, KeptAuditLog } from './kept-audit-log.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
 
@@ -46,12 +47,6 @@ const LOOKED_AT_MAX = 1000;
 const CHANGE_MS = 0.006;
 /** Cursors signed in one step: a millisecond or two. */
 const SIGNED_PER_STEP = 250;
-
-const MS_PER_DAY = 24 * 3_600_000;
-/** A page must not end before its reader comes back for the next one: old cursors are refused a day early. */
-const KEPT_MS = (AUDIT_LOG_KEPT_DAYS - 1) * MS_PER_DAY;
-/** The earliest cursor serves for another day. */
-const EARLIEST_MS = KEPT_MS - MS_PER_DAY;
 
 /** Where a feed continues: after (seq, index), among the changes of entries made at `timeMs` or later. */
 interface Position extends FeedPlace {
@@ -82,6 +77,7 @@ interface Page {
 export interface FeedContext extends ListingContext {
   readonly handles: HandleTable;
   readonly waits: FeedWaits;
+  readonly kept: KeptAuditLog;
 }
 
 type Feed = Pick<Handle, 'tenure' | 'memory'>;
@@ -118,7 +114,7 @@ export async function readChanges(context: FeedContext, number: number, query: F
   const handle = handles.use(number);
   const fits = feedMatcher(filterOf(query));
   const untilMs = clock.monotonicMs() + waitOf(clock, handle, query.waitMs);
-  let position = startOf(context, handle, query);
+  let position = startOf(context, handle, query, await context.kept.read());
   while (true) {
     const recent = query.waitMs > 0 ? handle.memory.followChanges(handle.tenure.lastSeq) : undefined;
     const page =
@@ -149,21 +145,21 @@ function waitOf(clock: Clock, { use, expiresAtMs }: Handle, waitMs: number): num
   return Math.min(waitMs, Math.max(0, expiresAtMs - clock.wallMs()));
 }
 
-function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery): Position {
+function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery, kept: Kept): Position {
   const { tenure, memory } = feed;
   const end = endOf(tenure);
   if (fromNow === true) return end;
   const nowMs = Math.max(context.clock.wallMs(), tenure.slotTime.loggedMs);
-  const keptFromMs = nowMs - KEPT_MS;
+  const keptFromMs = nowMs - kept.keptMs;
   const { createdAtMs } = memory.tenant;
   if (cursor !== undefined) {
     const position = positionIn(positionOf(context, scopeOf(memory), cursor) ?? []);
     if (position.seq > end.seq) throw new GrantdError('invalid-cursor', '"cursor" is ahead of the log.');
-    if ((position.asOfMs ?? position.timeMs) < keptFromMs) throw tooOld(context, feed, nowMs);
+    if ((position.asOfMs ?? position.timeMs) < keptFromMs) throw tooOld(context, feed, nowMs, kept);
     return position;
   }
-  if (sinceMs === undefined) return earliest(feed, nowMs);
-  if (sinceMs < keptFromMs && createdAtMs < keptFromMs) throw tooOld(context, feed, nowMs);
+  if (sinceMs === undefined) return earliest(feed, nowMs, kept);
+  if (sinceMs < keptFromMs && createdAtMs < keptFromMs) throw tooOld(context, feed, nowMs, kept);
   // Nothing that exists was made then.
   if (sinceMs > nowMs) return end;
   return { seq: 0, index: -1, timeMs: Math.min(Math.max(sinceMs, createdAtMs), end.timeMs), sinceMs };
@@ -179,19 +175,19 @@ function positionIn(texts: readonly string[]): Position {
   throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
 }
 
-function earliest({ tenure, memory }: Feed, nowMs: number): Position {
+function earliest({ tenure, memory }: Feed, nowMs: number, { earliestMs }: Kept): Position {
   const { createdAtMs } = memory.tenant;
-  const fromMs = nowMs - EARLIEST_MS;
+  const fromMs = nowMs - earliestMs;
   const timeMs = Math.min(Math.max(createdAtMs, fromMs), endOf(tenure).timeMs);
   const start = { seq: 0, index: -1, timeMs };
   return createdAtMs >= fromMs ? start : { ...start, sinceMs: timeMs };
 }
 
-function tooOld(context: ListingContext, feed: Feed, nowMs: number): GrantdError {
-  const from = earliest(feed, nowMs);
+function tooOld(context: ListingContext, feed: Feed, nowMs: number, kept: Kept): GrantdError {
+  const from = earliest(feed, nowMs, kept);
   const cursor = signed(context, feed, from);
-  const kept = formatTimestamp(from.timeMs);
-  return new GrantdError('cursor-too-old', `Changes before ${kept} are no longer kept.`, {
+  const keptFrom = formatTimestamp(from.timeMs);
+  return new GrantdError('cursor-too-old', `Changes before ${keptFrom} are no longer kept.`, {
     details: { earliest: cursor },
   });
 }

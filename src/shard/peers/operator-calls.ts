@@ -6,7 +6,8 @@ import { GrantdError } from '../../core/errors.ts';
 import { isDerivedId, parseTenantId, type TenantId, timeOfId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving, type Tenant } from '../../core/tenants.ts';
-import type { MemberRow } from '../../store/store.ts';
+import { cursorKeysFor } from '../../core/text/cursors.ts';
+import type { MemberRow, Store } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -17,6 +18,9 @@ import type {
   ClusterMember,
   IssuedHandle,
   Load,
+  LogEnds,
+  LoggedPage,
+  LogQuery,
   OperatorConnection,
   PageQuery,
   ResultPage,
@@ -28,6 +32,7 @@ import type {
 import { CLOCK_STEP_MS, listAuditLog } from './audit-log.ts';
 import { withFeedCursor } from './change-feed.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
+import { readLog } from './exported-log.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
@@ -40,6 +45,8 @@ const TENANT_CHARACTERS_MAX = 1024;
 const AUDIT_LOG_SEARCHED_MS = 450 * 24 * 3_600_000;
 
 export interface OperatorCallsDependencies extends HandleCallsDependencies {
+  readonly store: Store;
+  readonly segmentSize: number;
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
@@ -168,6 +175,17 @@ export class OperatorCalls implements OperatorConnection {
     );
   }
 
+  async listLogEnds(): Promise<LogEnds> {
+    const { tenures, secrets } = this.#dependencies;
+    const serving = Array.from(tenures()).filter(mayAnswer);
+    const ranges = serving.map(({ slot, first, lastSeq }) => ({ slot, first, last: lastSeq }));
+    return { ranges, cursorKeys: cursorKeysFor(secrets, 'audit-export') };
+  }
+
+  async readLog({ slot, ...from }: LogQuery): Promise<LoggedPage> {
+    return readLog(this.#dependencies, this.#dependencies.tenureOf(slot), from);
+  }
+
   async listSlots(): Promise<SlotsReport> {
     const owned: SlotStatus[] = [];
     for (const tenure of this.#dependencies.tenures()) {
@@ -188,6 +206,16 @@ export class OperatorCalls implements OperatorConnection {
 
   async readLoad(): Promise<Load> {
     return mergeLoads(this.#dependencies.loads(), this.#dependencies.clock.monotonicMs());
+  }
+}
+
+/** A former owner that was paused does not say where a log ends. */
+function mayAnswer(tenure: Tenure): boolean {
+  try {
+    tenure.assertServing();
+    return true;
+  } catch {
+    return false;
   }
 }
 

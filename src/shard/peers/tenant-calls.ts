@@ -57,6 +57,7 @@ import { FeedWaits } from './feed-waits.ts';
 import { countLookups, GrantWrites, under } from './grant-writes.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
+import { KeptAuditLog } from './kept-audit-log.ts';
 import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
 import { RuledChecks } from './ruled-checks.ts';
@@ -76,6 +77,7 @@ export class TenantCalls implements TenantConnection {
   readonly #writes: GrantWrites;
   readonly #ruled: RuledChecks;
   readonly #waits: FeedWaits;
+  readonly #kept: KeptAuditLog;
   readonly #onClose: () => void;
 
   constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
@@ -85,6 +87,7 @@ export class TenantCalls implements TenantConnection {
     this.#writes = new GrantWrites(dependencies, calls);
     this.#ruled = new RuledChecks(dependencies, calls);
     this.#waits = new FeedWaits(dependencies.clock);
+    this.#kept = new KeptAuditLog(dependencies);
     this.#onClose = onClose;
   }
 
@@ -365,7 +368,8 @@ export class TenantCalls implements TenantConnection {
   // ---- changes ----
 
   async readChanges(number: number, query: FeedQuery): Promise<FeedPage> {
-    return readChanges({ ...this.#dependencies, handles: this.#handles, waits: this.#waits }, number, query);
+    const context = { ...this.#dependencies, handles: this.#handles, waits: this.#waits, kept: this.#kept };
+    return readChanges(context, number, query);
   }
 
   endWaits(): void {

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Meta, StateWrite, Store } from '../store.ts';
+import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { Row } from './database.ts';
@@ -181,6 +181,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     readRules: reader.forward('readRules'),
     listGrantCounts: reader.forward('listGrantCounts'),
     listAuditLog: reader.forward('listAuditLog'),
+    readAuditLogKeptMs: async () => AUDIT_LOG_KEPT_MS,
     listKeyUses: reader.forward('listKeyUses'),
     writeKeyUse: writer.forward('writeKeyUse'),
     removeTombstones(rows, deadline) {

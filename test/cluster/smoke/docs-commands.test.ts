@@ -294,3 +294,53 @@ describe('the commands of the guide to the command line', () => {
     assert.match(stdout, /^user:bob\tviewer\tdoc:readme$/m);
   });
 });
+
+describe('the commands of the page on the export of the audit log', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    mkdirSync(join(directory, 'bin'));
+    symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
+    grantd = await startDev(join(directory, 'data'));
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('export every change once, and go on where they stopped', async () => {
+    const [follow = '', ...others] = shellBlocks('docs/operating/audit-export.md');
+    assert.equal(others.length, 1);
+    const script = [
+      `export PATH='${directory}/bin':"$PATH"`,
+      'tenant=$(grantd tenants create Acme --json | sed -n \'s/.*"tenant_id": *"\\([^"]*\\)".*/\\1/p\')',
+      'change() { printf "user:ann\\tviewer\\tdoc:$1\\n" | grantd import - --tenant "$tenant" > /dev/null; }',
+      'await() { until grep -q "$1" audit.jsonl; do sleep 0.1; done; }',
+      'change 1',
+      `${follow.trimEnd()} &`,
+      // An event of a change has the place; a checkpoint after it says that the cursor is stored next.
+      'await \'"at_end":true\'',
+      'change 2',
+      'await "doc:2"',
+      'kill -INT $! && wait $! || test $? = 130',
+      'change 3',
+      ...others,
+      ...others,
+      'echo "$tenant"',
+    ].join('\n');
+    const env = testEnvironment(join(directory, 'data'));
+    const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env });
+    const events = linesOf(readFileSync(join(directory, 'audit.jsonl'), 'utf8')).map((line) => JSON.parse(line));
+    const told = new Map(
+      events.filter(({ type }) => type === 'grantd.audit.v1').map((event) => [`${event.source} ${event.id}`, event]),
+    );
+    const grants = [...told.values()]
+      .filter(({ subject, data }) => subject === stdout.trim() && data.change.action === 'grant.created')
+      .map(({ data }) => data.change.object);
+    assert.deepEqual(grants, ['doc:1', 'doc:2', 'doc:3']);
+    const { tenant_id: demo } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
+    assert.ok([...told.values()].some(({ subject }) => subject === demo));
+    const ends = events.filter(({ type }) => type === 'grantd.audit-checkpoint.v1').slice(-2);
+    assert.ok(ends.every(({ data }) => data.at_end && data.slots_missing === 0));
+  });
+});

@@ -67,6 +67,28 @@ export class OperatorClient {
     return { tenantId, keyId, key };
   }
 
+  read(path: string): Promise<ReturnType<typeof JSON.parse>> {
+    return this.#call('GET', path);
+  }
+
+  /** Every grant, one a line, and the cursor of the change feed from before. */
+  async readExport(tenantId: string): Promise<{ readonly text: string; readonly cursor: string }> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const response = await fetch(`${this.#url}/operator/v1/tenants/${tenantId}/export?format=tsv`, {
+          headers: { Authorization: `Bearer ${this.#token}` },
+          signal: AbortSignal.timeout(TRY_MS_MAX),
+        });
+        const text = await response.text();
+        if (response.ok) return { text, cursor: response.headers.get('x-service-cursor') ?? '' };
+        throw new Error(`the export of ${tenantId}: ${response.status} ${text}`);
+      } catch (error) {
+        if (attempt === TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
   async slots(): Promise<SlotRecord[]> {
     return (await this.#call('GET', '/slots')).slots;
   }

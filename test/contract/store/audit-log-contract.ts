@@ -17,21 +17,23 @@ import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
 import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
 import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
 import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { LoggedChange } from '../../../src/shard/shard.ts';
+import { AUDIT_LOG_KEPT_DAYS, type Store } from '../../../src/store/store.ts';
 import { createProcessClock } from '../../kit/process-clock.ts';
 import { readAll } from '../../kit/store/read-all.ts';
 import { newIncarnation, newSlot, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const SEGMENT_SIZE = 8;
+const DAY_MS = 24 * 3_600_000;
 const SECRETS = [systemRandom.bytes(32)] as const;
 const ids = new IdFactory(systemClock, systemRandom);
 
 const attempt = () => ({ requestId: ids.create('req'), expiresAtMs: soon() });
 
 /** An owner of the slot, whoever had it before. */
-async function openOwner(store: Store, slot: number) {
-  const clock = createProcessClock();
+async function openOwner(store: Store, slot: number, time: { wallMs?: () => number; aheadMs?: () => number } = {}) {
+  const clock = createProcessClock(time.wallMs, time.aheadMs);
   const owner = newIncarnation();
   const known = await store.readSlot(slot, soon());
   const { row } = await claimSlot({ store, clock }, { slot, owner, known }, async () => true);
@@ -58,6 +60,7 @@ async function openOwner(store: Store, slot: number) {
     plans: BUILT_IN_PLANS,
     secrets: SECRETS,
     slots: 1,
+    segmentSize: SEGMENT_SIZE,
     tenureOf: () => tenure,
     tenures: () => [tenure],
     members: async () => [],
@@ -140,6 +143,17 @@ export function defineAuditLogContract(context: StoreContext): void {
       assert.ok(!JSON.stringify(auditLog).includes(hash), 'no secret is told');
       assert.deepEqual(await list(false, 2), auditLog);
       assert.deepEqual(await list(true, 3), auditLog.toReversed());
+      const exported: LoggedChange[] = [];
+      for (let page = await third.operator.readLog({ slot, afterSeq: 0, sinceMs: 0 }); ; ) {
+        exported.push(...page.items);
+        if (page.atEnd) break;
+        page = await third.operator.readLog({ slot, afterSeq: page.nextSeq, sinceMs: 0 });
+      }
+      assert.deepEqual(
+        exported,
+        auditLog.map((row) => ({ tenantId, ...row })),
+        'the log of the slot tells the same',
+      );
       // A filter looks at rows as the store gives them back.
       const filtered = (filter: AuditFilter, limit: number, newestFirst: boolean) =>
         readAll((cursor) => third.operator.listAuditLog({ tenantId, limit, cursor, newestFirst, ...filter }));
@@ -157,6 +171,41 @@ export function defineAuditLogContract(context: StoreContext): void {
       }
       third.tenure.end('The test is over.');
       third.clock.kill();
+    });
+
+    it('refuses a cursor of the change feed from before what the store keeps, never one within it', async () => {
+      const store = context.store();
+      const tenantId = ids.create('ten');
+      let passedDays = 0;
+      let aheadMs = 0;
+      const wallMs = () => Date.now() + passedDays * DAY_MS;
+      const owner = await openOwner(store, newSlot(), { wallMs, aheadMs: () => aheadMs });
+      const { operator, connection } = owner;
+      await operator.createTenant(attempt(), { tenantId, name: 'Acme', plan: 'free', operator: 'ann' });
+      const { handle } = await operator.authenticateOperator({ tenantId, operator: 'ann' });
+      const read = (cursor?: string) => connection.readChanges(handle, { limit: 10, waitMs: 0, cursor });
+      const demandBound = async (days: number) => {
+        assert.equal(await store.readAuditLogKeptMs(soon()), days * DAY_MS);
+        const { nextCursor } = await read();
+        passedDays += days - 2;
+        await read(nextCursor);
+        passedDays += 2;
+        await assert.rejects(read(nextCursor), { code: 'cursor-too-old' });
+      };
+      await demandBound(AUDIT_LOG_KEPT_DAYS);
+      const changed = context.keepAuditLogFor(30 * 86_400);
+      if (changed !== undefined) {
+        await changed;
+        try {
+          // What is known of the table counts for a minute.
+          aheadMs += 60_000;
+          await demandBound(30);
+        } finally {
+          await context.keepAuditLogFor(AUDIT_LOG_KEPT_DAYS * 86_400);
+        }
+      }
+      owner.tenure.end('The test is over.');
+      owner.clock.kill();
     });
   });
 }

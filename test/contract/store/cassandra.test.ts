@@ -1,6 +1,7 @@
 // The Cassandra adapter keeps the contract of the store port, on a real node.
 
 import { after, before, describe } from 'node:test';
+import cassandra from 'cassandra-driver';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
 import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
 import { defineStoreContract } from './store-contract.ts';
@@ -21,6 +22,17 @@ describe('on Cassandra', { skip: missing ?? false }, () => {
       return {
         store,
         removalShadows: true,
+        keepAuditLogFor: async (seconds) => {
+          const client = new cassandra.Client({
+            contactPoints: [...cluster.contactPoints],
+            localDataCenter: cluster.localDatacenter,
+          });
+          try {
+            await client.execute(`ALTER TABLE grantd.changes WITH default_time_to_live = ${seconds}`);
+          } finally {
+            await client.shutdown();
+          }
+        },
         reopen: async () => {
           await store.close();
           store = await openStore(cluster);

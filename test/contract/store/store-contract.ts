@@ -19,6 +19,8 @@ export interface StoreUnderTest {
   readonly store: Store;
   /** Whether a removed row still stands against older writes for a while, as a tombstone does. Default: no. */
   readonly removalShadows?: boolean;
+  /** As an operator who changes for how long the audit log is kept. */
+  keepAuditLogFor?(seconds: number): Promise<void>;
   /** Closes it and opens the same data again. */
   reopen?(): Promise<Store>;
   close(): Promise<void>;
@@ -30,6 +32,8 @@ export interface StoreContext {
   /** The meta that stands: another one's on a shared database. */
   meta(): Meta;
   removalShadows(): boolean;
+  /** Undefined where no operator can change it. */
+  keepAuditLogFor(seconds: number): Promise<void> | undefined;
   /** Undefined where the data cannot be opened again. */
   reopen(): Promise<Store> | undefined;
   /** A store of its own, for tests that close it. */
@@ -50,6 +54,7 @@ export function defineStoreContract(name: string, options: { open(): Promise<Sto
     const context: StoreContext = {
       store: () => store,
       meta: () => meta,
+      keepAuditLogFor: (seconds) => underTest.keepAuditLogFor?.(seconds),
       removalShadows: () => underTest.removalShadows ?? false,
       reopen: () =>
         underTest.reopen?.().then((reopened) => {

@@ -21,6 +21,7 @@ import type {
   StateWrite,
   Store,
 } from '../../../src/store/store.ts';
+import { AUDIT_LOG_KEPT_MS } from '../../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';
 import type { StoreOperation } from './store-gate.ts';
 import { compareExpiries, StateTables } from './store-tables.ts';
@@ -81,6 +82,8 @@ function rangeOf<Row extends StoredGrant>(
 }
 
 export class MemoryStore implements Store {
+  /** As the table of the audit log is set up. */
+  auditLogKeptMs = AUDIT_LOG_KEPT_MS;
   readonly #clock: Clock;
   readonly #delay: NonNullable<MemoryStoreOptions['delay']>;
   readonly #log = new Map<string, LogRecord>();
@@ -370,6 +373,10 @@ export class MemoryStore implements Store {
       });
       return end < 0 ? found : found.slice(0, end + 1);
     });
+  }
+
+  readAuditLogKeptMs(...[deadline]: Arguments<'readAuditLogKeptMs'>): Answer<'readAuditLogKeptMs'> {
+    return this.#run('readAuditLogKeptMs', deadline, () => this.auditLogKeptMs);
   }
 
   listKeyUses(...[tenantId, keyIds, deadline]: Arguments<'listKeyUses'>): Answer<'listKeyUses'> {

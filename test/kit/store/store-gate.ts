@@ -60,6 +60,7 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listGrantCounts: (query, deadline) =>
       gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
     listAuditLog: (query, deadline) => gate('listAuditLog', deadline, () => store.listAuditLog(query, deadline)),
+    readAuditLogKeptMs: (deadline) => gate('readAuditLogKeptMs', deadline, () => store.readAuditLogKeptMs(deadline)),
     listKeyUses: (tenantId, keyIds, deadline) =>
       gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, keyIds, deadline)),
     writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>

@@ -107,6 +107,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'secrets',
       'deletion-wait.ts',
       'grant-revocation.ts',
+      'exported-audit-log.ts',
       'followed-audit-log.ts',
       'retrying-reader.ts',
       'command-parts.ts',

@@ -108,6 +108,8 @@ export interface StageOptions {
   readonly rules?: boolean;
   /** False: shards of a version that knows no change feed. */
   readonly changes?: boolean;
+  /** False: shards of a version that does not tell its logs. */
+  readonly auditExport?: boolean;
 }
 
 /** Shards that share the slots evenly, one tenant on the first of them, a key of it, and a ready front. */
@@ -118,6 +120,7 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
   for (const each of shards) {
     each.rules = options.rules ?? true;
     each.changes = options.changes ?? true;
+    each.auditExport = options.auditExport ?? true;
   }
   const [shard] = shards;
   if (shard === undefined) throw new Error('A stage has a shard.');

@@ -153,6 +153,7 @@ export class OpenSlot {
       plans: options.plans ?? BUILT_IN_PLANS,
       secrets: SECRETS,
       slots: 1,
+      segmentSize: SEGMENT_SIZE,
       tenureOf: () => {
         this.tenure.assertServing();
         return this.tenure;

@@ -33,6 +33,7 @@ import {
   tupleSchema,
 } from '../../../http/schema/schemas.ts';
 import { pageShape } from '../../schemas.ts';
+import { auditExportShape } from '../operations/audit-export.ts';
 import { auditLogShape } from '../operations/audit-log.ts';
 import { changesShape } from '../operations/changes.ts';
 import { exportShape } from '../operations/export.ts';
@@ -42,6 +43,8 @@ import { createNamespaceShape } from '../operations/namespaces.ts';
 import { writeRulesShape } from '../operations/rules.ts';
 import { createTenantShape, listTenantsShape, updateTenantShape } from '../operations/tenants.ts';
 import {
+  auditEventLines,
+  auditExportSchema,
   auditLineSchema,
   auditLogSchema,
   importLineSchema,
@@ -295,6 +298,14 @@ const LOGS: Readonly<Record<string, OperatorDocumentation>> = {
       },
     ],
     errors: ['invalid-cursor'],
+  },
+  'operator-export-audit-log': {
+    tag: 'Audit log and changes',
+    summary: 'Export the audit log of all tenants',
+    query: auditExportShape,
+    headers: ['Accept'],
+    successes: [{ ...ok('AuditExport', auditExportSchema, 'One page.'), lines: auditEventLines }],
+    errors: ['invalid-cursor', 'cursor-too-old'],
   },
   'operator-list-changes': {
     tag: 'Audit log and changes',

@@ -83,6 +83,30 @@ export const auditLogSchema = z.object({
   scanned_to: timestamp('How far a page has read that ends early.').nullable(),
 });
 
+const exportedEntrySchema = auditEntrySchema
+  .extend({ tenant_id: z.string().meta({ description: 'The tenant.' }) })
+  .meta({ description: 'An entry of the audit log, with its tenant.' });
+
+export const auditExportSchema = z.object({
+  entries: z.array(exportedEntrySchema).meta({ description: 'Those of a tenant in the order of its log.' }),
+  next_cursor: z.string().meta({ description: 'The `cursor` of the next request; the export has no end.' }),
+  at_end: z.boolean().meta({ description: 'Whether all slots were read, and nothing more was there.' }),
+  slots_missing: count('Slots that could not be read now. What is in them comes later.'),
+});
+
+const auditEventSchema = z
+  .looseObject({
+    specversion: z.literal('1.0'),
+    type: z.string().meta({ description: '`grantd.audit.v1`, or `grantd.audit-checkpoint.v1` for the last line.' }),
+    source: z.string(),
+    id: z.string().meta({ description: 'With `source` it names the event.' }),
+    time: timestamp('When it was decided.'),
+    data: z.looseObject({}).meta({ description: 'The entry, or the cursor of the checkpoint.' }),
+  })
+  .meta({ description: 'An event of CloudEvents 1.0.' });
+
+export const auditEventLines = { 'application/x-ndjson': { name: 'AuditEvent', schema: auditEventSchema } };
+
 export const auditLineSchema = auditEntrySchema;
 
 export const operatorChangeListSchema = changeListSchema.extend({

@@ -2,14 +2,13 @@
 // end returns a cursor for later changes, so that a client that continues there misses none. A page that ends because
 // it has read enough says how far it has read.
 
-import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
-import { NDJSON_MEDIA_TYPES } from '../../body.ts';
+import { acceptsLines } from '../../body.ts';
 import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
 import { auditLogRecord } from '../records.ts';
@@ -22,11 +21,6 @@ export const auditLogShape = {
   until: timestamp.optional(),
   format: z.enum(['json', 'ndjson'], 'must be json or ndjson').optional(),
 };
-
-const acceptsLines = (request: IncomingMessage): boolean =>
-  (request.headers.accept ?? '')
-    .split(',')
-    .some((range) => NDJSON_MEDIA_TYPES.includes((range.split(';')[0] ?? '').trim().toLowerCase()));
 
 export function auditLogOperations(operatorApi: OperatorApi): readonly Operation[] {
   return [

@@ -7,17 +7,15 @@ import { GrantdError } from '../../../core/errors.ts';
 import { RELATIONS } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
 import type { OperatorApi } from '../../../front/front.ts';
-import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
+import { pageShape, parseQuery, sinceOrNow, waitSeconds } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
 
 /** How long one call to the owner waits, in ms: within the deadline of a request. */
 const WAIT_PER_CALL_MS = 5000;
 
-const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= FEED_WAIT_SECONDS_MAX;
-
 export const changesShape = {
   ...pageShape,
-  since: z.union([z.literal('now'), timestamp], 'must be "now", or a timestamp in UTC').optional(),
+  since: sinceOrNow.optional(),
   namespace: z.string().min(1, 'must not be empty').optional(),
   relation: z.enum(RELATIONS, `must be one of ${RELATIONS.join(', ')}`).optional(),
   action: z
@@ -25,11 +23,7 @@ export const changesShape = {
     .refine((text) => feedActionsOf(text) !== undefined, `must be one or several of ${FEED_ACTIONS.join(', ')}`)
     .transform(feedActionsOf)
     .optional(),
-  wait: z
-    .string()
-    .refine(isWait, `must be a whole number of seconds from 0 to ${FEED_WAIT_SECONDS_MAX}`)
-    .transform(Number)
-    .default(0),
+  wait: waitSeconds(FEED_WAIT_SECONDS_MAX),
 };
 
 async function readPage(operatorApi: OperatorApi, call: Call, query: Omit<ChangesQuery, 'waitMs'>, waitMs: number) {

@@ -3,7 +3,7 @@
 
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';
-import type { AuditLogRow, DeadlineMs, StateStore } from '../../store.ts';
+import { AUDIT_LOG_KEPT_MS, type AuditLogRow, type DeadlineMs, type StateStore } from '../../store.ts';
 import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
 import { decodeGrantCount } from './grant-count-text.ts';
 import { readWhole } from './read-whole.ts';
@@ -50,6 +50,7 @@ type Calls = Pick<
   | 'listTenants'
   | 'listGrantCounts'
   | 'listAuditLog'
+  | 'readAuditLogKeptMs'
   | 'listKeyUses'
 >;
 
@@ -107,6 +108,8 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
   const auditLogBackwards = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`;
+  const auditLogTable = `SELECT default_time_to_live FROM system_schema.tables
+    WHERE keyspace_name = ? AND table_name = 'changes'`;
   const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
@@ -225,6 +228,13 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
         from = next;
       } while (from !== undefined);
       return found;
+    },
+
+    async readAuditLogKeptMs(deadline) {
+      const [row] = await readAll(auditLogTable, [keyspace.replaceAll('"', '')], deadline);
+      // 0: rows are kept for ever, but older ones may have been written with another setting.
+      const seconds = row === undefined ? 0 : integerAt(row, 'default_time_to_live');
+      return Math.min(seconds * 1000 || AUDIT_LOG_KEPT_MS, AUDIT_LOG_KEPT_MS);
     },
 
     async listKeyUses(tenantId, keyIds, deadline) {

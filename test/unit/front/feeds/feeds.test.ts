@@ -57,6 +57,18 @@ test('a follower from now on, or from a cursor, gets nothing from before', async
   assert.deepEqual([now.got, from.got, since.got], [seqs(6, 6), seqs(4, 6), seqs(5, 6)]);
 });
 
+test('what the tails keep is counted while somebody follows', async () => {
+  const world = new FeedWorld();
+  assert.deepEqual([world.feeds.tails, world.feeds.heldBytes], [0, 0]);
+  await world.follow(new Noted());
+  world.grant(3);
+  await world.pass(30);
+  assert.equal(world.feeds.tails, 1);
+  assert.ok(world.feeds.heldBytes > 3 * 700, String(world.feeds.heldBytes));
+  world.feeds.close();
+  assert.deepEqual([world.feeds.tails, world.feeds.heldBytes], [0, 0]);
+});
+
 test('all followers of a session share one waiting call and its batches', async () => {
   const world = new FeedWorld();
   const all = await Promise.all([1, 2, 3].map(() => world.follow(new Noted())));

@@ -43,6 +43,8 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   findTenants: 'console',
   listSubjects: 'operator',
   listAuditLog: 'console',
+  listLogEnds: 'console',
+  readLog: 'console',
   exportGrants: 'operator',
   listSlots: 'console',
   listMembers: 'console',

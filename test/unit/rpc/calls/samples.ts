@@ -392,6 +392,30 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         scannedToMs: orUndefined(timeMs),
       }),
   },
+  listLogEnds: {
+    request: fc.constant(undefined),
+    answer: () =>
+      record({ ranges: many(record({ slot: uint32, first: timeMs, last: timeMs })), cursorKeys: many(text) }),
+  },
+  readLog: {
+    request: record({ slot: uint32, afterSeq: timeMs, sinceMs: timeMs }),
+    answer: () =>
+      record({
+        items: many(
+          record({
+            tenantId: text,
+            index: uint32,
+            seq: timeMs,
+            atMs: timeMs,
+            actor: text,
+            requestId: text,
+            change: text,
+          }),
+        ),
+        nextSeq: timeMs,
+        atEnd: fc.boolean(),
+      }),
+  },
   exportGrants: { request: record(pageQuery), answer: () => grantsPage },
   readLoad: {
     request: nothing,

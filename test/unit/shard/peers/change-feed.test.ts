@@ -8,7 +8,9 @@ import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { type OpenSlot, openSlot, RELEASE, SECRETS, settled, tuple, wholeAuditLog } from '../tools.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -239,6 +241,30 @@ test('calls that wait are answered when their connection is to end, and none wai
   slot.kill();
 });
 
+test('the metrics say who is followed, what is kept for that, and how many calls wait', async () => {
+  const { slot, handle } = await openSlot();
+  const metrics = createMetrics();
+  const shard = { lookups: { hits: 0, misses: 0 }, tenures: [slot.tenure], leaseLeftMs: Number.POSITIVE_INFINITY };
+  metrics.onRender(() => reportShard(metrics, shard));
+  const shown = async (): Promise<readonly number[]> => {
+    const text = await metrics.render();
+    return ['recent_changes_tenants', 'recent_changes_bytes', 'change_calls_waiting'].map((name) =>
+      Number(new RegExp(`^grantd_${name} (.+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  assert.deepEqual(await shown(), [0, 0, 0]);
+  const waiting = read(slot, handle, { fromNow: true, waitMs: 5000 });
+  assert.equal(await settled(waiting), false);
+  const [tenants, empty = 0, calls] = await shown();
+  assert.deepEqual([tenants, calls], [1, 1]);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  assert.equal((await waiting).items.length, 3);
+  const [, bytes = 0, none] = await shown();
+  assert.ok(bytes > empty + 500, `${bytes} of ${empty}`);
+  assert.equal(none, 0);
+  slot.kill();
+});
+
 test('a call is refused under a lease that has run out while it waited', async () => {
   const { slot, handle } = await openSlot();
   const waiting = read(slot, handle, { fromNow: true, waitMs: 5000 });
@@ -328,6 +354,31 @@ test('what is no longer kept is refused with the earliest cursor; who is at the 
   const young = await slot.handle(await slot.createTenant());
   assert.equal((await read(slot, young, { sinceMs: 0 })).atEnd, true, 'everything of a young tenant is kept');
   assert.ok((await expected(slot, tenantId)).length > 0);
+  slot.kill();
+});
+
+test('a table that keeps less refuses earlier, and a bound that is not known is not guessed', async () => {
+  let wall = Date.UTC(2025, 0, 10);
+  let aheadMs = 0;
+  const { memory, slot, handle } = await openSlot({ wallMs: () => wall, aheadMs: () => aheadMs });
+  memory.auditLogKeptMs = 30 * DAY_MS;
+  const { nextCursor } = await read(slot, handle);
+  wall += 28.9 * DAY_MS;
+  await read(slot, handle, { cursor: nextCursor });
+  wall += 0.2 * DAY_MS;
+  await assert.rejects(read(slot, handle, { cursor: nextCursor }), refused('cursor-too-old'));
+  // The table is read again after a minute.
+  memory.auditLogKeptMs = 3_600_000;
+  aheadMs += 60_000;
+  const next = await read(slot, handle);
+  wall += 50 * 60_000;
+  await read(slot, handle, { cursor: next.nextCursor });
+  wall += 5 * 60_000;
+  await assert.rejects(read(slot, handle, { cursor: next.nextCursor }), refused('cursor-too-old'));
+  slot.faults.turn('fail-before', ['readAuditLogKeptMs']);
+  assert.equal((await read(slot, handle)).atEnd, true);
+  aheadMs += 60_000;
+  await assert.rejects(read(slot, handle), { kind: 'not-serving' });
   slot.kill();
 });
 

@@ -31,6 +31,8 @@ import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from '../../grantd/v1/CheckNamed.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from '../../grantd/v1/ReadChanges.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
+import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from '../../grantd/v1/ListLogEnds.ts';
+import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from '../../grantd/v1/ReadLog.ts';
 
 export interface Call {
   'id'?: (number);
@@ -67,7 +69,9 @@ export interface Call {
   'checkNamed'?: (_grantd_v1_CheckNamed | null);
   'readChanges'?: (_grantd_v1_ReadChanges | null);
   'listNames'?: (_grantd_v1_ListNames | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges";
+  'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
+  'readLog'?: (_grantd_v1_ReadLog | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog";
 }
 
 export interface Call__Output {
@@ -105,5 +109,7 @@ export interface Call__Output {
   'checkNamed'?: (_grantd_v1_CheckNamed__Output | null);
   'readChanges'?: (_grantd_v1_ReadChanges__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges";
+  'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
+  'readLog'?: (_grantd_v1_ReadLog__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog";
 }

@@ -24,6 +24,8 @@ import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _
 import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from '../../grantd/v1/NamedResults.ts';
 import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from '../../grantd/v1/Changes.ts';
 import type { Names as _grantd_v1_Names, Names__Output as _grantd_v1_Names__Output } from '../../grantd/v1/Names.ts';
+import type { LogEnds as _grantd_v1_LogEnds, LogEnds__Output as _grantd_v1_LogEnds__Output } from '../../grantd/v1/LogEnds.ts';
+import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output as _grantd_v1_LoggedChanges__Output } from '../../grantd/v1/LoggedChanges.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -51,7 +53,9 @@ export interface Reply {
   'namedResults'?: (_grantd_v1_NamedResults | null);
   'changes'?: (_grantd_v1_Changes | null);
   'names'?: (_grantd_v1_Names | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes";
+  'logEnds'?: (_grantd_v1_LogEnds | null);
+  'loggedChanges'?: (_grantd_v1_LoggedChanges | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges";
 }
 
 export interface Reply__Output {
@@ -80,5 +84,7 @@ export interface Reply__Output {
   'namedResults'?: (_grantd_v1_NamedResults__Output | null);
   'changes'?: (_grantd_v1_Changes__Output | null);
   'names'?: (_grantd_v1_Names__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes";
+  'logEnds'?: (_grantd_v1_LogEnds__Output | null);
+  'loggedChanges'?: (_grantd_v1_LoggedChanges__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges";
 }

@@ -12,6 +12,7 @@ export interface Welcome {
   'rules'?: (boolean);
   'changes'?: (boolean);
   'creations'?: (boolean);
+  'auditExport'?: (boolean);
 }
 
 export interface Welcome__Output {
@@ -25,4 +26,5 @@ export interface Welcome__Output {
   'rules': (boolean);
   'changes': (boolean);
   'creations': (boolean);
+  'auditExport': (boolean);
 }

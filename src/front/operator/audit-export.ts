@@ -1,0 +1,185 @@
+// The export of the audit log of all tenants, page by page, from the logs of all slots. Invariants: the pages from a
+// cursor on, put together, have every change after it, those of a tenant in their order; a slot that cannot be read now
+// stays where it is, and delays no other one; a page is bounded. Nothing is asked of a shard while nobody exports.
+//
+// Each page asks every shard once up to where its logs go, which a shard knows from memory. Only slots with something
+// new are read.
+
+import { GrantdError } from '../../core/errors.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
+import type { LogEnds, LoggedChange, LoggedPage, LogQuery, LogRange } from '../../shard/shard.ts';
+import type { AuditExportPage, AuditExportQuery, RequestContext } from '../front.ts';
+import type { ShardLink } from '../links/shard-link.ts';
+import { CallRequest } from '../requests/flight-requests.ts';
+import { Flight, type FlightControl } from '../requests/flights.ts';
+import { pauseBetweenTries } from '../requests/retries.ts';
+import { ExportCursors, type ExportPosition } from './export-cursor.ts';
+import { askShard, OwnerPath } from './operator-paths.ts';
+
+/** Bound of one question to one shard, which replies from memory. */
+const QUESTION_MS_MAX = 1000;
+/** Bound of reading one slot: an owner takes two seconds at most, unless it changes. */
+const READING_MS_MAX = 4000;
+/** A page begins with no further slots after this time. */
+const PAGE_MS_MAX = 4000;
+/** Slots that are read at once, each with up to a quarter of a mebibyte and one entry. */
+const SLOTS_AT_ONCE = 4;
+/** Characters of the changes of a page, after which no further slots are read. */
+const PAGE_LENGTH_MAX = 512 * 1024;
+
+/** The logs of all slots that have an owner. */
+interface Survey {
+  readonly ranges: ReadonlyMap<number, LogRange>;
+  readonly cursors: ExportCursors;
+}
+
+interface ReadSlot {
+  readonly slot: number;
+  /** Undefined: it could not be read now. */
+  readonly page: LoggedPage | undefined;
+}
+
+export class AuditExport {
+  readonly #control: FlightControl;
+  readonly #readyLinks: () => readonly ShardLink[];
+
+  constructor(control: FlightControl, readyLinks: () => readonly ShardLink[]) {
+    this.#control = control;
+    this.#readyLinks = readyLinks;
+  }
+
+  /** Rejects as `invalid-cursor`, `cursor-too-old` or `unavailable`. */
+  async read(context: RequestContext, { cursor, since }: AuditExportQuery): Promise<AuditExportPage> {
+    // An export begins at a known place of every slot.
+    const { ranges, cursors } = await this.#survey(context, cursor === undefined);
+    const { slots } = this.#control.routing;
+    const position = cursor === undefined ? startOf(ranges, slots, since) : cursors.positionOf(cursor, slots);
+    if (position === undefined) throw new GrantdError('invalid-cursor', 'This cluster has not issued "cursor".');
+    demandKept(ranges, cursors, position);
+
+    const { sinceMs, startSlot } = position;
+    const seqs = [...position.seqs];
+    const news = changedSlots(ranges, position);
+    const items: LoggedChange[] = [];
+    const enoughAtMs = this.#control.clock.monotonicMs() + PAGE_MS_MAX;
+    let length = 0;
+    let read = 0;
+    let complete = true;
+    let failed = 0;
+    while (read < news.length && length < PAGE_LENGTH_MAX && this.#control.clock.monotonicMs() < enoughAtMs) {
+      const slotsNow = news.slice(read, read + SLOTS_AT_ONCE);
+      const pages = await Promise.all(
+        slotsNow.map((slot) => this.#readSlot(context, { slot, afterSeq: seqs[slot] ?? 0, sinceMs })),
+      );
+      for (const { slot, page } of pages) {
+        if (page === undefined) failed += 1;
+        complete &&= page?.atEnd ?? true;
+        items.push(...(page?.items ?? []));
+        length += lengthOf(page?.items ?? []);
+        seqs[slot] = page?.nextSeq ?? seqs[slot] ?? 0;
+      }
+      read += slotsNow.length;
+    }
+    const slotsMissing = slots - ranges.size + failed;
+    const next = { sinceMs, startSlot: news[read] ?? startSlot, seqs };
+    const atEnd = complete && read >= news.length && slotsMissing === 0;
+    return { items, cursor: cursors.cursorAt(next), atEnd, slotsMissing };
+  }
+
+  /** `whole`: waits until every slot has an owner that replies. */
+  async #survey(context: RequestContext, whole: boolean): Promise<Survey> {
+    for (let tries = 0; ; tries += 1) {
+      const links = this.#readyLinks();
+      if (!links.every(({ knowsAuditExport }) => knowsAuditExport)) {
+        throw new GrantdError('unavailable', 'A shard of an earlier version does not know exports of the audit log.');
+      }
+      const replies = await Promise.all(links.map((link) => this.#askEnds(context, link)));
+      const known = replies.filter((reply) => reply !== undefined);
+      const [first] = known;
+      const ranges = rangesIn(known);
+      if (first !== undefined && (!whole || ranges.size === this.#control.routing.slots)) {
+        return { ranges, cursors: new ExportCursors(first.cursorKeys) };
+      }
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** Undefined: the shard cannot reply now. */
+  async #askEnds(context: RequestContext, link: ShardLink): Promise<LogEnds | undefined> {
+    const body = CALLS.listLogEnds.toWire(undefined);
+    const asked = this.#withDeadline(context, QUESTION_MS_MAX);
+    const reply = await askShard(this.#control, asked, { link, body }).catch(passing);
+    return reply && CALLS.listLogEnds.answerOf(reply, undefined);
+  }
+
+  async #readSlot(context: RequestContext, query: LogQuery): Promise<ReadSlot> {
+    const { slot } = query;
+    const asked = { body: CALLS.readLog.toWire(query), write: CALLS.readLog.write };
+    const within = this.#withDeadline(context, READING_MS_MAX);
+    const reply = new Promise<Parameters<typeof CALLS.readLog.answerOf>[0]>((resolve, reject) => {
+      const request = new CallRequest(this.#control.clock, asked, resolve, reject);
+      this.#control.flights.start(new Flight(this.#control, within, new OwnerPath({ slot }), request));
+    });
+    const known = await reply.catch(passing);
+    return { slot, page: known && CALLS.readLog.answerOf(known, query) };
+  }
+
+  #withDeadline(context: RequestContext, timeoutMs: number): RequestContext {
+    return { ...context, deadlineMs: Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + timeoutMs) };
+  }
+}
+
+/** What may pass. That a log was trimmed just now is told with the next page. */
+function passing(error: unknown): undefined {
+  if (error instanceof GrantdError && (error.retryable || error.code === 'cursor-too-old')) return undefined;
+  throw error;
+}
+
+const lengthOf = (items: readonly LoggedChange[]): number =>
+  items.reduce((length, { change }) => length + change.length, 0);
+
+/** If two shards tell the log of a slot, one of them was its owner before: both are right, one knows more. */
+function rangesIn(replies: readonly LogEnds[]): ReadonlyMap<number, LogRange> {
+  const ranges = new Map<number, LogRange>();
+  for (const range of replies.flatMap(({ ranges: each }) => each)) {
+    const known = ranges.get(range.slot);
+    const { slot } = range;
+    const first = Math.max(range.first, known?.first ?? 0);
+    ranges.set(slot, { slot, first, last: Math.max(range.last, known?.last ?? 0) });
+  }
+  return ranges;
+}
+
+function startOf(
+  ranges: ReadonlyMap<number, LogRange>,
+  slots: number,
+  since: AuditExportQuery['since'] = 0,
+): ExportPosition {
+  const seqs = Array.from({ length: slots }, (_, slot) => {
+    const { first = 1, last = 0 } = ranges.get(slot) ?? {};
+    return since === 'now' ? last : Math.max(0, first - 1);
+  });
+  return { sinceMs: since === 'now' ? 0 : Math.max(0, since), startSlot: 0, seqs };
+}
+
+/** Throws `cursor-too-old`, with the cursor that goes on with the oldest entries that are kept. */
+function demandKept(ranges: ReadonlyMap<number, LogRange>, cursors: ExportCursors, position: ExportPosition): void {
+  const seqs = position.seqs.map((seq, slot) => Math.max(seq, (ranges.get(slot)?.first ?? 1) - 1));
+  const lost = seqs.filter((seq, slot) => seq !== position.seqs[slot]).length;
+  if (lost === 0) return;
+  const earliest = cursors.cursorAt({ ...position, seqs });
+  throw new GrantdError('cursor-too-old', `The logs of ${lost} slots no longer have all changes after this cursor.`, {
+    details: { earliest },
+  });
+}
+
+/**
+ * From the start of the page on, and around. A place ahead of a log is no news unless its owner says so: another shard
+ * may have told an older end.
+ */
+function changedSlots(ranges: ReadonlyMap<number, LogRange>, { seqs, startSlot }: ExportPosition): readonly number[] {
+  const changed = [...ranges.values()].filter(({ slot, last }) => last !== seqs[slot]).map(({ slot }) => slot);
+  changed.sort((left, right) => left - right);
+  const from = changed.findIndex((slot) => slot >= startSlot);
+  return from <= 0 ? changed : [...changed.slice(from), ...changed.slice(0, from)];
+}
