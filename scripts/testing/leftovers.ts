@@ -41,8 +41,11 @@ const WATCHED: readonly (readonly [string, object])[] = [
   ...MODULES.map((name) => [`node:${name}`, process.getBuiltinModule(name)] as const),
 ];
 
-/** Where a library keeps what all its copies share. */
-const HARMLESS = /^globalThis\.__zod_/;
+/**
+ * Where a library keeps what all its copies share; and what Node itself turns from an accessor into the function when
+ * it is first read.
+ */
+const HARMLESS = /^globalThis\.__zod_|^node:crypto\.pseudoRandomBytes$/;
 
 type State = ReadonlyMap<string, unknown>;
 

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
 import { parseTenantId, type TenantId } from '../core/ids.ts';
+import { OPERATOR_ACCESS, type OperatorAccess } from '../core/operator-access.ts';
 import {
   DEFAULT_PLAN_NAME,
   GRANTS_MAX_DEFAULT,
@@ -147,8 +148,8 @@ export function parseTrustedProxies(text: string): readonly string[] {
 }
 
 export const OPERATOR_TOKEN_LENGTH_MIN = 32;
-/** Far longer than any generated token, and a small part of a header. */
-const OPERATOR_TOKEN_LENGTH_MAX = 1024;
+/** The operator's commands may also use an access token of an identity provider; half of what a header may have. */
+const OPERATOR_TOKEN_LENGTH_MAX = 8192;
 
 /** Printable ASCII without spaces, so that it fits into a header unchanged. */
 export function parseOperatorToken(text: string): Secret {
@@ -169,20 +170,21 @@ export interface NamedToken {
   readonly name: string;
   /** SHA-256 of the token: 64 hexadecimal characters, lower case. */
   readonly sha256: string;
+  readonly access: OperatorAccess;
 }
 
 /** The name of the token of GRANTD_OPERATOR_TOKEN in the audit log. */
 export const OPERATOR_NAME_DEFAULT = 'operator';
 
 export function namedToken(name: string, token: Secret): NamedToken {
-  return { name, sha256: createHash('sha256').update(token.reveal(), 'utf8').digest('hex') };
+  return { name, sha256: createHash('sha256').update(token.reveal(), 'utf8').digest('hex'), access: 'full' };
 }
 
 const NAMED_TOKENS_MAX = 1000;
 
 /**
- * Lines `name:sha256`; empty lines and lines that start with `#` are ignored. Errors never repeat a line: it may be a
- * token by mistake.
+ * Lines `name:sha256`, or `name:sha256:read-only`; empty lines and lines that start with `#` are ignored. Errors never
+ * repeat a line: it may be a token by mistake.
  */
 export function parseNamedTokens(text: string): readonly NamedToken[] {
   const tokens: NamedToken[] = [];
@@ -190,11 +192,12 @@ export function parseNamedTokens(text: string): readonly NamedToken[] {
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const match = /^(?<name>[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}):(?<sha256>[0-9A-Fa-f]{64})$/.exec(line);
-    const { name, sha256 } = match?.groups ?? {};
-    if (name === undefined || sha256 === undefined) {
+    const match = /^(?<name>[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}):(?<sha256>[0-9A-Fa-f]{64})(?::(?<given>.*))?$/.exec(line);
+    const { name, sha256, given = 'full' } = match?.groups ?? {};
+    const access = OPERATOR_ACCESS.find((each) => each === given);
+    if (name === undefined || sha256 === undefined || access === undefined) {
       throw new WrongSetting(
-        `must contain lines of the form name:sha256, with 64 hexadecimal characters; line ${index + 1} does not match`,
+        `must contain lines of the form name:sha256, with 64 hexadecimal characters, optionally followed by :read-only or :full; line ${index + 1} does not match`,
       );
     }
     if (names.has(name)) {
@@ -204,7 +207,7 @@ export function parseNamedTokens(text: string): readonly NamedToken[] {
     }
     if (tokens.length === NAMED_TOKENS_MAX) throw new WrongSetting(`must contain at most ${NAMED_TOKENS_MAX} tokens`);
     names.add(name);
-    tokens.push(Object.freeze({ name, sha256: sha256.toLowerCase() }));
+    tokens.push(Object.freeze({ name, sha256: sha256.toLowerCase(), access }));
   }
   return Object.freeze(tokens);
 }

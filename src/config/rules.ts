@@ -123,9 +123,35 @@ export const RULES: readonly Rule[] = Object.freeze([
   },
   oneOf(
     ['console'],
-    ['operatorToken', 'operatorTokens'],
-    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set: without it, nobody can log in to the console',
+    ['operatorToken', 'operatorTokens', 'oidcIssuer'],
+    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set, or GRANTD_OIDC_ISSUER: without it, nobody can log in to the console',
   ),
+  {
+    roles: ['dev', 'console'],
+    settings: ['oidcIssuer', 'oidcClientId', 'oidcAudience'],
+    holds: (values) => (values.oidcIssuer === undefined) === (countSet(values, ['oidcClientId', 'oidcAudience']) === 0),
+    problem:
+      'GRANTD_OIDC_ISSUER goes together with GRANTD_OIDC_CLIENT_ID (log-ins to the console) or GRANTD_OIDC_AUDIENCE (access tokens for the API), or both',
+  },
+  {
+    roles: ['dev', 'console'],
+    settings: ['oidcClientId', 'consoleUrl'],
+    holds: (values) => values.oidcClientId === undefined || values.consoleUrl !== undefined,
+    problem: 'GRANTD_OIDC_CLIENT_ID needs GRANTD_CONSOLE_URL, to which the identity provider sends browsers back',
+  },
+  {
+    roles: ['dev', 'console'],
+    settings: ['oidcClientId', 'oidcClientSecret'],
+    holds: (values) => values.oidcClientSecret === undefined || values.oidcClientId !== undefined,
+    problem: 'GRANTD_OIDC_CLIENT_SECRET needs GRANTD_OIDC_CLIENT_ID',
+  },
+  {
+    roles: ['dev', 'console'],
+    settings: ['oidcClientId', 'oidcAudience'],
+    holds: (values) => values.oidcAudience === undefined || values.oidcAudience !== values.oidcClientId,
+    problem:
+      'GRANTD_OIDC_AUDIENCE must differ from GRANTD_OIDC_CLIENT_ID: otherwise, an ID token would pass for an access token',
+  },
   oneOf(
     ['console'],
     ['baseUrl', 'errorsBase'],

@@ -35,22 +35,22 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: '32 printable ASCII characters or more',
     parse: parseOperatorToken,
     unset:
-      'in `dev`: generated at the first start and kept in `dev.json`; in `console`: set this or `GRANTD_OPERATOR_TOKENS_FILE`',
+      'in `dev`: generated at the first start and kept in `dev.json`; in `console`: set this, `GRANTD_OPERATOR_TOKENS_FILE` or `GRANTD_OIDC_ISSUER`',
     file: true,
     secret: true,
     description:
-      "The bearer token of the operator's API. In `dev` it is also written to `dev.json` (mode 0600), for the operator's commands.",
+      "The bearer token of the operator's API, with full access. For the operator's commands, it may also be an access token of the identity provider. In `dev` it is also written to `dev.json` (mode 0600), for the operator's commands.",
   }),
   operatorTokens: optional({
     name: 'GRANTD_OPERATOR_TOKENS',
     roles: ['dev', 'console'],
-    form: 'lines `name:sha256`',
+    form: 'lines `name:sha256` or `name:sha256:read-only`',
     parse: parseTokenSource,
     unset: 'none',
     file: true,
     secret: false,
     description:
-      'Additional named operator tokens, each given as the SHA-256 hash of the token in hexadecimal. The audit log records the name. A file is reloaded when it changes.',
+      'Additional named operator tokens, each given as the SHA-256 hash of the token in hexadecimal. The audit log records the name. With `:read-only`, a token reads everything and changes nothing. A file is reloaded when it changes.',
   }),
   operatorUrl: optional({
     ...plain,

@@ -3,6 +3,7 @@
 
 import { ADDRESS_SETTINGS } from './address-settings.ts';
 import { DECISION_LOG_SETTINGS } from './decision-log-settings.ts';
+import { OIDC_SETTINGS } from './oidc-settings.ts';
 import { REDIS_SETTINGS } from './redis-settings.ts';
 import { SERVICE_SETTINGS } from './service-settings.ts';
 import type { Role, Setting } from './setting.ts';
@@ -14,6 +15,7 @@ export const SETTINGS = Object.freeze({
   ...STORE_SETTINGS,
   ...REDIS_SETTINGS,
   ...SERVICE_SETTINGS,
+  ...OIDC_SETTINGS,
   ...TELEMETRY_SETTINGS,
   ...DECISION_LOG_SETTINGS,
 });

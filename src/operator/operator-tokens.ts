@@ -1,14 +1,15 @@
-// Operator tokens: which operator holds which. Only SHA-256 hashes are kept. A comparison reads every known hash in
-// full, so that its duration does not reveal a near match.
+// Operator tokens: which operator holds which, and with which access. Only SHA-256 hashes are kept. A comparison reads
+// every known hash in full, so that its duration does not reveal a near match.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { assert } from '../core/assert.ts';
+import type { Operator, OperatorAccess } from '../core/operator-access.ts';
 
 export interface OperatorTokens {
-  /** The name of the operator with this token, or undefined if the token is unknown. */
-  identify(token: string): string | undefined;
+  /** The operator with this token, or undefined if the token is unknown. */
+  identify(token: string): Operator | undefined;
   /** The same by the token's SHA-256 in lower-case hexadecimal: a session does not keep the token. */
-  nameOf(sha256: string): string | undefined;
+  operatorOf(sha256: string): Operator | undefined;
 }
 
 interface OperatorTokenEntry {
@@ -16,24 +17,25 @@ interface OperatorTokenEntry {
   readonly name: string;
   /** SHA-256 over the UTF-8 text of the token: 64 hexadecimal characters. */
   readonly sha256: string;
+  readonly access: OperatorAccess;
 }
 
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
 export function createOperatorTokens(entries: readonly OperatorTokenEntry[]): OperatorTokens {
-  const known = entries.map(({ name, sha256 }) => {
+  const known = entries.map(({ name, sha256, access }) => {
     assert(SHA256_HEX.test(sha256), 'an operator token is given by its SHA-256 in hexadecimal');
-    return { name, digest: Buffer.from(sha256, 'hex') };
+    return { operator: Object.freeze({ name, access }), digest: Buffer.from(sha256, 'hex') };
   });
-  const nameOf = (sha256: string): string | undefined => {
+  const operatorOf = (sha256: string): Operator | undefined => {
     const digest = Buffer.from(sha256, 'hex');
-    let found: string | undefined;
+    let found: Operator | undefined;
     for (const entry of known) {
-      if (timingSafeEqual(entry.digest, digest)) found = entry.name;
+      if (timingSafeEqual(entry.digest, digest)) found = entry.operator;
     }
     return found;
   };
-  return { identify: (token) => nameOf(hashOperatorToken(token)), nameOf };
+  return { identify: (token) => operatorOf(hashOperatorToken(token)), operatorOf };
 }
 
 /** The SHA-256 hash of a token. */

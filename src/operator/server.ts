@@ -72,7 +72,7 @@ function answerParserErrors(server: Server, ids: IdFactory, errorsBase: string):
 
 /** The response to the last request of a connection, until the client has taken it. */
 type Visit = {
-  response: (ServerResponse & { readonly locals?: { readonly operator?: string | undefined } }) | undefined;
+  response: (ServerResponse & { readonly locals?: { readonly operator?: object | undefined } }) | undefined;
 };
 
 /**

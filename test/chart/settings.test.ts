@@ -38,6 +38,12 @@ const MORE: readonly RenderOptions[] = [
       errorsBase: 'https://docs.example.com/errors',
       trustedProxies: ['10.0.0.0/8'],
       'operator.namedTokens.existingSecret': 'operators',
+      'operator.oidc.issuer': 'https://id.example.com',
+      'operator.oidc.clientId': 'grantd-console',
+      'operator.oidc.consoleUrl': 'https://console.example.com',
+      'operator.oidc.existingSecret': 'operators',
+      'operator.oidc.audience': 'https://grantd.example.com/operator',
+      'operator.oidc.requiredGroups': ['staff'],
       'cassandra.slots': 64,
       'tracing.endpoint': 'http://collector:4318',
       'tracing.existingSecret': 'collector',
@@ -63,6 +69,7 @@ const FILES: Readonly<Record<string, string>> = {
   'tracing/headers': 'authorization=Bearer%20secret',
   'operator/token': 'a-token-of-more-than-32-characters-for-sure',
   'operator-tokens/tokens': `ann:${'0'.repeat(64)}`,
+  'oidc/client-secret': 'secret',
   'plans/plans.json': '{}',
 };
 const MOUNT = '/etc/grantd/';

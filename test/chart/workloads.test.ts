@@ -221,6 +221,24 @@ describe('the network policies', { skip: missing }, () => {
     }
   });
 
+  it('let out to the identity provider only the console, and only if there is one', async () => {
+    const portsOf = async (component: string, issuer: string): Promise<readonly unknown[]> => {
+      const set = {
+        'networkPolicy.enabled': true,
+        'networkPolicy.egress.enabled': true,
+        'networkPolicy.egress.oidcPorts': [8443],
+        'operator.oidc.issuer': issuer,
+      };
+      const { spec } = await objectOf<Policy>(minimal(set), 'NetworkPolicy', `grantd-${component}`);
+      return (spec.egress ?? []).flatMap((rule) => rule.ports.map(({ port }) => port));
+    };
+    assert.ok((await portsOf('console', 'https://id.example.com')).includes(8443));
+    assert.ok(!(await portsOf('console', '')).includes(8443));
+    for (const other of ['front', 'shard']) {
+      assert.ok(!(await portsOf(other, 'https://id.example.com')).includes(8443), other);
+    }
+  });
+
   it('let out to the API server whoever asks it', async () => {
     const askers = [];
     for (const component of ['front', 'console', 'secrets', 'shard', 'migrate']) {

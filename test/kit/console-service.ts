@@ -5,6 +5,7 @@ import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { FailureLimiter } from '../../src/front/limits/rate-limiter.ts';
 import type { LogInCode } from '../../src/operator/console/log-in-code.ts';
+import type { IdentityProvider } from '../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../src/operator/operator-tokens.ts';
 import { type ConsoleServer, listenConsole } from '../../src/operator/server.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -13,6 +14,7 @@ import { FakeOperator } from './fake-operator.ts';
 
 export const OPERATOR_NAME = 'alice';
 export const OPERATOR_TOKEN = 'an-operator-token-of-32-characters-or-more';
+export const READ_ONLY_TOKEN = 'a-read-only-token-of-32-characters-or-more';
 export const ERRORS_BASE = 'https://errors.example/errors';
 
 export interface ConsoleService extends ConsoleServer, AsyncDisposable {
@@ -28,16 +30,27 @@ export async function startConsole(overrides: {
   readonly connectionsMax?: number;
   readonly stallTimeoutMs?: number;
   readonly logInCode?: LogInCode;
+  readonly identityProvider?: IdentityProvider;
 }): Promise<ConsoleService> {
-  const { clock, random, failureLimiter, trustedProxies = [], connectionsMax, stallTimeoutMs, logInCode } = overrides;
+  const {
+    clock,
+    random,
+    failureLimiter,
+    trustedProxies = [],
+    connectionsMax,
+    stallTimeoutMs,
+    logInCode,
+    identityProvider,
+  } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
     {
       operator,
       tokens: createOperatorTokens([
-        { name: 'bob', sha256: hashOperatorToken('another-operator-token-of-32-characters') },
-        { name: OPERATOR_NAME, sha256: hashOperatorToken(OPERATOR_TOKEN) },
+        { name: 'bob', sha256: hashOperatorToken('another-operator-token-of-32-characters'), access: 'full' },
+        { name: OPERATOR_NAME, sha256: hashOperatorToken(OPERATOR_TOKEN), access: 'full' },
+        { name: 'rita', sha256: hashOperatorToken(READ_ONLY_TOKEN), access: 'read-only' },
       ]),
       ids: new IdFactory(clock, random),
       clock,
@@ -45,6 +58,7 @@ export async function startConsole(overrides: {
       log: createLog({ level: 'silent', pretty: false }),
       metrics,
       logInCode,
+      identityProvider,
       ...(failureLimiter === undefined ? {} : { failureLimiter }),
     },
     {

@@ -172,7 +172,7 @@ readinessProbe:
 {{- add (int64 .drainSeconds) (int64 .shutdownSeconds) 5 -}}
 {{- end }}
 
-{{/* The volumes of Secrets and ConfigMaps. Takes (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "plans" true). */}}
+{{/* The volumes of Secrets and ConfigMaps. Takes (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "identity" true "plans" true). */}}
 {{- define "grantd.volumes" -}}
 {{- if and .tls (include "grantd.usesTls" .root) }}
 - name: tls
@@ -232,6 +232,15 @@ readinessProbe:
       - key: {{ .root.Values.operator.namedTokens.existingSecretKey }}
         path: tokens
 {{- end }}
+{{- if and .identity .root.Values.operator.oidc.issuer .root.Values.operator.oidc.existingSecret }}
+- name: oidc
+  secret:
+    secretName: {{ .root.Values.operator.oidc.existingSecret }}
+    defaultMode: 0440
+    items:
+      - key: {{ .root.Values.operator.oidc.existingSecretKey }}
+        path: client-secret
+{{- end }}
 {{- if and .redis (include "grantd.redisSecret" .root) }}
 - name: redis
   secret:
@@ -277,7 +286,7 @@ readinessProbe:
 {{/* Where the volumes of "grantd.volumes" are mounted. Takes (dict "volumes" "YAML list" "pod" $pod). */}}
 {{- define "grantd.volumeMounts" -}}
 {{- range fromYamlArray .volumes }}
-{{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "redis" "redis-tls" "tracing" "plans") }}
+{{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "oidc" "redis" "redis-tls" "tracing" "plans") }}
 - name: {{ .name }}
   mountPath: /etc/grantd/{{ .name }}
   readOnly: true

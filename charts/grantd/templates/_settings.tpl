@@ -44,6 +44,24 @@ GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
 {{- if .Values.operator.namedTokens.existingSecret }}
 GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
 {{- end }}
+{{- with .Values.operator.oidc }}
+{{- if .issuer }}
+GRANTD_CONSOLE_URL: {{ .consoleUrl | quote }}
+GRANTD_OIDC_ISSUER: {{ .issuer | quote }}
+GRANTD_OIDC_CLIENT_ID: {{ .clientId | quote }}
+{{- if .existingSecret }}
+GRANTD_OIDC_CLIENT_SECRET_FILE: /etc/grantd/oidc/client-secret
+{{- end }}
+GRANTD_OIDC_AUDIENCE: {{ .audience | quote }}
+GRANTD_OIDC_SCOPE: {{ .scope | quote }}
+GRANTD_OIDC_NAME_CLAIM: {{ .nameClaim | quote }}
+GRANTD_OIDC_ACCESS_CLAIM: {{ .accessClaim | quote }}
+GRANTD_OIDC_FULL_VALUES: {{ join "," .fullValues | quote }}
+GRANTD_OIDC_READ_ONLY_VALUES: {{ join "," .readOnlyValues | quote }}
+GRANTD_OIDC_GROUPS_CLAIM: {{ .groupsClaim | quote }}
+GRANTD_OIDC_REQUIRED_GROUPS: {{ join "," .requiredGroups | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* For fronts, which share the limits through it. */}}

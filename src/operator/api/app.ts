@@ -1,13 +1,14 @@
-// The console's express app. A request of the operator's API passes: request id → 401 → 404/405 → operation → response.
-// Everything below /operator/v1/ needs an operator token; one mapping turns every error into a problem document. The
-// pages have a router of their own: a session gives no access to operations, and a token in a header gives none to
-// pages.
+// The console's express app. A request of the operator's API passes: request id → 401 → 404/405 → 403 → operation →
+// response. Everything below /operator/v1/ needs the token of an operator, and each operation the access that it
+// declares; one mapping turns every error into a problem document. The pages have a router of their own: a session
+// gives no access to operations, and a token in a header gives none to pages.
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
+import { type Operator, requireAccess } from '../../core/operator-access.ts';
 import type { Plans } from '../../core/plans.ts';
 import { problemOf } from '../../core/problem.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
@@ -22,6 +23,7 @@ import type { ClusterWatch } from '../cluster-watch.ts';
 import type { LogInCode } from '../console/log-in-code.ts';
 import { PAGES_PREFIX } from '../console/page.ts';
 import { createPages } from '../console/page-table.ts';
+import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { authenticate } from './authentication.ts';
 import { OPERATOR_API_PREFIX } from './openapi/operator-openapi.ts';
@@ -34,6 +36,8 @@ const DEADLINE_MS_DEFAULT = 10_000;
 export interface ConsoleDependencies {
   readonly operator: OperatorApi;
   readonly tokens: OperatorTokens;
+  /** Without it, only operator tokens give access. */
+  readonly identityProvider?: IdentityProvider | undefined;
   readonly ids: IdFactory;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,7 +66,7 @@ interface Locals {
   readonly startedMs: number;
   operation: string;
   /** Undefined outside the operator's API. */
-  operator: string | undefined;
+  operator: Operator | undefined;
   /** For an operation that is traced. */
   span: TraceSpan | undefined;
 }
@@ -100,7 +104,7 @@ export function createConsoleApp(
   app.enable('strict routing');
   app.enable('case sensitive routing');
 
-  app.use((request: Request, response: ConsoleResponse, next: NextFunction) => {
+  app.use(async (request: Request, response: ConsoleResponse, next: NextFunction) => {
     const { locals } = response;
     Object.assign(locals, { requestId: ids.create('req'), startedMs: clock.monotonicMs(), operation: 'none' });
     response.setHeader('X-Service-Request-Id', locals.requestId);
@@ -116,13 +120,13 @@ export function createConsoleApp(
       if (log.isLevelEnabled('debug')) {
         const { requestId, operation, operator } = locals;
         log.debug(
-          { requestId, clientRequestId, operation, operator, status: response.statusCode, elapsedMs },
+          { requestId, clientRequestId, operation, operator: operator?.name, status: response.statusCode, elapsedMs },
           'operator request',
         );
       }
     });
     if (request.path === OPERATOR_API_PREFIX || request.path.startsWith(`${OPERATOR_API_PREFIX}/`)) {
-      locals.operator = authenticate(request, origin.addressOf(request), dependencies);
+      locals.operator = await authenticate(request, origin.addressOf(request), dependencies);
     }
     if (!isPage(request.path)) requireDecodablePath(request.path);
     next();
@@ -152,12 +156,14 @@ export function createConsoleApp(
         elapsedMs: clock.monotonicMs() - locals.startedMs,
       });
     }
-    assert(locals.operator !== undefined, 'an operation runs only for an authenticated operator');
+    const { operator } = locals;
+    assert(operator !== undefined, 'an operation runs only for an authenticated operator');
+    requireAccess(operator, operation.access ?? 'full');
     const answer = await operation.run({
       request,
       search: searchOf(request.url),
       parameters: request.params as Record<string, string>,
-      operator: locals.operator,
+      operator: operator.name,
       context: () => ({
         requestId: locals.requestId,
         deadlineMs: clock.monotonicMs() + deadlineMs,

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
+import type { OperatorAccess } from '../../core/operator-access.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
 export type ApiResponse =
@@ -39,7 +40,7 @@ export interface Call {
   readonly search: string;
   /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The name of the operator's token. */
+  /** The name of the operator. */
   readonly operator: string;
   /** The request's id with a full deadline from now on: an operation of several steps calls it once per step. */
   context(): RequestContext;
@@ -51,6 +52,8 @@ export interface Operation {
   readonly path: string;
   /** The label of its metrics. */
   readonly name: string;
+  /** What the operator must have; `full` unless it says otherwise. */
+  readonly access?: OperatorAccess;
   run(call: Call): Promise<ApiResponse>;
 }
 

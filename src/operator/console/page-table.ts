@@ -9,6 +9,8 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
+import type { IdentityProvider } from '../identity/identity-provider.ts';
+import { createSealedTexts } from '../identity/sealed-text.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { loadAssets } from './assets.ts';
 import type { LogInCode } from './log-in-code.ts';
@@ -21,6 +23,7 @@ import { keyPages } from './pages/keys.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { namespacePages } from './pages/namespaces.ts';
 import { objectPages } from './pages/objects.ts';
+import { createProviderLogIn } from './pages/provider-log-in.ts';
 import { revokeAllPages } from './pages/revoke-all.ts';
 import { rulesPages } from './pages/rules.ts';
 import { tenantPages } from './pages/tenant.ts';
@@ -33,6 +36,7 @@ interface PagesDependencies {
   readonly operator: OperatorApi;
   readonly watch: ClusterWatch;
   readonly tokens: OperatorTokens;
+  readonly identityProvider?: IdentityProvider | undefined;
   readonly origin: RequestOrigin;
   readonly clock: Clock;
   readonly random: Random;
@@ -70,5 +74,10 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...auditLogPages(forPages),
   ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });
-  return createPageRouter({ ...dependencies, pages, logIn, sessions, assets: loadAssets() }, options);
+  const provider = dependencies.identityProvider;
+  const providerLogIn =
+    provider?.logsIn === true
+      ? createProviderLogIn({ provider, sealed: createSealedTexts(dependencies), sessions, failureLimiter, metrics })
+      : undefined;
+  return createPageRouter({ ...dependencies, pages, logIn, providerLogIn, sessions, assets: loadAssets() }, options);
 }

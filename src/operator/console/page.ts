@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
+import type { OperatorAccess } from '../../core/operator-access.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { Markup } from '../../http/pages/markup.ts';
@@ -41,6 +42,8 @@ export interface ConsolePage {
   readonly path: string;
   /** The label of its metrics. */
   readonly name: string;
+  /** What the operator must have; `full` unless it says otherwise. */
+  readonly access?: OperatorAccess;
   /** The page requests this by itself, without the operator: it does not extend the session. */
   readonly unattended?: boolean;
   run(call: PageCall): Promise<PageResult>;

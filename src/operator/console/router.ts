@@ -1,20 +1,23 @@
-// The path of a request for a page: security headers → same-site check → session → 404/405 → CSRF → page → response.
-// Failures are pages too. No code of a page runs without a session, and no form from another session changes anything.
+// The path of a request for a page: security headers → same-site check → session → 404/405 → access → CSRF → page →
+// response. Failures are pages too. No code of a page runs without a session that has the access it declares, and no
+// form from another session changes anything.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type Operator, requireAccess } from '../../core/operator-access.ts';
 import { problemOf } from '../../core/problem.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import type { Assets } from './assets.ts';
-import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
+import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, type Refusal, readForm } from './forms.ts';
 import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.ts';
 import { errorBody } from './pages/error.ts';
 import { type LogIn, showLogIn } from './pages/log-in.ts';
+import { LOG_IN_SECONDS_MAX, type ProviderLogIn, showContinue } from './pages/provider-log-in.ts';
 import { renderDocument } from './parts/layout.ts';
 import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
 
@@ -29,12 +32,13 @@ const HEADERS: Readonly<Record<string, string>> = {
 const ASSET_AGE_SECONDS = 31_536_000;
 /** The cookie of a session: `__Host-` binds it to this very host and requires TLS. */
 const COOKIE = 'grantd_console';
-const SECURE_COOKIE = `__Host-${COOKIE}`;
+/** The cookie of a log-in at the identity provider, which the provider's redirect must bring back: `SameSite=Lax`. */
+const LOG_IN_COOKIE = 'grantd_log_in';
 
 interface Locals {
   readonly requestId: string;
   operation: string;
-  operator: string | undefined;
+  operator: Operator | undefined;
 }
 
 type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
@@ -42,6 +46,8 @@ type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
 interface RouterDependencies {
   readonly pages: readonly ConsolePage[];
   readonly logIn: LogIn;
+  /** Without it, only operator tokens log in. */
+  readonly providerLogIn: ProviderLogIn | undefined;
   readonly sessions: OperatorSessions;
   readonly assets: Assets;
   readonly origin: RequestOrigin;
@@ -93,15 +99,26 @@ function requireSameSite(request: IncomingMessage): void {
 }
 
 export function createPageRouter(dependencies: RouterDependencies, options: RouterOptions): Router {
-  const { pages, logIn, sessions, assets, origin, clock, log } = dependencies;
+  const { pages, logIn, providerLogIn, sessions, assets, origin, clock, log } = dependencies;
   const router = express.Router({ strict: true, caseSensitive: true });
-  const cookieName = (request: IncomingMessage): string => (origin.isSecure(request) ? SECURE_COOKIE : COOKIE);
+  const cookieName = (request: IncomingMessage, name: string): string =>
+    origin.isSecure(request) ? `__Host-${name}` : name;
 
-  function setCookie(request: IncomingMessage, response: ServerResponse, value: string): void {
-    const secure = origin.isSecure(request);
-    const ended = value === '' ? '; Max-Age=0' : '';
-    const cookie = `${cookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${ended}`;
-    response.setHeader('Set-Cookie', cookie);
+  function setCookie(
+    request: IncomingMessage,
+    response: ServerResponse,
+    value: string,
+    options: { readonly name: string; readonly sameSite: 'Strict' | 'Lax'; readonly ageSeconds?: number } = {
+      name: COOKIE,
+      sameSite: 'Strict',
+    },
+  ): void {
+    const { name, sameSite, ageSeconds } = options;
+    const secure = origin.isSecure(request) ? '; Secure' : '';
+    const age = value === '' ? 0 : ageSeconds;
+    const ends = age === undefined ? '' : `; Max-Age=${age}`;
+    const cookie = `${cookieName(request, name)}=${value}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${ends}`;
+    response.appendHeader('Set-Cookie', cookie);
   }
 
   function sendDocument(
@@ -117,7 +134,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
   }
 
   const sessionOf = (request: IncomingMessage, active: boolean): OperatorSession | undefined => {
-    const id = cookieOf(request, cookieName(request));
+    const id = cookieOf(request, cookieName(request, COOKIE));
     return id === undefined ? undefined : sessions.find(id, active);
   };
 
@@ -150,6 +167,24 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     response.end(asset.bytes);
   });
 
+  function refuseLogIn(
+    request: Request,
+    response: PageResponse,
+    form: Fields,
+    outcome: { readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined },
+  ): void {
+    if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
+    sendDocument(request, response, undefined, showLogIn(form, outcome.refusal, providerLogIn !== undefined));
+  }
+
+  /** Gives the browser its new session. */
+  function enter(request: Request, response: PageResponse, { id, operator }: OperatorSession): void {
+    const before = cookieOf(request, cookieName(request, COOKIE));
+    if (before !== undefined) sessions.end(before);
+    log.info({ requestId: response.locals.requestId, operator }, 'an operator logged in');
+    setCookie(request, response, id);
+  }
+
   router.get('/', (request: Request, response: PageResponse) => {
     if (sessionOf(request, true) === undefined) askToLogIn(request, response);
     else redirect(response, pathTo(['cluster']));
@@ -159,7 +194,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     response.locals.operation = 'page-log-in';
     const query = new Fields(searchOf(request.url));
     if (sessionOf(request, true) !== undefined) redirect(response, logIn.targetOf(query));
-    else sendDocument(request, response, undefined, showLogIn(query, undefined));
+    else sendDocument(request, response, undefined, showLogIn(query, undefined, providerLogIn !== undefined));
   });
 
   router.post('/log-in', async (request: Request, response: PageResponse) => {
@@ -167,16 +202,42 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     const form = await readForm(request, LOG_IN_FORM_BYTES_MAX);
     const outcome = logIn.attempt(origin.addressOf(request), form);
     if (outcome.kind === 'refused') {
-      if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
-      sendDocument(request, response, undefined, showLogIn(form, outcome.refusal));
+      refuseLogIn(request, response, form, outcome);
       return;
     }
-    const before = cookieOf(request, cookieName(request));
-    if (before !== undefined) sessions.end(before);
-    log.info({ requestId: response.locals.requestId, operator: outcome.session.operator }, 'an operator logged in');
-    setCookie(request, response, outcome.session.id);
+    enter(request, response, outcome.session);
     redirect(response, logIn.targetOf(form));
   });
+
+  if (providerLogIn !== undefined) addProviderRoutes(providerLogIn);
+
+  function addProviderRoutes({ begin, complete }: ProviderLogIn): void {
+    router.get('/log-in/provider', async (request: Request, response: PageResponse) => {
+      response.locals.operation = 'page-provider-log-in';
+      const { url, cookie } = await begin(logIn.targetOf(new Fields(searchOf(request.url))));
+      setCookie(request, response, cookie, {
+        name: LOG_IN_COOKIE,
+        sameSite: 'Lax',
+        ageSeconds: LOG_IN_SECONDS_MAX,
+      });
+      redirect(response, url);
+    });
+
+    router.get('/log-in/callback', async (request: Request, response: PageResponse) => {
+      response.locals.operation = 'page-provider-log-in';
+      // Its address holds the code of the log-in.
+      response.setHeader('Referrer-Policy', 'no-referrer');
+      const kept = cookieOf(request, cookieName(request, LOG_IN_COOKIE));
+      const outcome = await complete(origin.addressOf(request), searchOf(request.url), kept);
+      if (outcome.kind === 'refused') refuseLogIn(request, response, NO_FIELDS, outcome);
+      else {
+        enter(request, response, outcome.session);
+        setCookie(request, response, '', { name: LOG_IN_COOKIE, sameSite: 'Lax' });
+        const target = logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
+        sendDocument(request, response, undefined, showContinue(target));
+      }
+    });
+  }
 
   router.use((request: Request, response: PageResponse, next: NextFunction) => {
     if (sessionOf(request, false) === undefined) askToLogIn(request, response);
@@ -211,7 +272,8 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     const { locals } = response;
     locals.operation = page.name;
     const session = sessionIn(request, page.unattended !== true);
-    locals.operator = session.operator;
+    locals.operator = { name: session.operator, access: session.access };
+    requireAccess(session, page.access ?? 'full');
     const form = page.method === 'POST' ? await formOf(request, session) : NO_FIELDS;
     const answer = await page.run({
       request,

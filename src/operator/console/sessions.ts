@@ -1,12 +1,19 @@
 // Sessions of the console's pages, in the memory of this process. Invariants: a session ends at log-out, 8 hours after
-// the log-in, 30 minutes after the last page, or as soon as its token is removed. There are never more than the bound;
-// beyond it, the longest-idle one ends.
+// the log-in, 30 minutes after the last page, or as soon as its token is removed or gives other access. One of the
+// identity provider ends an hour after the log-in. There are never more than the bound; beyond it, the longest-idle one
+// ends.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';
+import type { Operator, OperatorAccess } from '../../core/operator-access.ts';
 import { hashOperatorToken, type OperatorTokens } from '../operator-tokens.ts';
 
 const AGE_MS_MAX = 8 * 3_600_000;
+/**
+ * The provider is not asked again during a session: somebody whom it no longer admits keeps the access for this long.
+ * The next log-in usually asks for nothing.
+ */
+const PROVIDER_AGE_MS_MAX = 3_600_000;
 const IDLE_MS_MAX = 30 * 60_000;
 /** Operators are few; each session takes less than a kilobyte. */
 const SESSIONS_MAX = 1000;
@@ -30,7 +37,9 @@ export interface Notice {
 /** The session of one log-in. The id is in the cookie, `csrf` in every form. */
 export interface OperatorSession {
   readonly id: string;
+  /** The name. */
   readonly operator: string;
+  readonly access: OperatorAccess;
   readonly csrf: string;
   /** Shown once, on the next page. */
   notice: Notice | undefined;
@@ -38,8 +47,9 @@ export interface OperatorSession {
 
 interface Entry {
   readonly session: OperatorSession;
-  readonly tokenSha256: string;
-  readonly startedMs: number;
+  readonly endsMs: number;
+  /** Whether the credential of the log-in is still good for this session. */
+  readonly holds: () => boolean;
   usedMs: number;
 }
 
@@ -70,20 +80,29 @@ export class OperatorSessions {
 
   /** Undefined if no operator has this token. */
   start(token: string): OperatorSession | undefined {
-    return this.#start(this.#tokens.identify(token), hashOperatorToken(token));
+    return this.startBySha256(hashOperatorToken(token));
   }
 
   /** The same for the token with this SHA-256. */
   startBySha256(tokenSha256: string): OperatorSession | undefined {
-    return this.#start(this.#tokens.nameOf(tokenSha256), tokenSha256);
+    const operator = this.#tokens.operatorOf(tokenSha256);
+    if (operator === undefined) return undefined;
+    return this.#start(operator, AGE_MS_MAX, () => {
+      const current = this.#tokens.operatorOf(tokenSha256);
+      return current?.name === operator.name && current.access === operator.access;
+    });
   }
 
-  #start(operator: string | undefined, tokenSha256: string): OperatorSession | undefined {
-    if (operator === undefined) return undefined;
+  /** For an operator whom the identity provider has just confirmed. */
+  startConfirmed(operator: Operator): OperatorSession {
+    return this.#start(operator, PROVIDER_AGE_MS_MAX, () => true);
+  }
+
+  #start({ name, access }: Operator, ageMsMax: number, holds: () => boolean): OperatorSession {
     this.#forgetEnded();
-    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined };
+    const session = { id: this.#secret(), operator: name, access, csrf: this.#secret(), notice: undefined };
     const nowMs = this.#clock.monotonicMs();
-    const entry = { session, tokenSha256, startedMs: nowMs, usedMs: nowMs };
+    const entry = { session, holds, endsMs: nowMs + ageMsMax, usedMs: nowMs };
     this.#entries.set(session.id, entry);
     for (const id of this.#entries.keys()) {
       if (this.#entries.size <= this.#sessionsMax) break;
@@ -116,10 +135,9 @@ export class OperatorSessions {
     return Buffer.from(this.#random.bytes(SECRET_BYTES)).toString('base64url');
   }
 
-  #hasEnded({ startedMs, usedMs, tokenSha256, session }: Entry): boolean {
+  #hasEnded({ endsMs, usedMs, holds }: Entry): boolean {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - startedMs >= AGE_MS_MAX || nowMs - usedMs >= IDLE_MS_MAX) return true;
-    return this.#tokens.nameOf(tokenSha256) !== session.operator;
+    return nowMs >= endsMs || nowMs - usedMs >= IDLE_MS_MAX || !holds();
   }
 
   /** Sessions that were idle for too long come first; the others are detected when they are used. */

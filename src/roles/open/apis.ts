@@ -17,6 +17,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import { listenOn } from '../process/start-error.ts';
+import { type IdentityConfig, openIdentityProvider } from './identity-provider.ts';
 import { openOperatorTokens } from './operator-tokens.ts';
 
 interface ApiDependencies {
@@ -60,14 +61,16 @@ export async function openOperatorApi(
     readonly random: Random;
     readonly logInCode?: LogInCode | undefined;
   },
-  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
+  config: IdentityConfig &
+    Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
   options: { readonly plans: Plans; readonly errorsBase: string },
 ): Promise<ConsoleServer> {
+  const identityProvider = openIdentityProvider(dependencies, config);
   const tokens = openOperatorTokens(dependencies, config);
   try {
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
       listenConsole(
-        { ...dependencies, tokens, failureLimiter: createFailureLimiter(dependencies) },
+        { ...dependencies, tokens, identityProvider, failureLimiter: createFailureLimiter(dependencies) },
         { address: config.consoleAddress, trustedProxies: config.trustedProxies ?? [], ...options },
       ),
     );

@@ -59,7 +59,7 @@ export function openOperatorTokens(
 
   return {
     identify: (token) => current.identify(token),
-    nameOf: (sha256) => current.nameOf(sha256),
+    operatorOf: (sha256) => current.operatorOf(sha256),
     close() {
       closed = true;
       timer?.cancel();

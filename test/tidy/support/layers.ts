@@ -83,6 +83,8 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['ioredis', ['front']],
   ['rate-limiter-flexible', ['front']],
   ['yaml', ['cli']],
+  ['jose', ['operator']],
+  ['openid-client', ['operator']],
   ['zod', ['http', 'operator', 'cli', 'shard']],
   ['node:sqlite', ['store']],
   ['cassandra-driver', ['store']],

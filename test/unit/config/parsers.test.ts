@@ -145,7 +145,7 @@ describe('the parser of', () => {
     assert.equal(parseOperatorToken('x'.repeat(32)).reveal(), 'x'.repeat(32));
     refuses(parseOperatorToken, [
       'x'.repeat(31),
-      'x'.repeat(1025),
+      'x'.repeat(8193),
       `${'x'.repeat(32)} y`,
       'ä'.repeat(32),
       `${'x'.repeat(32)}\n`,
@@ -158,12 +158,23 @@ describe('the parser of', () => {
       [
         `# who\n\nada:${sha256}\r\n bob@example.com:${sha256.toUpperCase()} \n`,
         [
-          { name: 'ada', sha256 },
-          { name: 'bob@example.com', sha256 },
+          { name: 'ada', sha256, access: 'full' },
+          { name: 'bob@example.com', sha256, access: 'full' },
+        ],
+      ],
+      [
+        `rob:${sha256}:read-only\nada:${sha256}:full`,
+        [
+          { name: 'rob', sha256, access: 'read-only' },
+          { name: 'ada', sha256, access: 'full' },
         ],
       ],
       ['# none', []],
     ]);
+    const wrong = ['', 'readonly', 'Full', 'none', 'read-only:full', 'my-secret-token'].map(
+      (text) => `ada:${sha256}:${text}`,
+    );
+    refuses(parseNamedTokens, wrong, /^(?!.*secret).*line 1/);
     refuses(parseNamedTokens, [`ada:${sha256}\nada:${sha256}`, `operator:${sha256}`], /line \d/);
     refuses(parseNamedTokens, ['ada', 'ada:abc', `:${sha256}`, `ada:${sha256}0`, 'my-secret-token'], /^(?!.*secret)/);
   });
@@ -172,6 +183,7 @@ describe('the parser of', () => {
     assert.deepEqual(namedToken('a', new Secret('abc')), {
       name: 'a',
       sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+      access: 'full',
     });
   });
 

@@ -66,6 +66,18 @@ describe('readConfig', () => {
         baseUrl: undefined,
         errorsBase: undefined,
         trustedProxies: undefined,
+        consoleUrl: undefined,
+        oidcIssuer: undefined,
+        oidcClientId: undefined,
+        oidcClientSecret: undefined,
+        oidcAudience: undefined,
+        oidcScope: 'openid',
+        oidcNameClaim: 'sub',
+        oidcAccessClaim: 'grantd_access',
+        oidcFullValues: ['full'],
+        oidcReadOnlyValues: ['read-only'],
+        oidcGroupsClaim: 'groups',
+        oidcRequiredGroups: undefined,
         logLevel: 'info',
         pageCacheBytes: 268_435_456,
         logRetentionHours: 168,
@@ -190,7 +202,7 @@ describe('readConfig', () => {
     for (const secret of [short, spaced]) {
       for (const environment of [{ GRANTD_OPERATOR_TOKEN: secret }, { GRANTD_OPERATOR_TOKEN_FILE: file(secret) }]) {
         const [problem = ''] = problemsOf(environment);
-        assert.match(problem, /32 to 1024 printable ASCII characters/);
+        assert.match(problem, /32 to 8192 printable ASCII characters/);
         assert.ok(!problem.includes(secret));
       }
     }

@@ -8,13 +8,13 @@ import { createOperatorTokens, hashOperatorToken } from '../../../src/operator/o
 
 describe('operator tokens', () => {
   const tokens = createOperatorTokens([
-    { name: 'ann', sha256: hashOperatorToken('token-of-ann') },
-    { name: 'bob', sha256: hashOperatorToken('token-of-bob').toUpperCase() },
+    { name: 'ann', sha256: hashOperatorToken('token-of-ann'), access: 'full' },
+    { name: 'bob', sha256: hashOperatorToken('token-of-bob').toUpperCase(), access: 'read-only' },
   ]);
 
   test('a token is known by its sum, by nothing else', () => {
-    assert.equal(tokens.identify('token-of-ann'), 'ann');
-    assert.equal(tokens.identify('token-of-bob'), 'bob');
+    assert.deepEqual(tokens.identify('token-of-ann'), { name: 'ann', access: 'full' });
+    assert.deepEqual(tokens.identify('token-of-bob'), { name: 'bob', access: 'read-only' });
     for (const token of ['', 'token-of-an', 'token-of-ann ', hashOperatorToken('token-of-ann'), 'ann']) {
       assert.equal(tokens.identify(token), undefined, token);
     }
@@ -22,7 +22,7 @@ describe('operator tokens', () => {
   });
 
   test('an ill-formed sum is a defect', () => {
-    assert.throws(() => createOperatorTokens([{ name: 'ann', sha256: 'abc' }]));
+    assert.throws(() => createOperatorTokens([{ name: 'ann', sha256: 'abc', access: 'full' }]));
   });
 });
 

@@ -28,6 +28,7 @@ export function auditLogOperations(operatorApi: OperatorApi): readonly Operation
       method: 'GET',
       path: '/tenants/:tenantId/audit-log',
       name: 'operator-list-audit-log',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, auditLogShape);
         if (query.until !== undefined && query.until <= Math.max(query.since ?? 0, 0)) {

@@ -10,6 +10,7 @@ export function browseOperations(operatorApi: OperatorApi): readonly Operation[]
       method: 'GET',
       path: '/tenants/:tenantId/subjects',
       name: 'operator-list-subjects',
+      access: 'read-only',
       async run(call) {
         const query = parsePage(call.search);
         const session = await sessionOf(operatorApi, call);

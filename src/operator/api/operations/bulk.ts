@@ -38,6 +38,7 @@ export function bulkOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wal
       method: 'POST',
       path: '/tenants/:tenantId/check/bulk',
       name: 'operator-check-bulk',
+      access: 'read-only',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
         const checks = parseChecks(await readBulk(call));

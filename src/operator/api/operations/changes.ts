@@ -46,6 +46,7 @@ export function changesOperations(operatorApi: OperatorApi): readonly Operation[
       method: 'GET',
       path: '/tenants/:tenantId/changes',
       name: 'operator-list-changes',
+      access: 'read-only',
       async run(call) {
         const { cursor, since, namespace, relation, action, limit, wait } = parseQuery(call.search, changesShape);
         if (cursor !== undefined && since !== undefined) {

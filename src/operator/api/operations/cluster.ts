@@ -12,6 +12,7 @@ export function clusterOperations(operatorApi: OperatorApi, plans: Plans): reado
       method: 'GET',
       path: '/plans',
       name: 'operator-list-plans',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         return { kind: 'json', status: 200, body: { plans: [...plans.values()].map(planRecord) } };
@@ -21,6 +22,7 @@ export function clusterOperations(operatorApi: OperatorApi, plans: Plans): reado
       method: 'GET',
       path: '/slots',
       name: 'operator-list-slots',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const slots = await operatorApi.listSlots(call.context());
@@ -31,6 +33,7 @@ export function clusterOperations(operatorApi: OperatorApi, plans: Plans): reado
       method: 'GET',
       path: '/loads',
       name: 'operator-list-loads',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const loads = await operatorApi.listLoads(call.context());
@@ -41,6 +44,7 @@ export function clusterOperations(operatorApi: OperatorApi, plans: Plans): reado
       method: 'GET',
       path: '/members',
       name: 'operator-list-members',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const members = await operatorApi.listMembers(call.context());

@@ -54,6 +54,7 @@ export function exportOperations(operatorApi: OperatorApi): readonly Operation[]
       method: 'GET',
       path: '/tenants/:tenantId/export',
       name: 'operator-export',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, exportShape);
         const { contentType, line } = FORMATS[query.format];

@@ -90,6 +90,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       method: 'POST',
       path: '/tenants/:tenantId/check',
       name: 'operator-check',
+      access: 'read-only',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
         const { explain, ...check } = await readCheck(call);
@@ -139,6 +140,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       method: 'GET',
       path: '/tenants/:tenantId/grants',
       name: 'operator-list-grants',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, listGrantsShape);
         const of = requireAnchor(query);
@@ -161,6 +163,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       method: 'GET',
       path: '/tenants/:tenantId/objects',
       name: 'operator-list-objects',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, listObjectsShape);
         const subject = requireIdentifier('subject', query.subject);
@@ -181,6 +184,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
       method: 'GET',
       path: '/tenants/:tenantId/holders',
       name: 'operator-list-holders',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, listHoldersShape);
         const object = requireIdentifier('object', query.object);

@@ -33,6 +33,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wall
       method: 'GET',
       path: '/tenants/:tenantId/keys',
       name: 'operator-list-keys',
+      access: 'read-only',
       async run(call) {
         const query = parsePage(call.search);
         const session = await sessionOf(operatorApi, call);

@@ -20,6 +20,7 @@ export function namespaceOperations(operatorApi: OperatorApi): readonly Operatio
       method: 'GET',
       path: '/tenants/:tenantId/namespaces',
       name: 'operator-list-namespaces',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const session = await sessionOf(operatorApi, call);

@@ -26,6 +26,7 @@ export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] 
       method: 'GET',
       path: '/tenants/:tenantId/rules',
       name: 'operator-read-rules',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const session = await sessionOf(operatorApi, call);

@@ -49,6 +49,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       method: 'GET',
       path: '/tenants',
       name: 'operator-list-tenants',
+      access: 'read-only',
       async run(call) {
         const query = parseQuery(call.search, listTenantsShape);
         const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
@@ -67,6 +68,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       method: 'GET',
       path: '/tenants/:tenantId',
       name: 'operator-read-tenant',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const tenant = requirePresent(await operatorApi.readTenant(call.context(), tenantIdOf(call)));

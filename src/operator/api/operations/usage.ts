@@ -15,6 +15,7 @@ export function usageOperations(operatorApi: OperatorApi, plans: Plans): readonl
       method: 'GET',
       path: '/tenants/:tenantId/usage',
       name: 'operator-read-usage',
+      access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
         const tenantId = tenantIdOf(call);

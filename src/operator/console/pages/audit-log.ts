@@ -248,5 +248,5 @@ async function auditLogPage(dependencies: PageDependencies, call: PageCall): Pro
 
 export function auditLogPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const run = (call: PageCall): Promise<PageResult> => auditLogPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/audit-log', name: 'page-audit-log', run }];
+  return [{ method: 'GET', path: '/tenants/:tenantId/audit-log', name: 'page-audit-log', access: 'read-only', run }];
 }

@@ -197,5 +197,5 @@ async function checkPage(dependencies: PageDependencies, call: PageCall): Promis
 
 export function checkPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const run = (call: PageCall): Promise<PageResult> => checkPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/check', name: 'page-check', run }];
+  return [{ method: 'GET', path: '/tenants/:tenantId/check', name: 'page-check', access: 'read-only', run }];
 }

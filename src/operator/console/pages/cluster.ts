@@ -105,6 +105,7 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       method: 'GET',
       path: '/cluster',
       name: 'page-cluster',
+      access: 'read-only',
       async run() {
         const body = html`<h1>Cluster</h1>
           <p class="stale" data-stale hidden>
@@ -120,6 +121,7 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       method: 'GET',
       path: '/cluster/live',
       name: 'page-cluster-live',
+      access: 'read-only',
       unattended: true,
       run: async () => ({ kind: 'part', body: await figuresPart(dependencies) }),
     },
@@ -127,6 +129,7 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       method: 'GET',
       path: '/cluster/past',
       name: 'page-cluster-past',
+      access: 'read-only',
       unattended: true,
       run: async () => ({ kind: 'part', body: pastPart(dependencies) }),
     },
@@ -134,6 +137,7 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       method: 'GET',
       path: '/cluster/slots',
       name: 'page-slots',
+      access: 'read-only',
       async run(call) {
         const cursor = call.query.text('cursor');
         const from = /^[0-9]{1,4}$/.test(cursor) ? Number(cursor) : 0;

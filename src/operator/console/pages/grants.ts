@@ -267,6 +267,7 @@ export function grantPages(dependencies: PageDependencies): readonly ConsolePage
       method: 'GET',
       path,
       name: 'page-grants',
+      access: 'read-only',
       run: (call) =>
         grantsPage(dependencies, call, {
           subject: call.query.text('subject').trim(),

@@ -217,7 +217,7 @@ export function keyPages(dependencies: PageDependencies): readonly ConsolePage[]
   const path = '/tenants/:tenantId/keys';
   const revokePath = `${path}/:keyId/revoke`;
   return [
-    { method: 'GET', path, name: 'page-keys', run: (call) => keysPage(dependencies, call) },
+    { method: 'GET', path, name: 'page-keys', access: 'read-only', run: (call) => keysPage(dependencies, call) },
     { method: 'POST', path, name: 'page-create-key', run: (call) => create(dependencies, call) },
     { method: 'GET', path: revokePath, name: 'page-revoke-key', run: (call) => askToRevoke(dependencies, call) },
     { method: 'POST', path: revokePath, name: 'page-revoke-key', run: (call) => revoke(dependencies, call) },

@@ -1,9 +1,9 @@
-// The log-in: an operator token in exchange for a session. Invariant: a valid token opens a session from any address.
-// Wrong ones are counted by client address, together with those of the JSON API, and an address with too many must
-// wait.
+// The log-in: an operator token in exchange for a session, or the way to the identity provider. Invariant: a valid
+// token opens a session from any address. Wrong ones are counted by client address, together with those of the JSON
+// API, and an address with too many must wait.
 
 import type { FailureLimiter } from '../../../front/limits/rate-limiter.ts';
-import { html } from '../../../http/pages/markup.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
 import type { LogInCode } from '../log-in-code.ts';
@@ -69,13 +69,25 @@ export function createLogIn(dependencies: {
   };
 }
 
-export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageResult, { kind: 'page' }> {
+/** A link and no form: the policy of the pages lets no form lead to another host. */
+const providerLink = (fields: Fields): Markup => html`<p class="buttons">
+    <a class="button" href=${pathTo(['log-in', 'provider'], { to: fields.optional('to') })}>Log in with the identity provider</a>
+  </p>
+  <p>Or use an operator token:</p>`;
+
+/** `provider`: whether the identity provider can log in. */
+export function showLogIn(
+  fields: Fields,
+  refusal: Refusal | undefined,
+  provider: boolean,
+): Extract<PageResult, { kind: 'page' }> {
   const filled = { fields, refusal };
   const done =
     fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You have logged out.</p>` : undefined;
   const body = html`<section class="log-in">
     ${done}
     <h1>Log in</h1>
+    ${provider ? providerLink(fields) : undefined}
     <form method="post" action=${pathTo(['log-in'])} novalidate>
       <input type="hidden" name="to" value=${fields.text('to')} />
       ${formError(filled)}
@@ -86,7 +98,7 @@ export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract
           type: 'password',
           required: true,
           autocomplete: 'current-password',
-          attributes: { autofocus: '' },
+          attributes: provider ? {} : { autofocus: '' },
           hint: html`Paste the token itself, not its SHA-256 hash. For ${html`<code>grantd dev</code>`} it is
             ${' '}<code>operator_token</code> in <code>dev.json</code> in the data directory.`,
         },

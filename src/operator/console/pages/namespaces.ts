@@ -80,7 +80,13 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
 export function namespacePages(dependencies: PageDependencies): readonly ConsolePage[] {
   const path = '/tenants/:tenantId/namespaces';
   return [
-    { method: 'GET', path, name: 'page-namespaces', run: (call) => namespacesPage(dependencies, call) },
+    {
+      method: 'GET',
+      path,
+      name: 'page-namespaces',
+      access: 'read-only',
+      run: (call) => namespacesPage(dependencies, call),
+    },
     { method: 'POST', path, name: 'page-create-namespace', run: (call) => create(dependencies, call) },
   ];
 }

@@ -103,5 +103,5 @@ async function objectsPage(dependencies: PageDependencies, call: PageCall): Prom
 
 export function objectPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const run = (call: PageCall): Promise<PageResult> => objectsPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/objects', name: 'page-objects', run }];
+  return [{ method: 'GET', path: '/tenants/:tenantId/objects', name: 'page-objects', access: 'read-only', run }];
 }

@@ -325,7 +325,7 @@ async function write(dependencies: PageDependencies, call: PageCall): Promise<Pa
 export function rulesPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const path = '/tenants/:tenantId/rules';
   return [
-    { method: 'GET', path, name: 'page-rules', run: (call) => rulesPage(dependencies, call) },
+    { method: 'GET', path, name: 'page-rules', access: 'read-only', run: (call) => rulesPage(dependencies, call) },
     { method: 'POST', path, name: 'page-write-rules', run: (call) => write(dependencies, call) },
     { method: 'POST', path: `${path}/validate`, name: 'page-validate-rules', run: validate },
   ];

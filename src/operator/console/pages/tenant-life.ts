@@ -130,6 +130,7 @@ export function tenantLifePages(dependencies: PageDependencies): readonly Consol
       method: 'GET',
       path: '/tenants/:tenantId/deletion',
       name: 'page-deletion',
+      access: 'read-only',
       unattended: true,
       run: (call) => deletionPart(dependencies, call),
     },

@@ -241,11 +241,18 @@ async function changeName(dependencies: PageDependencies, call: PageCall): Promi
 
 export function tenantPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
-    { method: 'GET', path: '/tenants/:tenantId', name: 'page-tenant', run: (call) => overview(dependencies, call) },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId',
+      name: 'page-tenant',
+      access: 'read-only',
+      run: (call) => overview(dependencies, call),
+    },
     {
       method: 'GET',
       path: '/tenants/:tenantId/usage',
       name: 'page-usage',
+      access: 'read-only',
       unattended: true,
       async run(call) {
         const tenant = await readTenant(dependencies, call);

@@ -132,7 +132,13 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
 
 export function tenantsPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
-    { method: 'GET', path: '/tenants', name: 'page-tenants', run: (call) => listingPage(dependencies, call) },
+    {
+      method: 'GET',
+      path: '/tenants',
+      name: 'page-tenants',
+      access: 'read-only',
+      run: (call) => listingPage(dependencies, call),
+    },
     { method: 'POST', path: '/tenants', name: 'page-create-tenant', run: (call) => create(dependencies, call) },
     { method: 'GET', path: '/tenants/new', name: 'page-new-tenant', run: async (call) => newPage(dependencies, call) },
   ];

@@ -11,7 +11,13 @@ export interface Filled {
   readonly refusal: Refusal | undefined;
 }
 
-/** A form that changes something. Only the session for which it was rendered can send it. */
+const readOnlyHint = (): Markup =>
+  html`<p class="read-only">You have read-only access: you can see this form, but not send it.</p>`;
+
+/**
+ * A form that changes something. Only the session for which it was rendered can send it. An operator who may only read
+ * sees it disabled.
+ */
 export function changeForm(
   session: OperatorSession,
   action: string,
@@ -34,9 +40,10 @@ export function changeForm(
           'hx-swap': 'outerHTML',
           'hx-trigger': htmxTrigger,
         };
+  const inner = session.access === 'full' ? content : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
   return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
     <input type="hidden" name="csrf" value=${session.csrf} />
-    ${content}
+    ${inner}
   </form>`;
 }
 

@@ -37,7 +37,9 @@ function navigation(session: OperatorSession, path: string): Markup {
   return html`<nav aria-label="Console">
     <ul>${links}</ul>
     <ul class="who">
-      <li><span class="unseen">Logged in as </span>${foreign(session.operator)}</li>
+      <li><span class="unseen">Logged in as </span>${foreign(session.operator)}${
+        session.access === 'full' ? undefined : html` <span class="badge">${session.access}</span>`
+      }</li>
       <li>
         <form method="post" action=${pathTo(['log-out'])}>
           <input type="hidden" name="csrf" value=${session.csrf} />

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 
 function tokensOf(names: Readonly<Record<string, string>>): OperatorTokens {
   return createOperatorTokens(
-    Object.entries(names).map(([token, name]) => ({ name, sha256: hashOperatorToken(token) })),
+    Object.entries(names).map(([token, name]) => ({ name, sha256: hashOperatorToken(token), access: 'full' as const })),
   );
 }
 
@@ -28,7 +28,7 @@ describe('a session', () => {
     known = tokensOf({ 'token-of-ann': 'ann', 'token-of-bob': 'bob' });
     const tokens = {
       identify: (token: string) => known.identify(token),
-      nameOf: (sha256: string) => known.nameOf(sha256),
+      operatorOf: (sha256: string) => known.operatorOf(sha256),
     };
     sessions = new OperatorSessions({ tokens, clock, random: systemRandom }, { sessionsMax: 3 });
   });

@@ -48,28 +48,28 @@ describe('operator tokens of a file', () => {
     });
 
   it('are known from the start, beside the one of the setting', () => {
-    assert.equal(tokens.identify('token-of-ann'), 'ann');
-    assert.equal(tokens.identify(OWN), 'operator');
+    assert.equal(tokens.identify('token-of-ann')?.name, 'ann');
+    assert.equal(tokens.identify(OWN)?.name, 'operator');
     assert.equal(tokens.identify('another'), undefined);
   });
 
   it('come and go with the file', async () => {
     writeFileSync(path, lineOf('bob', 'token-of-bob'));
-    await until(() => tokens.identify('token-of-bob') === 'bob');
+    await until(() => tokens.identify('token-of-bob')?.name === 'bob');
     assert.equal(tokens.identify('token-of-ann'), undefined);
-    assert.equal(tokens.identify(OWN), 'operator');
+    assert.equal(tokens.identify(OWN)?.name, 'operator');
   });
 
   it('stay while the file is wrong or gone', async () => {
     writeFileSync(path, 'not of that form');
     const endMs = clock.monotonicMs() + 10_000;
     await until(() => clock.monotonicMs() > endMs);
-    assert.equal(tokens.identify('token-of-bob'), 'bob');
+    assert.equal(tokens.identify('token-of-bob')?.name, 'bob');
     rmSync(path);
     const laterMs = clock.monotonicMs() + 10_000;
     await until(() => clock.monotonicMs() > laterMs);
-    assert.equal(tokens.identify('token-of-bob'), 'bob');
+    assert.equal(tokens.identify('token-of-bob')?.name, 'bob');
     writeFileSync(path, lineOf('eve', 'token-of-eve'));
-    await until(() => tokens.identify('token-of-eve') === 'eve');
+    await until(() => tokens.identify('token-of-eve')?.name === 'eve');
   });
 });
