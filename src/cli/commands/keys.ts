@@ -1,11 +1,14 @@
-// `grantd keys …`: the API keys of a tenant. A key is printed once, when it is created.
+// `grantd keys …`: the API keys of a tenant. A key is printed once, when it is created, and never sent afterwards: it
+// says itself which key of which tenant it is.
 
 import type { Command } from 'commander';
+import { type ApiKeyParts, parseApiKey } from '../../core/api-keys.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
   addListOptions,
   JSON_OPTION,
+  type JsonOption,
   type ListOptions,
   printListing,
   printRecord,
@@ -15,8 +18,9 @@ import {
   YES_OPTION,
 } from '../command-parts.ts';
 import { confirm } from '../confirmation.ts';
-import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
+import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
+import { type OperatorClient, path } from '../operator-client.ts';
+import type { JsonRecord } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
@@ -44,7 +48,7 @@ interface CreateOptions extends TenantOption {
 }
 
 export function registerKeysCommands(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('create, list and revoke the API keys of a tenant');
+  const keys = program.command('keys').description('create, list, identify and revoke the API keys of a tenant');
 
   const create = keys
     .command('create')
@@ -88,7 +92,70 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     ),
   );
 
+  addIdentify(keys, context);
   addRevoke(keys, context);
+}
+
+/** A key, and a line end or two. */
+const KEY_BYTES_MAX = 4096;
+
+/** The key on standard input. No failure repeats it. */
+async function readKey(context: CliContext): Promise<ApiKeyParts> {
+  if (context.stdin.isTTY) context.note('Paste the API key and press Enter, then Ctrl+D.');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of context.stdin) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > KEY_BYTES_MAX) throw new CliFailure('Standard input has more than one API key.', EXIT.usage);
+    chunks.push(bytes);
+  }
+  const parts = parseApiKey(Buffer.concat(chunks).toString('utf8').trim());
+  if (parts !== undefined) return parts;
+  throw new CliFailure(
+    'Standard input is not an API key of grantd: it needs gk1_ and 81 more characters, and a checksum that fits.',
+    EXIT.usage,
+  );
+}
+
+/** Undefined if it does not exist. */
+async function readIfPresent(client: OperatorClient, of: string): Promise<JsonRecord | undefined> {
+  try {
+    return await client.readJson({ method: 'GET', path: of });
+  } catch (error) {
+    if (error instanceof ProblemFailure && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+function addIdentify(keys: Command, context: CliContext): void {
+  const identify = keys
+    .command('identify')
+    .description('say which key of which tenant an API key on standard input is, without sending it')
+    .option(...JSON_OPTION);
+  addExamples(identify, 'keys identify < leaked-key.txt', 'keys identify --json < leaked-key.txt').action(
+    context.action(async (options: JsonOption) => {
+      const { tenantId, keyId } = await readKey(context);
+      const client = await context.connect();
+      const tenant = await readIfPresent(client, path`/tenants/${tenantId}`);
+      const key = tenant && (await readIfPresent(client, path`/tenants/${tenantId}/keys/${keyId}`));
+      const record = {
+        tenant_id: tenantId,
+        tenant: tenant?.name ?? null,
+        tenant_state: tenant?.state ?? 'unknown',
+        key_id: keyId,
+        ...key,
+        state: key?.state ?? 'unknown',
+      };
+      printRecord(context, record, options);
+      if (options.json) return EXIT.ok;
+      if (key === undefined) context.note('There is no such key now: it was revoked, or is of another cluster.');
+      else if (key.state === 'active') {
+        context.note(`It still works. To revoke it: grantd keys revoke --tenant ${tenantId} ${keyId}`);
+      }
+      return EXIT.ok;
+    }),
+  );
 }
 
 function addRevoke(keys: Command, context: CliContext): void {

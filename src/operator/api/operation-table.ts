@@ -44,6 +44,7 @@ export function createOperatorOperations(
       method: 'GET',
       path: '/openapi.json',
       name: 'operator-read-openapi',
+      access: 'read-only',
       run(call) {
         parseQuery(call.search, {});
         return Promise.resolve({ kind: 'text', contentType: 'application/json', text: openapiText });

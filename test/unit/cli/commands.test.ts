@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
+import { createApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
+import { parseTenantId } from '../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
@@ -104,6 +106,56 @@ describe('keys', () => {
     const again = await grantd([...revoke, '--yes']);
     assert.equal(again.code, 1);
     assert.match(again.stderr, /key-not-found.*grantd keys list/s);
+  });
+
+  test('are identified by their text, which is neither sent nor repeated', async () => {
+    const id = await createTenant();
+    const nowMs = () => Date.parse('2030-01-31T12:00:00Z');
+    const create = ['keys', 'create', '--tenant', id, '--scope', 'check:read', '--name', 'ci', '--json'];
+    const { key, key_id } = JSON.parse((await grantd(create, { nowMs })).stdout);
+    const sent: string[] = [];
+    const spy: typeof fetch = (input, init) => {
+      sent.push(JSON.stringify([String(input), init?.headers, init?.body ?? null]));
+      return fetch(input, init);
+    };
+    const identify = async (stdin: string) => grantd(['keys', 'identify', '--json'], { stdin, fetch: spy });
+    const found = await identify(`  ${key}\n`);
+    assert.equal(found.code, 0, found.stderr);
+    const { created_at, ...rest } = JSON.parse(found.stdout);
+    assert.deepEqual(rest, {
+      tenant_id: id,
+      tenant: 'Acme',
+      tenant_state: 'active',
+      key_id,
+      name: 'ci',
+      scopes: ['check:read'],
+      expires_at: null,
+      last_used_at: null,
+      state: 'active',
+    });
+    assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /It still works.*keys revoke --tenant/);
+    assert.equal((await grantd(['keys', 'revoke', '--tenant', id, key_id, '--yes'])).code, 0);
+    assert.equal(JSON.parse((await identify(key)).stdout).state, 'unknown');
+    assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /no such key now/);
+    const nobody = parseTenantId(NOBODY);
+    assert.ok(nobody !== undefined);
+    const elsewhere = createApiKey({ tenantId: nobody, keyId: key_id }, systemRandom);
+    assert.equal(JSON.parse((await identify(elsewhere)).stdout).tenant_state, 'unknown');
+    const swapped = `${key.slice(0, -2)}${key.slice(-1)}${key.slice(-2, -1)}`;
+    for (const wrong of [
+      '',
+      'gk1_',
+      key.slice(0, -1),
+      `${key}\n${key}`,
+      swapped === key ? 'x' : swapped,
+      'x'.repeat(5000),
+    ]) {
+      const refused = await identify(wrong);
+      assert.equal(refused.code, 2);
+      assert.equal(refused.stdout, '');
+      assert.doesNotMatch(refused.stderr, /gk1_[0-9A-Za-z]{10}|xxxx/);
+    }
+    assert.ok(sent.length > 0 && sent.every((text) => !text.includes('gk1_')));
   });
 
   test('end at a day, at a time, or after a while', async () => {
@@ -311,7 +363,7 @@ describe('failures', () => {
 describe('help', () => {
   const commands = [
     ...['create', 'list', 'show', 'rename', 'set-plan', 'suspend', 'resume', 'delete'].map((name) => ['tenants', name]),
-    ...['create', 'list', 'revoke'].map((name) => ['keys', name]),
+    ...['create', 'list', 'identify', 'revoke'].map((name) => ['keys', name]),
     ...['list', 'add', 'revoke'].map((name) => ['grants', name]),
     ...['create', 'list'].map((name) => ['namespaces', name]),
     ...['plans', 'slots', 'members', 'loads', 'usage', 'check', 'objects', 'subjects'].map((name) => [name]),

@@ -48,6 +48,7 @@ import {
   auditLineSchema,
   auditLogSchema,
   importLineSchema,
+  keyStateSchema,
   loadListSchema,
   memberListSchema,
   operatorChangeListSchema,
@@ -168,6 +169,12 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     query: pageShape,
     successes: [ok('KeyList', keyListSchema, 'One page.')],
     errors: ['invalid-cursor'],
+  },
+  'operator-read-key': {
+    tag: 'Within a tenant',
+    summary: 'Read one API key',
+    successes: [ok('KeyState', keyStateSchema, 'The key, without its text.')],
+    errors: ['key-not-found'],
   },
   'operator-revoke-key': {
     tag: 'Within a tenant',

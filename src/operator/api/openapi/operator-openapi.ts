@@ -171,6 +171,7 @@ function errorsOf({ path }: Operation, { body, errors = [] }: OperatorDocumentat
     'invalid-request',
     ...errors,
     'unauthorized',
+    'insufficient-scope',
     ...(path.includes(':tenantId') ? (['tenant-not-found'] as const) : []),
     'request-timeout',
     ...(body === undefined ? [] : (['payload-too-large', 'unsupported-media-type'] as const)),

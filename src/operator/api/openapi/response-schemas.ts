@@ -4,11 +4,15 @@
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { changeListSchema } from '../../../http/schema/change-schemas.ts';
-import { subjectSchema } from '../../../http/schema/schemas.ts';
+import { listedKeySchema, subjectSchema } from '../../../http/schema/schemas.ts';
 
 const timestamp = (description: string) => z.string().meta({ format: 'date-time', description });
 const count = (description: string) => z.int().min(0).meta({ description });
 const nextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next request; null at the end.' });
+
+export const keyStateSchema = listedKeySchema.extend({
+  state: z.enum(['active', 'expired']).meta({ description: 'Whether requests with it are served.' }),
+});
 
 export const tenantSchema = z
   .object({

@@ -6,8 +6,19 @@ import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
 import { scopeMask } from '../../../core/scopes.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
-import { keyName, parseBody, parsePage, scopes, timestamp } from '../../schemas.ts';
-import { idempotencyKeyOf, keyIdOf, type Operation, sessionOf } from '../operation.ts';
+import { findKey } from '../../find-key.ts';
+import { keyName, parseBody, parsePage, parseQuery, scopes, timestamp } from '../../schemas.ts';
+import { type ApiResponse, type Call, idempotencyKeyOf, keyIdOf, type Operation, sessionOf } from '../operation.ts';
+
+async function readKey(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>, call: Call): Promise<ApiResponse> {
+  parseQuery(call.search, {});
+  const keyId = keyIdOf(call);
+  const session = await sessionOf(operatorApi, call);
+  const key = await findKey(call.context, session, keyId);
+  if (key === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
+  const hasExpired = key.expiresAtMs !== undefined && key.expiresAtMs <= clock.wallMs();
+  return { kind: 'json', status: 200, body: { ...listedKeyRecord(key), state: hasExpired ? 'expired' : 'active' } };
+}
 
 export const createKeyShape = { name: keyName.default(''), scopes, expires_at: timestamp.nullish() };
 
@@ -44,6 +55,13 @@ export function keyOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wall
           body: { keys: page.items.map(listedKeyRecord), next_cursor: page.nextCursor ?? null },
         };
       },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/keys/:keyId',
+      name: 'operator-read-key',
+      access: 'read-only',
+      run: (call) => readKey(operatorApi, clock, call),
     },
     {
       method: 'DELETE',

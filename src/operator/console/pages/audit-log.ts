@@ -8,6 +8,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
+import { KEYS_PER_READ } from '../../find-key.ts';
 import { type Refusal, refuseInvalid } from '../forms.ts';
 import {
   type ConsolePage,
@@ -20,7 +21,7 @@ import {
 } from '../page.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
-import { KEYS_PER_READ, type KeyFacts, keyFactsOf, keyMarkup } from '../parts/key-label.ts';
+import { type KeyFacts, keyFactsOf, keyMarkup } from '../parts/key-label.ts';
 import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';

@@ -6,6 +6,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ListedKey, TenantStatus } from '../../../shard/shard.ts';
+import { findKey } from '../../find-key.ts';
 import { keyName, scopes } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
 import {
@@ -19,7 +20,7 @@ import {
 } from '../page.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { changeForm, checkBoxes, type Filled, formError, submit, textField } from '../parts/form-parts.ts';
-import { findKey, keyFactsOf, keyIdEnd, keyMarkup, keyText } from '../parts/key-label.ts';
+import { keyFactsOf, keyIdEnd, keyMarkup, keyText } from '../parts/key-label.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { ago, code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
@@ -172,7 +173,7 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall, refus
   const tenant = await readTenant(dependencies, call);
   const keyId = keyIdOf(call);
   const session = await tenantSessionOf(dependencies.operator, call);
-  const key = await findKey(call, session, keyId);
+  const key = await findKey(call.context, session, keyId);
   const back = pathTo(['tenants', tenant.tenantId, 'keys']);
   const form = changeForm(
     call.session,
@@ -200,7 +201,7 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
     // Afterwards its name is no longer known.
-    const key = await findKey(call, session, keyId);
+    const key = await findKey(call.context, session, keyId);
     await session.revokeKey(call.context(), keyId);
     const named = key === undefined ? keyId : keyText(keyFactsOf(key));
     return { kind: 'redirect', to, notice: `The key ${named} is revoked.` };
