@@ -50,6 +50,17 @@ export function parseBoolean(text: string): boolean {
   throw new WrongSetting(`must be true or false; it is ${quote(text)}`);
 }
 
+const CLUSTER_NAME_LENGTH_MAX = 64;
+
+export function parseClusterName(text: string): string {
+  if (text.length > CLUSTER_NAME_LENGTH_MAX || /[\p{C}\p{Zl}\p{Zp}]/u.test(text)) {
+    throw new WrongSetting(
+      `must be 1 to ${CLUSTER_NAME_LENGTH_MAX} characters without control characters; it is ${quote(text)}`,
+    );
+  }
+  return text;
+}
+
 export function integerParser(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -6,6 +6,7 @@ import {
   choiceParser,
   integerParser,
   parseBoolean,
+  parseClusterName,
   parseOperatorToken,
   parseTenant,
   parseTokenSource,
@@ -28,6 +29,15 @@ export const SERVICE_SETTINGS = Object.freeze({
     default: 'true',
     description:
       'Whether the first start creates a demo tenant and an API key with all scopes. With `false`, `dev.json` holds only the addresses and the operator token.',
+  }),
+  clusterName: optional({
+    ...plain,
+    name: 'GRANTD_CLUSTER_NAME',
+    roles: ['dev', 'console'],
+    form: '1 to 64 characters',
+    parse: parseClusterName,
+    unset: 'none',
+    description: 'The name of this cluster in the console, to tell it from others, such as `production eu`.',
   }),
   operatorToken: optional({
     name: 'GRANTD_OPERATOR_TOKEN',

@@ -54,6 +54,7 @@ export async function startConsole(
     config,
     {
       plans: config.plans ?? BUILT_IN_PLANS,
+      version,
       // A rule of the settings guarantees that one of the two is set.
       errorsBase: config.errorsBase ?? `${config.baseUrl}/errors`,
     },

@@ -227,7 +227,7 @@ export async function startDev(
   const consoleServer = await openOperatorApi(
     { operator: consoleFront.operator, ids, clock, random, log, metrics, tracing, logInCode },
     { ...config, operatorToken },
-    { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors` },
+    { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors`, version: options.version },
   );
   closeConsole = () => consoleServer.close();
 

@@ -36,6 +36,7 @@ const MORE: readonly RenderOptions[] = [
     set: {
       plans: { partner: { requests: 5, window_seconds: 1 } },
       errorsBase: 'https://docs.example.com/errors',
+      clusterName: 'production eu',
       trustedProxies: ['10.0.0.0/8'],
       'operator.namedTokens.existingSecret': 'operators',
       'operator.oidc.issuer': 'https://id.example.com',

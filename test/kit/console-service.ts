@@ -31,6 +31,7 @@ export async function startConsole(overrides: {
   readonly stallTimeoutMs?: number;
   readonly logInCode?: LogInCode;
   readonly identityProvider?: IdentityProvider;
+  readonly clusterName?: string;
 }): Promise<ConsoleService> {
   const {
     clock,
@@ -41,6 +42,7 @@ export async function startConsole(overrides: {
     stallTimeoutMs,
     logInCode,
     identityProvider,
+    clusterName,
   } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
@@ -66,6 +68,8 @@ export async function startConsole(overrides: {
       errorsBase: ERRORS_BASE,
       plans: BUILT_IN_PLANS,
       trustedProxies,
+      clusterName,
+      version: '1.2.3',
       connectionsMax,
       stallTimeoutMs,
     },

@@ -40,6 +40,7 @@ GRANTD_ERRORS_BASE: {{ .Values.errorsBase | quote }}
 {{- end }}
 
 {{- define "grantd.settings.operator" -}}
+GRANTD_CLUSTER_NAME: {{ .Values.clusterName | quote }}
 GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
 {{- if .Values.operator.namedTokens.existingSecret }}
 GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens

@@ -23,6 +23,7 @@ import type { ClusterWatch } from '../cluster-watch.ts';
 import type { LogInCode } from '../console/log-in-code.ts';
 import { PAGES_PREFIX } from '../console/page.ts';
 import { createPages } from '../console/page-table.ts';
+import type { ConsoleIdentity } from '../console/parts/layout.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { authenticate } from './authentication.ts';
@@ -51,7 +52,7 @@ export interface ConsoleDependencies {
   readonly tracing?: Tracing | undefined;
 }
 
-export interface ConsoleOptions {
+export interface ConsoleOptions extends ConsoleIdentity {
   readonly errorsBase: string;
   readonly plans: Plans;
   /** For each step of a request at the shards. */

@@ -29,6 +29,7 @@ import { rulesPages } from './pages/rules.ts';
 import { tenantPages } from './pages/tenant.ts';
 import { tenantLifePages } from './pages/tenant-life.ts';
 import { tenantsPages } from './pages/tenants.ts';
+import type { ConsoleIdentity } from './parts/layout.ts';
 import { createPageRouter } from './router.ts';
 import { OperatorSessions } from './sessions.ts';
 
@@ -46,7 +47,7 @@ interface PagesDependencies {
   readonly logInCode?: LogInCode | undefined;
 }
 
-interface PagesOptions {
+interface PagesOptions extends ConsoleIdentity {
   readonly errorsBase: string;
   readonly plans: Plans;
   readonly deadlineMs: number;

@@ -18,7 +18,7 @@ import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.
 import { errorBody } from './pages/error.ts';
 import { type LogIn, showLogIn } from './pages/log-in.ts';
 import { LOG_IN_SECONDS_MAX, type ProviderLogIn, showContinue } from './pages/provider-log-in.ts';
-import { renderDocument } from './parts/layout.ts';
+import { type ConsoleIdentity, renderDocument } from './parts/layout.ts';
 import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -55,7 +55,7 @@ interface RouterDependencies {
   readonly log: Log;
 }
 
-interface RouterOptions {
+interface RouterOptions extends ConsoleIdentity {
   readonly errorsBase: string;
   readonly deadlineMs: number;
 }
@@ -128,7 +128,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     page: Pick<Extract<PageResult, { kind: 'page' }>, 'status' | 'title' | 'body'>,
   ): void {
     const path = `${PAGES_PREFIX}${request.path}`;
-    const text = renderDocument({ assets, title: page.title, session, path, body: page.body });
+    const text = renderDocument({ ...options, assets, title: page.title, session, path, body: page.body });
     if (session !== undefined) session.notice = undefined;
     sendHtml(response, page.status, text);
   }

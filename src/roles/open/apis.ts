@@ -62,8 +62,8 @@ export async function openOperatorApi(
     readonly logInCode?: LogInCode | undefined;
   },
   config: IdentityConfig &
-    Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
-  options: { readonly plans: Plans; readonly errorsBase: string },
+    Pick<ConsoleConfig, 'clusterName' | 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
+  options: { readonly plans: Plans; readonly errorsBase: string; readonly version: string },
 ): Promise<ConsoleServer> {
   const identityProvider = openIdentityProvider(dependencies, config);
   const tokens = openOperatorTokens(dependencies, config);
@@ -71,7 +71,12 @@ export async function openOperatorApi(
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
       listenConsole(
         { ...dependencies, tokens, identityProvider, failureLimiter: createFailureLimiter(dependencies) },
-        { address: config.consoleAddress, trustedProxies: config.trustedProxies ?? [], ...options },
+        {
+          address: config.consoleAddress,
+          trustedProxies: config.trustedProxies ?? [],
+          clusterName: config.clusterName,
+          ...options,
+        },
       ),
     );
     return {

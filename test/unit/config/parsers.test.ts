@@ -11,6 +11,7 @@ import {
   namedToken,
   parseAddress,
   parseBoolean,
+  parseClusterName,
   parseNamedTokens,
   parseOperatorToken,
   parsePath,
@@ -139,6 +140,11 @@ describe('the parser of', () => {
       '10.0.0.0/8/8',
       'a,',
     ]);
+  });
+
+  it('names of clusters', () => {
+    takes(parseClusterName, [['production eu', 'production eu']]);
+    refuses(parseClusterName, ['x'.repeat(65), 'a\nb', 'a\u202eb']);
   });
 
   it('operator tokens', () => {

@@ -56,6 +56,7 @@ describe('readConfig', () => {
         demo: true,
         slots: 256,
         shardName: 'dev',
+        clusterName: undefined,
         operatorToken: undefined,
         operatorTokens: undefined,
         redisUrl: undefined,

@@ -354,6 +354,19 @@ describe("an operation of the operator's API", () => {
   });
 });
 
+describe('the frame of the pages', () => {
+  it('names the cluster to everybody, and the version to operators', async () => {
+    await using console = await startConsole({ clock: systemClock, random: systemRandom, clusterName: 'eu <1' });
+    const visitor = new ConsoleVisitor(console.url);
+    const { text: logIn } = await visitor.get('/console/log-in');
+    assert.match(logIn, /<title>Log in · eu &lt;1 · grantd<\/title>/);
+    assert.match(logIn, /class="cluster-name"><bdi class="foreign">eu &lt;1</);
+    assert.doesNotMatch(logIn, /1\.2\.3/);
+    await visitor.logIn(OPERATOR_TOKEN);
+    assert.match((await visitor.get('/console/tenants')).text, /<footer class="version">grantd 1\.2\.3<\/footer>/);
+  });
+});
+
 describe('a page of the console', () => {
   const visit = (visitor: ConsoleVisitor, entry: string): ReturnType<ConsoleVisitor['get']> => {
     const to = `/console${filled(pathOf(entry))}`;

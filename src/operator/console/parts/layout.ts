@@ -14,7 +14,14 @@ const HTMX_CONFIG = JSON.stringify({
   defaultTimeout: 15_000,
 });
 
-interface DocumentFacts {
+/** What tells this console from others. */
+export interface ConsoleIdentity {
+  /** Shown to operators only. */
+  readonly version?: string | undefined;
+  readonly clusterName?: string | undefined;
+}
+
+interface DocumentFacts extends ConsoleIdentity {
   readonly assets: Assets;
   readonly title: string;
   /** Undefined: no operator is logged in. */
@@ -65,12 +72,15 @@ function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
   </div>`;
 }
 
-export function renderDocument({ assets, title, session, path, body }: DocumentFacts): string {
+export function renderDocument(facts: DocumentFacts): string {
+  const { assets, title, session, path, body, version, clusterName } = facts;
   const { paths } = assets;
+  const cluster =
+    clusterName === undefined ? undefined : html`<span class="cluster-name">${foreign(clusterName)}</span>`;
   const text = renderMarkup(html`<html lang="en">
     <head>
       <meta charset="utf-8" />
-      <title>${title} · grantd</title>
+      <title>${title} · ${clusterName === undefined ? 'grantd' : `${clusterName} · grantd`}</title>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="htmx-config" content=${HTMX_CONFIG} />
@@ -83,13 +93,14 @@ export function renderDocument({ assets, title, session, path, body }: DocumentF
     <body>
       <a class="skip" href="#content">Skip to content</a>
       <header class="top">
-        <a class="brand" href="${PAGES_PREFIX}/"><img src=${paths.icon} alt="" width="26" height="26" /> grantd</a>
+        <a class="brand" href="${PAGES_PREFIX}/"><img src=${paths.icon} alt="" width="26" height="26" /> grantd</a>${cluster}
         ${session === undefined ? undefined : navigation(session, path)}
       </header>
       <main id="content" tabindex="-1">
         ${session === undefined ? undefined : noticeMarkup(session)}
         ${body}
       </main>
+      ${session === undefined || version === undefined ? undefined : html`<footer class="version">grantd ${version}</footer>`}
     </body>
   </html>`);
   return `<!doctype html>\n${text}\n`;
