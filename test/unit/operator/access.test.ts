@@ -55,6 +55,7 @@ const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /tenants/:tenantId/changes': 'read-only',
   'POST /tenants/:tenantId/import': 'full',
   'GET /tenants/:tenantId/export': 'read-only',
+  'GET /audit-log': 'read-only',
   'GET /openapi.json': 'read-only',
   'GET /plans': 'read-only',
   'GET /slots': 'read-only',

@@ -48,6 +48,7 @@ export function auditExportOperations(operatorApi: OperatorApi, clock: Clock): r
       method: 'GET',
       path: '/audit-log',
       name: 'operator-export-audit-log',
+      access: 'read-only',
       async run(call) {
         const { cursor, since, wait, format } = parseQuery(call.search, auditExportShape);
         if (cursor !== undefined && since !== undefined) {
