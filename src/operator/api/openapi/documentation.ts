@@ -42,6 +42,7 @@ import { createKeyShape } from '../operations/keys.ts';
 import { createNamespaceShape } from '../operations/namespaces.ts';
 import { writeRulesShape } from '../operations/rules.ts';
 import { createTenantShape, listTenantsShape, updateTenantShape } from '../operations/tenants.ts';
+import type { OperatorDocumentation, OperatorSuccess } from './operation-documentation.ts';
 import {
   auditEventLines,
   auditExportSchema,
@@ -59,37 +60,6 @@ import {
   tenantSubjectListSchema,
   usageSchema,
 } from './response-schemas.ts';
-
-interface Named {
-  readonly name: string;
-  readonly schema: z.ZodType;
-}
-
-export interface OperatorSuccess {
-  readonly status: 200 | 201 | 202 | 204;
-  readonly description: string;
-  /** Of a JSON body; undefined: it has none. */
-  readonly schema?: Named;
-  /** Further content types, each with what one of its lines is. */
-  readonly lines?: Readonly<Record<string, Named>>;
-  /** The response has this header, or may have it. */
-  readonly header?: 'ETag' | 'X-Service-Cursor';
-}
-
-export interface OperatorDocumentation {
-  readonly tag: 'Tenants' | 'Within a tenant' | 'Audit log and changes' | 'Import and export' | 'The cluster';
-  readonly summary: string;
-  readonly description?: string;
-  readonly query?: Readonly<Record<string, z.ZodType>>;
-  /** The parameters of the query without which the request is refused. */
-  readonly required?: readonly string[];
-  readonly body?: Named & { readonly example: unknown; readonly contentType?: string };
-  /** Headers that the operation reads. */
-  readonly headers?: readonly ('Idempotency-Key' | 'If-Match' | 'Accept')[];
-  readonly successes: readonly OperatorSuccess[];
-  /** In addition to those that every operation, or every one with a body, or on a tenant, can meet. */
-  readonly errors?: readonly ErrorCode[];
-}
 
 const TENANT = { name: 'Tenant', schema: tenantSchema };
 const GRANT = { name: 'Grant', schema: grantSchema };

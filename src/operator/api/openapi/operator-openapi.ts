@@ -32,7 +32,8 @@ import {
   writtenGrantSchema,
 } from '../../../http/schema/schemas.ts';
 import type { Operation } from '../operation.ts';
-import { DOCUMENTATION, type OperatorDocumentation, type OperatorSuccess } from './documentation.ts';
+import { DOCUMENTATION } from './documentation.ts';
+import type { OperatorDocumentation, OperatorSuccess } from './operation-documentation.ts';
 
 export const OPERATOR_API_PREFIX = '/operator/v1';
 const INTERFACE_VERSION = '1.0.0';
