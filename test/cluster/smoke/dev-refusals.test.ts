@@ -137,7 +137,7 @@ describe('a start is refused', () => {
         'grantd: 4 settings are wrong:',
         '  GRANTD_STORE is cassandra, but grantd dev supports only the embedded store; with cassandra, run grantd migrate, shard, front and console',
         '  GRANTD_SLOTS must be a whole number from 1 to 4096; it is "many"',
-        '  GRANTD_OPERATOR_TOKEN must be 32 to 1024 printable ASCII characters without spaces; it has 9 characters',
+        '  GRANTD_OPERATOR_TOKEN must be 32 to 8192 printable ASCII characters without spaces; it has 9 characters',
         '  GRANTD_HTTP_ADRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS?',
       ].join('\n'),
     );
