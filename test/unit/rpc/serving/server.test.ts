@@ -330,9 +330,10 @@ test('a peer that does not read its answers is not read either', async (t) => {
   });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   stream.pause();
-  const calls = 150;
+  // Few enough that a busy machine encodes all before either end takes the other for gone.
+  const calls = 80;
   for (let id = 2; id < 2 + calls; id += 1) stream.write({ calls: [{ id, handle, exportGrants: { limit: 1000 } }] });
-  // Each answer has some 400 kB: the server stops long before it has taken all calls. Round trips of another peer show
+  // Each answer has some 400 kB: the server stops after some forty calls. Round trips of another peer show
   // that it had the time to take more.
   const other = openStream(t, server.address, HELLO);
   let pings = 0;
