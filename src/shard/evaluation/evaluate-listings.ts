@@ -58,13 +58,18 @@ interface Beginning {
   readonly number: number;
 }
 
-type Begin = (beginning: Beginning) => Attempt;
+interface Listing {
+  /** Different listings have different keys. */
+  readonly key: string;
+  readonly query: ListingQuery;
+  readonly begin: (beginning: Beginning) => Attempt;
+}
 
 const never = (): boolean => false;
 
 /** The objects on which the subject holds the name, ascending. Rejects as `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<readonly string[]> {
-  return evaluate(of, keyOf('objects', subject, query), query, ({ rules, graph, limits, number }) => {
+  const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
     const search = new GrantedSearch(rules, graph, limits, subject);
     const bit = bitOf(number);
     return {
@@ -85,7 +90,8 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
         }
       },
     };
-  });
+  };
+  return evaluate(of, { key: keyOf('objects', subject, query), query, begin });
 }
 
 /**
@@ -93,7 +99,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
  * there, and the groups of the entities that it follows from.
  */
 export function listHoldingSubjects(of: Ruled, object: string, query: ListingQuery): Promise<readonly string[]> {
-  return evaluate(of, keyOf('subjects', object, query), query, ({ rules, graph, limits, number }) => {
+  const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
     const search = new WantedSearch(rules, graph, limits);
     search.start(object, bitOf(number));
     return {
@@ -126,7 +132,8 @@ export function listHoldingSubjects(of: Ruled, object: string, query: ListingQue
         }
       },
     };
-  });
+  };
+  return evaluate(of, { key: keyOf('subjects', object, query), query, begin });
 }
 
 const reachOf = (limits: SearchLimits): Reach =>
@@ -134,17 +141,17 @@ const reachOf = (limits: SearchLimits): Reach =>
     ? { entityGrantsMax: limits.entityGrantsMax, bytesMax: RANGE_BYTES_MAX, isLarge: true }
     : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
 
-/** Different listings have different keys: nothing in a query contains a space. */
+/** Nothing in a query contains a space. */
 const keyOf = (what: string, entity: string, { name, prefix, after, countMax }: ListingQuery): string =>
   `${what} ${entity} ${name} ${prefix} ${after} ${countMax}`;
 
 /** Most listings are small. One that is not begins again, with memory reserved for it. */
-async function evaluate(of: Ruled, key: string, query: ListingQuery, begin: Begin): Promise<readonly string[]> {
-  const known = of.memory.answers.page(key);
+async function evaluate(of: Ruled, listing: Listing): Promise<readonly string[]> {
+  const known = of.memory.answers.page(listing.key);
   if (known !== undefined) return known;
-  const page = await evaluateWithin(of, key, query, SMALL_LIMITS, begin);
+  const page = await evaluateWithin(of, listing, SMALL_LIMITS);
   if (page.texts !== undefined) return page.texts;
-  const { texts } = await evaluateWithin(of, key, query, LISTING_LIMITS, begin);
+  const { texts } = await evaluateWithin(of, listing, LISTING_LIMITS);
   assert(texts !== undefined, 'a listing beyond its limits is refused');
   return texts;
 }
@@ -159,13 +166,7 @@ function beyond(limits: SearchLimits, exceeded: Bound): Page {
   return { texts: undefined };
 }
 
-function evaluateWithin(
-  of: Ruled,
-  key: string,
-  query: ListingQuery,
-  limits: SearchLimits,
-  begin: Begin,
-): Promise<Page> {
+function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Promise<Page> {
   const { tenure, memory } = of;
   const options = {
     bytes: LISTING_BYTES,
@@ -178,9 +179,9 @@ function evaluateWithin(
     const time = new ListingTime(tenure.slotTime, nowMs);
     graph.startRun(time.keeps);
     const rules = memory.rules.pinned.compiled;
-    const number = rules.numberOf(query.name);
-    if (number === undefined) throw undefinedName(query.name);
-    const page = await pageOf(of, { rules, graph, limits, time, number }, begin, query, key);
+    const number = rules.numberOf(listing.query.name);
+    if (number === undefined) throw undefinedName(listing.query.name);
+    const page = await pageOf(of, { rules, graph, limits, time, number }, listing);
     return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
@@ -188,9 +189,7 @@ function evaluateWithin(
 async function pageOf(
   of: Ruled,
   beginning: Beginning,
-  begin: Begin,
-  query: ListingQuery,
-  key: string,
+  { key, query, begin }: Listing,
 ): Promise<Page | 'missing' | 'changed'> {
   const { graph, limits, time } = beginning;
   const attempt = begin(beginning);
