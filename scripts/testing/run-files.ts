@@ -12,15 +12,15 @@ import { SharedProcess } from './shared-results.ts';
 import { MEASURES_ITS_PROCESS, ROOT, type SuiteFile } from './suites.ts';
 
 const PROCESSORS = availableParallelism();
-/** More than there are processors: these mostly compute, but sometimes wait for a process or a socket. */
-const TOGETHER = PROCESSORS + 1;
+/** All at once, so that none is left to run alone: half of their time they wait for timers, processes and sockets. */
+const TOGETHER = 3 * PROCESSORS;
 /** These wait about half of their time. */
 const BESIDE = 2 * PROCESSORS;
-/** More than run at a time, so that none is left to run alone for long. */
-const SHARED_MAX = 2 * PROCESSORS;
 /** Not worth another process. */
 const FILES_MIN = 10;
 const PRELOADED = ['--import', import.meta.resolve('./untracked-promises.ts')];
+/** MiB. Many tests in one process make much garbage that dies young. */
+const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 const LOW_PRIORITY = ['--import', import.meta.resolve('./low-priority.ts')];
 /** Processes that are shared have many files to run. */
 const SHARED_TIMEOUTS = 3;
@@ -40,7 +40,7 @@ const isShared = ({ suite, path }: SuiteFile): boolean =>
 
 /** Distributes files over processes that take about equally long; each process has them in their order. */
 function distribute(files: readonly SuiteFile[], durations: Durations): SuiteFile[][] {
-  const count = Math.min(SHARED_MAX, Math.ceil(files.length / FILES_MIN));
+  const count = Math.min(TOGETHER, Math.ceil(files.length / FILES_MIN));
   const shares = Array.from({ length: count }, () => ({ files: [] as SuiteFile[], ms: 0 }));
   for (const file of longestFirst(files, durations)) {
     const share = shares.reduce((least, each) => (each.ms < least.ms ? each : least));
@@ -129,7 +129,7 @@ async function runShared({ processes, concurrency }: Group, report: Report, sign
     const stream = run({
       files: [...running.keys()],
       cwd: ROOT,
-      execArgv: PRELOADED,
+      execArgv: [...PRELOADED, ...LARGE_YOUNG_GENERATION],
       concurrency,
       timeout: SHARED_TIMEOUTS * timeoutOf(processes.flat()),
       signal,

@@ -35,6 +35,9 @@ interface Partition<Row> {
   sorted: readonly Row[] | undefined;
 }
 
+/** The parts of keys are ids, numbers and tuple texts: none has a control character in it. */
+const nameOf = (parts: readonly (string | number)[]): string => parts.join('\n');
+
 /** Rows in partitions, as the real stores have them. */
 export class StampedTable<Row extends Stamped> {
   readonly #partitions = new Map<string, Partition<Row>>();
@@ -52,13 +55,13 @@ export class StampedTable<Row extends Stamped> {
   }
 
   put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
-    const name = JSON.stringify(partition);
+    const name = nameOf(partition);
     let into = this.#partitions.get(name);
     if (into === undefined) {
       into = { owner: partition[0], rows: new Map(), sorted: undefined };
       this.#partitions.set(name, into);
     }
-    const rowKey = JSON.stringify(key);
+    const rowKey = nameOf(key);
     const standing = into.rows.get(rowKey);
     if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
     if (standing !== undefined && this.#newer(row, standing) <= 0) return;
@@ -67,12 +70,12 @@ export class StampedTable<Row extends Stamped> {
   }
 
   get(partition: readonly (string | number)[], key: readonly (string | number)[]): Row | undefined {
-    return this.#partitions.get(JSON.stringify(partition))?.rows.get(JSON.stringify(key));
+    return this.#partitions.get(nameOf(partition))?.rows.get(nameOf(key));
   }
 
   /** Ascending. */
   list(partition: readonly (string | number)[]): readonly Row[] {
-    const of = this.#partitions.get(JSON.stringify(partition));
+    const of = this.#partitions.get(nameOf(partition));
     if (of === undefined) return [];
     of.sorted ??= [...of.rows.values()].sort(this.#order);
     return of.sorted;
@@ -85,8 +88,8 @@ export class StampedTable<Row extends Stamped> {
     stamp: number,
     mayGo: (row: Row) => boolean,
   ): void {
-    const name = JSON.stringify(partition);
-    const rowKey = JSON.stringify(key);
+    const name = nameOf(partition);
+    const rowKey = nameOf(key);
     const from = this.#partitions.get(name);
     const row = from?.rows.get(rowKey);
     if (row !== undefined && !mayGo(row)) return;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decisionLine } from '../../../src/telemetry/decision-events.ts';
+import { anyText } from '../../kit/any-text.ts';
 import { decision } from './decisions.ts';
 
 describe('the line of a decision', () => {
@@ -29,7 +30,7 @@ describe('the line of a decision', () => {
   });
 
   it('is one line, whatever is in the identifiers', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 50 });
+    const text = anyText(50);
     fc.assert(
       fc.property(text, text, text, (subject, relation, object) => {
         const line = decisionLine(decision(0, { subject, relation, object }), '/a/b');

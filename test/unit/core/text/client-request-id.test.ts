@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { CLIENT_REQUEST_ID_LENGTH_MAX, clientRequestIdOf } from '../../../../src/core/text/client-request-id.ts';
+import { anyText } from '../../../kit/any-text.ts';
 
 describe('the id that a client gives its request', () => {
   it('is any visible ASCII up to the longest', () => {
@@ -35,7 +36,7 @@ describe('the id that a client gives its request', () => {
 
   it('never contains what could end a line, whatever is sent', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      fc.property(anyText(200), (text) => {
         const id = clientRequestIdOf(text);
         return id === undefined || (id === text && [...id].every((each) => each > ' ' && each <= '~'));
       }),
