@@ -18,6 +18,7 @@ import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
 import { expiryScenario } from './scenarios/expiry.ts';
 import { grantsScenario } from './scenarios/grants.ts';
+import { hopScenario } from './scenarios/hop.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
 import { limitsScenario } from './scenarios/limits.ts';
 import { listingsScenario } from './scenarios/listings.ts';
@@ -41,6 +42,7 @@ const SCENARIOS: readonly Scenario[] = [
   memoryScenario,
   restartScenario,
   tenantsScenario,
+  hopScenario,
   clusterScenario,
   cassandraScenario,
   isolationScenario,

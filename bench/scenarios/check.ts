@@ -76,10 +76,10 @@ export const checkScenario: Scenario = {
       const sides: readonly [Side, Side] = [
         {
           name: 'grantd',
-          pid: service.pid,
+          pids: [service.pid],
           job: { ...common, url, requests: requestsWith((authorized) => authorized) },
         },
-        { name: 'echo', pid: echo.pid, job: { ...common, url: echo.url, requests: requestsWith(() => true) } },
+        { name: 'echo', pids: [echo.pid], job: { ...common, url: echo.url, requests: requestsWith(() => true) } },
       ];
       await measureInTurns(context, sides, { kind: 'saturate', durationMs: WARM_UP_MS }, 1);
       const { durationMs, rounds } = context;

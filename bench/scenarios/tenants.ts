@@ -94,8 +94,8 @@ async function assertHitsOnly(sides: readonly Loaded[], run: () => Promise<void>
 
 async function compare(context: BenchContext, sides: readonly [Loaded, Loaded], state: string) {
   const both: readonly [Side, Side] = [
-    { ...sides[0], pid: sides[0].service.pid },
-    { ...sides[1], pid: sides[1].service.pid },
+    { ...sides[0], pids: [sides[0].service.pid] },
+    { ...sides[1], pids: [sides[1].service.pid] },
   ];
   for (const { job } of sides) await context.client.run({ ...job, mode: { kind: 'each-once' } });
   await measureInTurns(context, both, { kind: 'saturate', durationMs: WARM_UP_MS }, 1);

@@ -10,14 +10,17 @@ export interface Round extends LoadResult {
 
 export interface Side {
   readonly name: string;
-  readonly pid: number;
+  /** CPU time is their sum. */
+  readonly pids: readonly number[];
   readonly job: Omit<LoadJob, 'mode'>;
 }
 
-async function measure(context: BenchContext, { pid, job }: Side, mode: LoadJob['mode']): Promise<Round> {
-  const before = readCpuSeconds(pid);
+const sumCpuSeconds = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);
+
+async function measure(context: BenchContext, { pids, job }: Side, mode: LoadJob['mode']): Promise<Round> {
+  const before = sumCpuSeconds(pids);
   const result = await context.client.run({ ...job, mode });
-  return { ...result, cpuMicros: ((readCpuSeconds(pid) - before) * 1e6) / result.answered };
+  return { ...result, cpuMicros: ((sumCpuSeconds(pids) - before) * 1e6) / result.answered };
 }
 
 export async function measureInTurns(
