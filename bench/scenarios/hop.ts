@@ -1,5 +1,5 @@
-// What the way from a front process to a shard process costs: the same checks of the same shard, first through the front
-// in its own process and then through a front process, in turns. No store takes part: all pages are in memory.
+// What the way from a front process to a shard process costs: the same checks of the same shard, in turns through the
+// front in its own process and through a front process. No store takes part: all pages are in memory.
 
 import { join } from 'node:path';
 import { freePorts } from '../../tools/engines/free-port.ts';
