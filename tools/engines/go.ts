@@ -1,4 +1,5 @@
-// Go for tests of what is written in it: the machine's own. It needs no network, since what it tests has no dependencies.
+// Go for tests of what is written in it: the machine's own. It needs no network, since what it tests has no
+// dependencies.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
