@@ -127,9 +127,11 @@ async function measure(options: Options, results: ResultsFile): Promise<void> {
       );
       if (missing.length === 0) progress(`${grants} grants: ${results.path} has every task`);
       else {
-        await comparison.measure(grants, missing, (task, found) =>
-          results.add({ setup: setupOf(task), machine: describeMachine(), ...found }),
-        );
+        await comparison.measure(grants, missing, (task, found) => {
+          // After an interruption, these are the figures of systems that were shutting down.
+          progress(`${task}: done`);
+          results.add({ setup: setupOf(task), machine: describeMachine(), ...found });
+        });
       }
     }
   } finally {
