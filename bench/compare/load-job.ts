@@ -32,6 +32,8 @@ export interface LoadJob extends Access {
   readonly warmUpSeconds?: number;
   readonly seconds: number;
   readonly perSecond?: number;
+  readonly randomGaps?: boolean;
+  readonly seed?: number;
   readonly workers: number;
   readonly processes: readonly number[];
 }
@@ -50,4 +52,21 @@ export interface LoadResult {
   readonly cpuSeconds: number;
   readonly loadCpuSeconds: number;
   readonly memoryBytes: number;
+  /** In the mode `rate` only. */
+  readonly arrivals?: Arrivals;
+}
+
+/** What became of the requests that were due during the measurement. The package load/arrivals defines each field. */
+export interface Arrivals {
+  readonly due: number;
+  readonly right: number;
+  readonly onTime: number;
+  readonly waited: number;
+  readonly isBorne: boolean;
+  readonly isPunctual: boolean;
+  readonly p999Ms: number;
+  readonly lateP50Ms: number;
+  readonly lateP99Ms: number;
+  readonly lateMaxMs: number;
+  readonly growthMs: number;
 }

@@ -1,28 +1,19 @@
 // `npm run compare`: grantd and its peers side by side on this machine. It builds and starts all of them, writes the
 // same grants to each, runs the same load on each in turn, and prints the results. It ends every process that it
-// started, and leaves only the built programs behind.
+// started, and leaves only the built programs and the results behind.
 
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { describeMachine, renderMachine } from '../report.ts';
-import { removeDirectory } from '../server/grantd-process.ts';
-import type { LoadResult, Shape } from './load-job.ts';
-import { LoadProgram, NoAnswer } from './load-program.ts';
-import {
-  type MeasureContext,
-  Measurement,
-  type Pace,
-  type Series,
-  TASKS,
-  type Task,
-  type TaskName,
-} from './measurement.ts';
-import { type Loaded, renderSize, type SizeReport, toJson } from './report.ts';
-import { createStarters, SYSTEM_NAMES, type SystemName } from './starters.ts';
-import type { BulkLoad, System, SystemContext } from './systems/system.ts';
+import { describeMachine } from '../report.ts';
+import { Comparison, type ComparisonOptions } from './comparison.ts';
+import { LoadProgram } from './load-program.ts';
+import { renderResults } from './report.ts';
+import { ResultsFile, type Setup } from './results.ts';
+import { SYSTEM_NAMES, type SystemName } from './starters.ts';
+import { TASK_NAMES, type TaskName, taskOf } from './tasks.ts';
 import { installTool } from './tools.ts';
+import type { Pace } from './turns.ts';
 
 const PACE: Pace = {
   rounds: 5,
@@ -42,7 +33,8 @@ const PACE_QUICK: Pace = {
 };
 const GRANTS = [100_000, 1_000_000];
 const GRANTS_QUICK = [100_000];
-/** A store that takes longer to load the grants is not measured with that many. */
+const RATES = [1000, 2000, 5000, 10_000];
+const RATE_MAX = 100_000;
 const BULK_SECONDS_MAX = 900;
 const BULK_SECONDS_MAX_QUICK = 150;
 /** The others need minutes before anything can be measured. */
@@ -53,19 +45,17 @@ const QUICK_SYSTEMS: readonly SystemName[] = [
   'openfga-postgres',
   'spicedb-postgres',
 ];
-/** More than any measurement writes. */
-const NEW_GRANTS_PER_JOB = 1_000_000;
-
-const ALL_TASKS = Object.keys(TASKS) as readonly TaskName[];
-const isRuled = ({ shape }: Task): boolean => shape === 'ruled';
 
 interface Options {
   readonly quick: boolean;
   readonly only?: readonly TaskName[];
   readonly systems?: readonly SystemName[];
   readonly grants?: readonly number[];
+  readonly rates: readonly number[];
   readonly rounds?: number;
-  readonly json?: string;
+  readonly results?: string;
+  readonly again: boolean;
+  readonly report: boolean;
 }
 
 const startMs = performance.now();
@@ -75,7 +65,7 @@ let isInterrupted = false;
  * shutting down.
  */
 function progress(text: string): void {
-  if (isInterrupted) throw new Error('Interrupted: there are no results.');
+  if (isInterrupted) throw new Error('Interrupted: the results have the tasks that were done.');
   process.stderr.write(`${((performance.now() - startMs) / 1000).toFixed(0).padStart(5)} s  ${text}\n`);
 }
 
@@ -92,122 +82,31 @@ function parseGrants(text: string, before: readonly number[] | undefined): reado
   return [...(before ?? []), grants];
 }
 
-class Comparison {
-  readonly #program: LoadProgram;
-  readonly #options: Options;
-  readonly #context: SystemContext;
-  readonly #directories: string[] = [];
-  #running: System[] = [];
-  #newGrants = 0;
-  #ended: Promise<void> | undefined;
-
-  constructor(load: LoadProgram, options: Options) {
-    this.#program = load;
-    this.#options = options;
-    this.#context = {
-      searchPath: process.env.PATH ?? '',
-      createDirectory: () => {
-        const directory = mkdtempSync(join(tmpdir(), 'grantd-compare-'));
-        // A database runs as another user.
-        chmodSync(directory, 0o711);
-        this.#directories.push(directory);
-        return directory;
-      },
-    };
-  }
-
-  async measure(grants: number): Promise<SizeReport> {
-    const { quick, only, systems, rounds } = this.#options;
-    const names = systems ?? (quick ? QUICK_SYSTEMS : SYSTEM_NAMES);
-    const pace = { ...(quick ? PACE_QUICK : PACE), ...(rounds === undefined ? {} : { rounds }) };
-    const starters = createStarters(this.#context);
-    const loaded: Loaded[] = [];
-    for (const name of names) {
-      progress(`${name}: starting`);
-      const system = await starters[name]();
-      if (system === undefined) {
-        progress(`${name} is skipped: this machine lacks something that it needs`);
-        continue;
-      }
-      this.#running.push(system);
-      const outcome = await this.#fill(system, grants);
-      if (outcome.out !== undefined) {
-        progress(`${system.name} is out: ${outcome.out}`);
-        await this.#stop(system);
-      }
-      loaded.push(outcome);
-    }
-    const context: MeasureContext = {
-      load: this.#program,
-      grants,
-      pace,
-      takeNewGrants: () => {
-        this.#newGrants += NEW_GRANTS_PER_JOB;
-        return this.#newGrants;
-      },
-      progress,
-    };
-    const results: Partial<Record<TaskName, readonly Series[]>> = {};
-    for (const [name, task] of Object.entries(TASKS) as readonly (readonly [TaskName, (typeof TASKS)[TaskName]])[]) {
-      if (only !== undefined && !only.includes(name)) continue;
-      results[name] = await new Measurement(context, task, this.#running).run();
-    }
-    progress('ending the started processes');
-    await this.#stop(...this.#running);
-    return { grants, loaded, results };
-  }
-
-  /** Loads the grants of the measured tasks with the system's own bulk write, within its time limit. */
-  async #fill(system: System, grants: number): Promise<Loaded> {
-    const { bulk, grantsMax = grants } = system;
-    if (bulk === undefined) return { system };
-    if (grants > grantsMax) return { system, out: `it is measured with at most ${grantsMax} grants` };
-    try {
-      const result = await this.#load(system, grants, bulk);
-      const { only = ALL_TASKS } = this.#options;
-      if (system.ruled !== undefined && only.some((name) => isRuled(TASKS[name])))
-        await this.#load(system, grants, system.ruled.bulk, 'ruled');
-      await system.settle();
-      return { system, seconds: result.seconds, memoryBytes: result.memoryBytes };
-    } catch (error) {
-      if (error instanceof NoAnswer) return { system, out: error.message };
-      throw error;
-    }
-  }
-
-  #load({ name, product, processes }: System, grants: number, bulk: BulkLoad, shape?: Shape): Promise<LoadResult> {
-    progress(`${name}: ${grants} grants${shape === undefined ? '' : ', of the questions about rules'}`);
-    const seconds = this.#options.quick ? BULK_SECONDS_MAX_QUICK : BULK_SECONDS_MAX;
-    return this.#program.run({
-      ...bulk,
-      system: product,
-      operation: 'load',
-      grants,
-      mode: 'once',
-      seconds,
-      processes,
-      ...(shape === undefined ? {} : { shape }),
-    });
-  }
-
-  async #stop(...systems: readonly System[]): Promise<void> {
-    this.#running = this.#running.filter((each) => !systems.includes(each));
-    for (const system of systems) await system.stop();
-  }
-
-  /** Runs once, however often it is called. */
-  end(): Promise<void> {
-    this.#ended ??= this.#stop(...this.#running).then(() => {
-      for (const directory of this.#directories) removeDirectory(directory);
-    });
-    return this.#ended;
-  }
+function parseRate(text: string, before: readonly number[] | undefined): readonly number[] {
+  const rate = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (rate < 1 || rate > RATE_MAX) throw new InvalidArgumentError(`It must be a number from 1 to ${RATE_MAX}.`);
+  return [...(before === RATES ? [] : (before ?? [])), rate];
 }
 
-async function run(options: Options): Promise<void> {
+function createComparison(
+  { quick, systems, rounds, rates }: Options,
+  load: LoadProgram,
+): [Comparison, ComparisonOptions] {
+  const options: ComparisonOptions = {
+    systems: SYSTEM_NAMES.filter((name) => (systems ?? (quick ? QUICK_SYSTEMS : SYSTEM_NAMES)).includes(name)),
+    pace: { ...(quick ? PACE_QUICK : PACE), ...(rounds === undefined ? {} : { rounds }) },
+    rates: [...new Set(rates)].toSorted((left, right) => left - right),
+    bulkSecondsMax: quick ? BULK_SECONDS_MAX_QUICK : BULK_SECONDS_MAX,
+    progress,
+  };
+  return [new Comparison(load, options), options];
+}
+
+async function measure(options: Options, results: ResultsFile): Promise<void> {
   const path = installTool('load');
   if (path === undefined) throw new Error('The load program cannot be built.');
-  const comparison = new Comparison(new LoadProgram(path), options);
+  const load = new LoadProgram(path);
+  const [comparison, { systems, pace, rates }] = createComparison(options, load);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       process.stderr.write(`${signal}: ending the started processes\n`);
@@ -215,22 +114,36 @@ async function run(options: Options): Promise<void> {
       void comparison.end();
     });
   }
-  const machine = describeMachine();
-  const sizes: SizeReport[] = [];
-  process.stdout.write(renderMachine(machine));
+  progress(`the results go to ${results.path}`);
+  const { quick, only = TASK_NAMES, again } = options;
   try {
-    for (const grants of options.grants ?? (options.quick ? GRANTS_QUICK : GRANTS)) {
-      const found = await comparison.measure(grants);
-      sizes.push(found);
-      process.stdout.write(renderSize(found));
+    for (const grants of options.grants ?? (quick ? GRANTS_QUICK : GRANTS)) {
+      const setupOf = (task: TaskName): Setup => ({
+        ...{ task, grants, quick, rounds: pace.rounds, systems },
+        ...(taskOf(task).equalLoads === true ? { rates, isRealTime: load.isRealTime } : {}),
+      });
+      const missing = TASK_NAMES.filter(
+        (task) => only.includes(task) && (again || !results.has(setupOf(task), describeMachine())),
+      );
+      if (missing.length === 0) progress(`${grants} grants: ${results.path} has every task`);
+      else {
+        await comparison.measure(grants, missing, (task, found) => {
+          // After an interruption, these are the figures of systems that were shutting down.
+          progress(`${task}: done`);
+          results.add({ setup: setupOf(task), machine: describeMachine(), ...found });
+        });
+      }
     }
   } finally {
     await comparison.end();
   }
-  if (options.quick) process.stdout.write('\nA quick run: short rounds, few of them. Its figures are hints.\n');
-  const json = options.json ?? join(tmpdir(), `grantd-compare-${machine.date.replace(/[:.]/g, '-')}.json`);
-  writeFileSync(json, toJson(machine, options.quick, sizes));
-  process.stdout.write(`\nEvery round is in ${json}\n`);
+}
+
+async function run(options: Options): Promise<void> {
+  const date = new Date().toISOString().replace(/[:.]/g, '-');
+  const results = new ResultsFile(options.results ?? join(tmpdir(), `grantd-compare-${date}.json`));
+  if (!options.report) await measure(options, results);
+  process.stdout.write(`${renderResults(results.parts)}\nEvery round is in ${results.path}\n`);
 }
 
 function messageOf(error: unknown): string {
@@ -243,11 +156,21 @@ const program = new Command('compare')
     'Compares grantd with OpenFGA and SpiceDB on this machine: the same grants and the same load, in turns, in one run.',
   )
   .option('--quick', 'fewer grants, shorter rounds: rough figures', false)
-  .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(ALL_TASKS))
+  .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(TASK_NAMES))
   .addOption(new Option('--systems <system...>', 'the systems to measure').choices(SYSTEM_NAMES))
   .option('--grants <number>', `may be repeated (default: ${GRANTS.join(' and ')})`, parseGrants)
+  .addOption(
+    new Option('--rates <number...>', 'of equal-loads: checks a second')
+      .argParser(parseRate)
+      .default(RATES, RATES.join(' ')),
+  )
   .option('--rounds <number>', `rounds of each measurement (default: ${PACE.rounds})`, parseRounds)
-  .option('--json <file>', 'the file for every round (default: a new temporary file)')
+  .option(
+    '--results <file>',
+    'what it has is not measured again; each task is added when it is done (default: a new file)',
+  )
+  .option('--again', 'measures also what the file has', false)
+  .option('--report', 'measures nothing: only prints what the file has', false)
   .action(run);
 
 try {

@@ -3,7 +3,8 @@
 
 import type { Figure } from '../figure.ts';
 import type { Product, Protocol } from './load-job.ts';
-import { medianOf, type Round, type Series, type TaskName } from './measurement.ts';
+import { medianOf, type Round, type Series } from './measurement.ts';
+import type { TaskName } from './tasks.ts';
 
 /** The measurements with one number of grants. */
 export type Results = Partial<Readonly<Record<TaskName, readonly Series[]>>>;
@@ -116,6 +117,14 @@ const WANTED: readonly Wanted[] = [
     times: 3,
     against: allPeers,
   },
+  {
+    title: 'durable grants a second, 100 in a call',
+    task: 'bulk-write',
+    rounds: 'saturated',
+    of: rate,
+    better: 'more',
+    against: allPeers,
+  },
 ];
 
 /** The bare echo is no peer: grantd does more, but must not cost much more. */
@@ -153,17 +162,16 @@ function divide(upper: Candidate, lower: Candidate): Pick<Figure, 'value' | 'rou
 
 function figuresOf(wanted: Wanted, series: readonly Series[]): readonly Figure[] {
   const found = candidatesOf(wanted, series);
-  const own = found.find((each) => each.series.system.product === OWN);
+  const own = found.find((each) => each.series.product === OWN);
   if (own === undefined) return [];
   return wanted.against.flatMap(({ product, protocol, times = wanted.times }): readonly Figure[] => {
     const rivals = found.filter(
-      ({ series: { system, channel } }) =>
-        system.product === product && (protocol === undefined || channel.protocol === protocol),
+      ({ series }) => series.product === product && (protocol === undefined || series.protocol === protocol),
     );
     const best = bestOf(wanted, rivals);
     if (best === undefined) return [];
-    const { system, channel, batch } = best.series;
-    const rival = `${system.name}, ${channel.protocol}${batch === undefined ? '' : `, ${batch}`}`;
+    const { system, protocol: by, batch } = best.series;
+    const rival = `${system}, ${by}${batch === undefined ? '' : `, ${batch}`}`;
     if (product === 'echo') {
       const name = `${wanted.title}: grantd ÷ ${rival}`;
       return [{ name, ...divide(own, best), target: { kind: 'at most', value: ECHO_TIMES_MAX } }];

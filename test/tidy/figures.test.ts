@@ -78,6 +78,22 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     [COMPARE, /durable writes a second \(`write`\) +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
     ['README.md', /\| durable writes a second +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
   ],
+  'share of checks to answer within the time, at equal loads': [
+    ['bench/compare/load/arrivals/result.go', /onTimeMin = 0\.(\S+)/],
+    [COMPARE, /if at least (\S+) % of the checks that were due were answered right/],
+  ],
+  'growth of the backlog, at equal loads': [
+    ['bench/compare/load/arrivals/result.go', /growthMax = (\S+) \* time\.Millisecond/],
+    [COMPARE, /did not grow by more checks than are due in (\S+) ms/],
+  ],
+  'share of a processor that the load may take, at equal loads': [
+    ['bench/compare/verdict.ts', /LOAD_SHARE_MAX = (\S+);/],
+    [COMPARE, /or in which the load took more than (\S+) of a processor/],
+  ],
+  'rates of equal loads': [
+    ['bench/compare/main.ts', /RATES = \[(\S+), (\S+), (\S+), (\S+)\];/],
+    [COMPARE, /with (\S+), (\S+), (\S+) and (\S+) checks a second, how long/],
+  ],
   'pause after a crash, in seconds': [
     ['docs/operating/cluster.md', /and take its slots, about (\S+) seconds after it died/],
     ['docs/operating/recovery.md', /About (\S+) seconds after a shard died, the other shards have taken/],

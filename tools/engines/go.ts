@@ -1,4 +1,5 @@
-// Go for tests of the Go client: the machine's own. It needs no network, since the client has no dependencies.
+// Go for tests of what is written in it: the machine's own. It needs no network, since what it tests has no
+// dependencies.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -27,9 +28,9 @@ async function runGo(args: readonly string[], cwd?: string): Promise<string> {
 }
 
 /** Undefined if the machine has none that is new enough, which is reported, and fails if CI is set. */
-export async function findGo(what: string): Promise<Go | undefined> {
+export async function findGo(what: string, minorMin = MINOR_MIN): Promise<Go | undefined> {
   const version = await runGo(['version']).catch(() => '');
-  if (Number(/\bgo1\.(\d+)/.exec(version)?.[1]) >= MINOR_MIN) return { run: runGo };
-  reportMissing(what, `It needs Go 1.${MINOR_MIN} or later.`);
+  if (Number(/\bgo1\.(\d+)/.exec(version)?.[1]) >= minorMin) return { run: runGo };
+  reportMissing(what, `It needs Go 1.${minorMin} or later.`);
   return undefined;
 }

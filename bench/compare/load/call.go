@@ -106,6 +106,18 @@ func grantsOf(asked *job, data dataSet, number int) []tuple {
 	return tuples
 }
 
+// The writes of new grants, as many in a call as the job says.
+func writes(asked *job, data dataSet, of func(grants []tuple) *call) callList {
+	perCall := max(1, asked.PerCall)
+	return callList{0, func(number int) *call {
+		grants := make([]tuple, perCall)
+		for index := range grants {
+			grants[index] = data.newGrant(asked.Start + number*perCall + index)
+		}
+		return of(grants)
+	}}
+}
+
 func loadCalls(asked *job, data dataSet, of func(tuples []tuple) *call) callList {
 	grants, _ := data.loaded(asked.Shape)
 	count := (grants + asked.PerCall - 1) / asked.PerCall

@@ -53,7 +53,12 @@ func grantdCalls(asked *job, data dataSet) (callList, error) {
 		count, of := data.subjectLists(asked.Shape)
 		return lists(count, of, grantdSubjects), nil
 	case "write":
-		return callList{0, func(number int) *call { return grantdWrite(data.newGrant(asked.Start + number)) }}, nil
+		return writes(asked, data, func(grants []tuple) *call {
+			if len(grants) == 1 {
+				return grantdWrite(grants[0])
+			}
+			return grantdBulkWrite(grants)
+		}), nil
 	default:
 		return callList{}, fmt.Errorf("%s has no operation %s", asked.System, asked.Operation)
 	}
@@ -168,5 +173,23 @@ func grantdWrite(grant tuple) *call {
 	body := mustJSON(grantdTupleOf(grant))
 	return &call{method: http.MethodPost, path: "/v1/grants", contentType: jsonType, body: body, judge: func(a answer) error {
 		return expectStatus(a, http.StatusCreated)
+	}}
+}
+
+func grantdBulkWrite(grants []tuple) *call {
+	var request struct {
+		Grants []grantdTuple `json:"grants"`
+	}
+	for _, each := range grants {
+		request.Grants = append(request.Grants, grantdTupleOf(each))
+	}
+	return &call{method: http.MethodPost, path: "/v1/grants/bulk", contentType: jsonType, body: mustJSON(request), judge: func(a answer) error {
+		if err := expectStatus(a, http.StatusOK); err != nil {
+			return err
+		}
+		if created := bytes.Count(a.body(), []byte(`"created":true`)); created != len(grants) {
+			return fmt.Errorf("of %d grants %d were created: %.300s", len(grants), created, a.body())
+		}
+		return nil
 	}}
 }

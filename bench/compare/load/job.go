@@ -25,7 +25,7 @@ type job struct {
 	// wide, deep or ruled (the questions about rules and their grants) for check; wide or deep for batch, where a deep
 	// batch is about one subject; ruled or empty for load, list and subjects.
 	Shape string `json:"shape"`
-	// Grants in a call of load, checks in a call of batch.
+	// Grants in a call of load or of write (one, if 0), checks in a call of batch.
 	PerCall int `json:"perCall"`
 	// For write: the number of the first new grant. For check: if not 0, every question is new, from that number on.
 	Start int `json:"start"`
@@ -37,6 +37,9 @@ type job struct {
 	// The measured time after the warm-up; for once, the bound.
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"perSecond"`
+	// For rate: gaps as independent clients leave them, drawn from the seed; otherwise all gaps are equal.
+	RandomGaps bool  `json:"randomGaps"`
+	Seed       int64 `json:"seed"`
 	// Requests in flight at a time. Over HTTP each has a connection of its own; over gRPC they share four.
 	Workers int `json:"workers"`
 	// Processes whose resource usage is measured, with their descendants.
@@ -66,4 +69,22 @@ type result struct {
 	LoadCPUSeconds float64 `json:"loadCpuSeconds"`
 	// Memory of the processes at the end; shared pages count once.
 	MemoryBytes int64 `json:"memoryBytes"`
+
+	// For rate only.
+	Arrivals *arrived `json:"arrivals,omitempty"`
+}
+
+// arrived is what became of the requests that were due during the measurement. The package arrivals defines each field.
+type arrived struct {
+	Due           int     `json:"due"`
+	Right         int     `json:"right"`
+	OnTime        int     `json:"onTime"`
+	Waited        int     `json:"waited"`
+	IsBorne       bool    `json:"isBorne"`
+	IsPunctual    bool    `json:"isPunctual"`
+	P999Millis    float64 `json:"p999Ms"`
+	LateP50Millis float64 `json:"lateP50Ms"`
+	LateP99Millis float64 `json:"lateP99Ms"`
+	LateMaxMillis float64 `json:"lateMaxMs"`
+	GrowthMillis  float64 `json:"growthMs"`
 }

@@ -30,9 +30,7 @@ func openfgaCalls(asked *job, data dataSet) (callList, error) {
 		count, of := data.subjectLists(asked.Shape)
 		return lists(count, of, func(each listing) *call { return openfgaSubjects(asked, each) }), nil
 	case "write":
-		return callList{0, func(number int) *call {
-			return openfgaWrite(asked, []tuple{data.newGrant(asked.Start + number)})
-		}}, nil
+		return writes(asked, data, func(grants []tuple) *call { return openfgaWrite(asked, grants) }), nil
 	default:
 		return callList{}, fmt.Errorf("OpenFGA has no operation %s", asked.Operation)
 	}

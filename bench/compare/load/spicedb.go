@@ -33,7 +33,7 @@ func spicedbCalls(asked *job, data dataSet) (callList, error) {
 		count, of := data.subjectLists(asked.Shape)
 		return lists(count, of, func(each listing) *call { return spicedbSubjects(asked, each) }), nil
 	case "write":
-		return callList{0, func(number int) *call { return spicedbWrite(asked, data.newGrant(asked.Start+number)) }}, nil
+		return writes(asked, data, func(grants []tuple) *call { return spicedbWrite(asked, grants) }), nil
 	default:
 		return callList{}, fmt.Errorf("SpiceDB has no operation %s", asked.Operation)
 	}
@@ -252,12 +252,15 @@ func lookedUpIn(text []byte, path ...string) nameSum {
 	}
 }
 
-func spicedbWrite(asked *job, grant tuple) *call {
-	request := &spicedb.WriteRelationshipsRequest{Updates: []*spicedb.RelationshipUpdate{{
-		// According to the documentation, CREATE is always faster than TOUCH on Postgres.
-		Operation:    spicedb.RelationshipUpdate_OPERATION_CREATE,
-		Relationship: spicedbRelationship(grant),
-	}}}
+func spicedbWrite(asked *job, grants []tuple) *call {
+	request := &spicedb.WriteRelationshipsRequest{}
+	for _, each := range grants {
+		request.Updates = append(request.Updates, &spicedb.RelationshipUpdate{
+			// According to the documentation, CREATE is always faster than TOUCH on Postgres.
+			Operation:    spicedb.RelationshipUpdate_OPERATION_CREATE,
+			Relationship: spicedbRelationship(each),
+		})
+	}
 	return spicedbCall(asked, "WriteRelationships", "/v1/relationships/write", request, func(a answer) error {
 		if asked.Protocol == "grpc" {
 			return nil
