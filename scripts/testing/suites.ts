@@ -44,7 +44,7 @@ export const SUITES: readonly Suite[] = [
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
   row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),
-  row('browser', 'alone', 5, 'the console in a real browser'),
+  row('browser', 'alone', 5, 'the console and an example in a real browser'),
   row('alone', 'alone', 5, 'Redis under load'),
   row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),
   row('cluster/slow', 'asked', 15, 'longer faults of a whole cluster'),

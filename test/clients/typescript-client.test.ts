@@ -2,12 +2,17 @@
 // and spans.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { propagation, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import express, { type ErrorRequestHandler } from 'express';
 import { type CallFacts, Grantd, GrantdError, type GrantdOptions } from '../../clients/typescript/src/exports.ts';
+import { createRequires } from '../../clients/typescript/src/express.ts';
 import { tracing } from '../../clients/typescript/src/otel.ts';
 import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
+import { call } from '../kit/http-client.ts';
 
 const VIEWER = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 const check = (grantd: Grantd): Promise<boolean> => grantd.check(VIEWER.subject, VIEWER.relation, VIEWER.object);
@@ -167,5 +172,46 @@ describe('a hook', () => {
     await provider.shutdown();
     // Nothing of it is global.
     assert.deepEqual([trace.getActiveSpan(), propagation.fields()], [undefined, []]);
+  });
+});
+
+describe('the middleware for Express', () => {
+  it('lets the application send its own refusals, and passes nothing if that fails', async () => {
+    const fake = new FakeGrantd();
+    const app = express();
+    const requires = createRequires({
+      grantd: fake.client(),
+      subject: (request) => request.header('x-user'),
+      refuse: ({ status }, _request, response) => {
+        if (status === 403) throw new Error('there is no page');
+        response.status(status).send('a page');
+      },
+    });
+    app.get(
+      '/',
+      requires('viewer', () => VIEWER.object),
+      (_request, response) => {
+        response.send('passed');
+      },
+    );
+    const handler: ErrorRequestHandler = (error, _request, response, _next) => {
+      response.status(500).send(String(error));
+    };
+    app.use(handler);
+    const server = app.listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const ask = async (headers: Record<string, string>): Promise<readonly [number, string]> => {
+        const { status, text } = await call(url, { method: 'GET', path: '/', headers });
+        return [status, text];
+      };
+      assert.deepEqual(await ask({}), [401, 'a page']);
+      assert.deepEqual(await ask({ 'x-user': 'user:ada' }), [500, 'Error: there is no page']);
+      await fake.client().createGrant(VIEWER);
+      assert.deepEqual(await ask({ 'x-user': 'user:ada' }), [200, 'passed']);
+    } finally {
+      server.close();
+    }
   });
 });

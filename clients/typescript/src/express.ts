@@ -5,8 +5,12 @@ import { problemOf, RETRY_AFTER_S, type Refusal, type RequirementOptions, refusa
 
 export type { Refusal, RequirementOptions } from './requirement.ts';
 
-function refuse(response: Response, refusal: Refusal): void {
-  if (refusal.status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
+export interface ExpressOptions extends RequirementOptions<Request> {
+  /** Sends a refusal, for instance as a page. By default, it is a problem document. */
+  readonly refuse?: ((refusal: Refusal, request: Request, response: Response) => void) | undefined;
+}
+
+function sendProblem(refusal: Refusal, _request: Request, response: Response): void {
   response
     .status(refusal.status)
     .type('application/problem+json')
@@ -18,13 +22,15 @@ function refuse(response: Response, refusal: Refusal): void {
  * 401 without a subject, 403 without the relation, 503 if that is not known.
  */
 export function createRequires(
-  options: RequirementOptions<Request>,
+  options: ExpressOptions,
 ): (relation: string, object: (request: Request) => string) => RequestHandler {
+  const { refuse = sendProblem } = options;
   return (relation, object) => (request, response, next) => {
     refusalOf(options, relation, object, request)
       .then((refusal) => {
-        if (refusal === undefined) next();
-        else refuse(response, refusal);
+        if (refusal === undefined) return next();
+        if (refusal.status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
+        refuse(refusal, request, response);
       })
       .catch(next);
   };

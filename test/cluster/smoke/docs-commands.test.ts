@@ -7,12 +7,14 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { installNode20 } from '../../../tools/engines/node-20.ts';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
 import { linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
+import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -130,9 +132,11 @@ describe('the commands of the tutorial', () => {
   const PAGE = 'docs/guides/tutorial.md';
   const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
   let grantd: DevProcess;
+  const checkout = join(directory, 'grantd');
   before(async () => {
-    mkdirSync(join(directory, 'grantd', '.grantd'), { recursive: true });
-    grantd = await startDev(join(directory, 'grantd', '.grantd'));
+    makeUserCheckout(checkout);
+    mkdirSync(join(checkout, '.grantd'));
+    grantd = await startDev(join(checkout, '.grantd'));
   });
   after(async () => {
     await grantd.stop('SIGTERM');
@@ -141,21 +145,23 @@ describe('the commands of the tutorial', () => {
 
   it('print what the tutorial shows', async () => {
     const steps = shellSteps(PAGE).filter(({ commands }) => commands !== '');
-    const { base_url: baseUrl } = readDevFacts(join(directory, 'grantd', '.grantd'));
+    const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
+    // On the oldest Node that the tutorial asks for, where it can be had.
+    const node = await installNode20().catch(() => process.execPath);
     const script = [
       "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
-      // The libraries of this repository, in place of the registry.
-      `npm() { if [ "$1" = install ]; then ln -s '${ROOT}/node_modules' node_modules; fi; }`,
+      linkedInstall(checkout),
       ...steps.map(({ commands }) => commands),
     ]
       .join('\necho "=== next"\n')
       .replaceAll('http://127.0.0.1:8080', baseUrl)
       .replaceAll('3000', String(await freePort()));
-    const env = testEnvironment(directory);
-    const { stdout } = await run('bash', ['-euc', script], { cwd: join(directory, 'grantd'), env });
+    const { PATH, ...others } = testEnvironment(directory);
+    const env = { ...others, PATH: `${dirname(node)}:${PATH}`, HOME: directory };
+    const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
     const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
     assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 3);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 4);
     for (const [index, { commands, printed }] of steps.entries()) {
       assert.deepEqual(outputs[index], printed ?? [], commands);
     }

@@ -1,0 +1,45 @@
+// One document: to read, edit and delete it.
+
+import { Router } from 'express';
+import { finishDeletions } from '../deletion.js';
+import { logError } from '../errors.js';
+import { fieldOf } from '../form.js';
+import { personOf, subjectOf } from '../log-in.js';
+import { documentPage } from '../pages/document.js';
+import { get, markDeleted, save } from '../store.js';
+
+const TEXT_LENGTH_MAX = 20_000;
+
+/** @param {import('express').Request} request */
+const documentOf = (request) => `document:${request.params.id}`;
+
+/**
+ * @param {import('@grantd/client').Grantd} grantd
+ * @param {ReturnType<typeof import('@grantd/client/express').createRequires>} requires
+ */
+export function documentRoutes(grantd, requires) {
+  const router = Router();
+
+  router.get('/document/:id', requires('viewer', documentOf), async (request, response) => {
+    const object = documentOf(request);
+    const [editable, owned] = await Promise.all([
+      grantd.check(subjectOf(request), 'editor', object),
+      grantd.check(subjectOf(request), 'owner', object),
+    ]);
+    response.send(documentPage(personOf(request), get(object), { editable, owned }));
+  });
+
+  router.post('/document/:id', requires('editor', documentOf), (request, response) => {
+    save({ ...get(documentOf(request)), text: fieldOf(request, 'text', TEXT_LENGTH_MAX) });
+    response.redirect(303, request.path);
+  });
+
+  router.post('/document/:id/deletion', requires('owner', documentOf), async (request, response) => {
+    markDeleted(documentOf(request));
+    // What cannot be revoked now is revoked later (main.js): the document is deleted for everybody already.
+    await finishDeletions(grantd).catch(logError);
+    response.redirect(303, '/');
+  });
+
+  return router;
+}
