@@ -55,7 +55,7 @@ export class CliFailure extends Error {
 export class ProblemFailure extends CliFailure {
   readonly status: number;
   readonly #title: string;
-  readonly #detail: string;
+  readonly detail: string;
   readonly #requestId: string;
   /** The last part of the problem's type: the code of the error catalogue. */
   readonly code: string;
@@ -79,13 +79,13 @@ export class ProblemFailure extends CliFailure {
     this.code = problem.code;
     this.retryAfterMs = retryAfterMs;
     this.#title = problem.title;
-    this.#detail = problem.detail;
+    this.detail = problem.detail;
     this.#requestId = problem.requestId;
   }
 
   override get facts(): Readonly<Record<string, unknown>> {
     return {
-      message: `${this.#title}: ${this.#detail}`,
+      message: `${this.#title}: ${this.detail}`,
       status: this.status,
       code: this.code,
       ...(this.#requestId === '' ? {} : { request_id: this.#requestId }),

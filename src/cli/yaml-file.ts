@@ -104,3 +104,19 @@ export function parseYaml(file: string, bytes: Uint8Array): YamlNode {
   }
   return node;
 }
+
+/** The text of a field; undefined if it is absent or blank. Throws a CliFailure if it is anything else. */
+export function textIn(file: string, { fields }: YamlMap, name: string): YamlText | undefined {
+  const node = fields.get(name);
+  if (node === undefined || node.kind === 'null') return undefined;
+  if (node.kind !== 'text') throw yamlFailure(file, node.line, `"${name}" must be a text.`);
+  return node.text.trim() === '' ? undefined : node;
+}
+
+/** The items of a field; undefined if it is absent. Throws a CliFailure if it is anything else. */
+export function listIn(file: string, { fields }: YamlMap, name: string): readonly YamlNode[] | undefined {
+  const node = fields.get(name);
+  if (node === undefined || node.kind === 'null') return undefined;
+  if (node.kind !== 'list') throw yamlFailure(file, node.line, `"${name}" must be a list.`);
+  return node.items;
+}

@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { stringify } from 'yaml';
+import packageFile from '../../package.json' with { type: 'json' };
 import { CHART, type KubernetesObject, missingHelm, type RenderOptions, render } from './support/helm.ts';
 import { containersOf, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the chart as a part of another one');
+const { version } = packageFile;
 const parent = mkdtempSync(join(tmpdir(), 'grantd-parent-'));
 after(() => rmSync(parent, { recursive: true }));
 mkdirSync(join(parent, 'charts'));
@@ -21,7 +23,7 @@ writeFileSync(
     apiVersion: 'v2',
     name: 'platform',
     version: '1.0.0',
-    dependencies: [{ name: 'grantd', version: '0.1.0', condition: 'grantd.enabled' }],
+    dependencies: [{ name: 'grantd', version, condition: 'grantd.enabled' }],
   }),
 );
 const CASSANDRA = { 'grantd.cassandra.contactPoints': ['cassandra'], 'grantd.cassandra.localDatacenter': 'dc1' };
@@ -48,7 +50,7 @@ describe('the chart as a part of another one', { skip: missing }, () => {
       'global.storageClass': 'fast',
       'grantd.image.pullSecrets': ['own', 'first'],
     });
-    assert.deepEqual(imagesOf(objects), ['registry.example.com/grantd:0.1.0']);
+    assert.deepEqual(imagesOf(objects), [`registry.example.com/grantd:${version}`]);
     for (const secrets of pullSecretsOf(objects)) {
       assert.deepEqual(secrets, [{ name: 'own' }, { name: 'first' }, { name: 'second' }]);
     }
@@ -56,6 +58,6 @@ describe('the chart as a part of another one', { skip: missing }, () => {
 
   it('prefers a registry of its own', async () => {
     const set = { 'global.imageRegistry': 'registry.example.com', 'grantd.image.registry': 'other.example.com' };
-    assert.deepEqual(imagesOf(await renderParent(set)), ['other.example.com/grantd:0.1.0']);
+    assert.deepEqual(imagesOf(await renderParent(set)), [`other.example.com/grantd:${version}`]);
   });
 });

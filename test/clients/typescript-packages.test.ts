@@ -11,7 +11,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { installNode20 } from '../../tools/engines/node-20.ts';
+import { BUN, DENO, installNpmProgram, NODE_20 } from '../../tools/engines/npm-program.ts';
 import { call } from '../kit/http-client.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import {
@@ -27,6 +27,9 @@ import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
 
 const run = promisify(execFile);
 const PACKED_BYTES_MAX = 25_000;
+/** The one case in which a runtime whose `fetch` repeats a PUT by itself may differ, as README.md says. */
+const REPEATED_PUT =
+  'a revision that fails after a lost response says that the outcome is unknown: step 2 (writeRules)';
 
 let packages: ClientPackages;
 let service: HttpService;
@@ -70,18 +73,32 @@ describe('the packages', () => {
     }
   });
 
-  it('keep the contract on the oldest Node that they support', async (t: TestContext) => {
-    const node = await installNode20().catch((error: unknown) => {
-      t.skip(reportMissing('the client on Node 20', String(error)));
-      return undefined;
+  for (const { title, program, options } of [
+    { title: 'the oldest Node that they support', program: NODE_20, options: [] },
+    { title: 'Deno', program: DENO, options: ['run', '--allow-all', '--no-remote', '--node-modules-dir=manual'] },
+    { title: 'Bun', program: BUN, options: ['run', '--no-install'] },
+  ] as const) {
+    it(`keep the contract on ${title}`, async (t: TestContext) => {
+      const command = await installNpmProgram(program).catch((error: unknown) => {
+        t.skip(reportMissing(`the client on ${title}`, String(error)));
+        return undefined;
+      });
+      if (command === undefined) return;
+      const runner = join(packages.directory, `contract-runner-${program.name}.mjs`);
+      await compile(join(CLIENT, 'contract-runner.ts'), runner);
+      const environment = { CLIENT_PACKAGES: 'built' };
+      await runContract({ on: 'fake', command: [command, ...options, runner], environment });
+      const onServer = runContract({ on: 'server', command: [command, ...options, runner], environment });
+      await onServer.catch((error: unknown) => {
+        const differing = error instanceof assert.AssertionError ? error.actual : undefined;
+        if (program === NODE_20 || !Array.isArray(differing)) throw error;
+        assert.deepEqual(
+          differing.filter((each) => !String(each).startsWith(REPEATED_PUT)),
+          [],
+        );
+      });
     });
-    if (node === undefined) return;
-    const runner = join(packages.directory, 'contract-runner.mjs');
-    await compile(join(CLIENT, 'contract-runner.ts'), runner);
-    const environment = { CLIENT_PACKAGES: 'built' };
-    await runContract({ on: 'fake', command: [node, runner], environment });
-    await runContract({ on: 'server', command: [node, runner], environment });
-  });
+  }
 });
 
 describe('what the pages say', () => {

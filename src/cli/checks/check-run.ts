@@ -4,8 +4,8 @@
 import type { Readable } from 'node:stream';
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import { parseTuple, type Tuple } from '../../core/tuples.ts';
-import { CliFailure } from '../failures.ts';
+import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
+import { CliFailure, ProblemFailure } from '../failures.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from '../import/import-lines.ts';
 import { chunksOf } from '../import/import-source.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
@@ -17,10 +17,10 @@ const CALLS_IN_FLIGHT_MAX = 4;
 const BATCH_LINES_MAX = 1000;
 
 /** A line of the file, numbered from 1 as in an editor. */
-type ReadLine = { readonly line: number } & ({ readonly tuple: Tuple } | { readonly refusal: Refusal });
+type ReadLine = { readonly line: number } & ({ readonly tuple: NamedTuple } | { readonly refusal: Refusal });
 
 export type LineResult = { readonly line: number } & (
-  | { readonly tuple: Tuple; readonly authorized: boolean }
+  | { readonly tuple: NamedTuple; readonly authorized: boolean }
   | { readonly refusal: Refusal }
 );
 
@@ -49,7 +49,7 @@ function parseSource(source: SourceLine, format: ImportFormat): ReadLine | undef
   if ('refusal' in encoded) return { line, refusal: encoded.refusal };
   try {
     const fields = asRecord(parseJson(encoded.json));
-    return { line, tuple: parseTuple(fields.subject, fields.relation, fields.object) };
+    return { line, tuple: parseQuestion(fields.subject, fields.relation, fields.object) };
   } catch (error) {
     if (error instanceof GrantdError) return { line, refusal: { code: error.code, detail: error.message } };
     return { line, refusal: { code: 'invalid-request', detail: 'The line is not a JSON object.' } };
@@ -74,6 +74,41 @@ async function* gather(source: AsyncIterable<Uint8Array>, format: ImportFormat):
   if (batch.length > 0) yield batch;
 }
 
+type Answer = { readonly authorized: boolean } | { readonly refusal: Refusal };
+
+/** Only the owner knows which names the rules define, and it refuses a call with one that they do not. */
+const namesUnknownName = (error: unknown): error is ProblemFailure =>
+  error instanceof ProblemFailure && error.code === 'invalid-relation';
+
+/** One answer per check. A call that is refused for a name is halved until the check with that name is alone. */
+async function answerChecks(
+  client: OperatorClient,
+  tenant: string,
+  checks: readonly NamedTuple[],
+  retry: RetryOptions,
+): Promise<readonly Answer[]> {
+  if (checks.length === 0) return [];
+  const request = { method: 'POST', path: path`/tenants/${tenant}/check/bulk`, json: { checks } } as const;
+  let response: Awaited<ReturnType<OperatorClient['readJson']>>;
+  try {
+    response = await withRetries(() => client.readJson(request), retry);
+  } catch (error) {
+    if (!namesUnknownName(error)) throw error;
+    if (checks.length === 1) return [{ refusal: { code: error.code, detail: error.detail } }];
+    const half = Math.ceil(checks.length / 2);
+    return [
+      ...(await answerChecks(client, tenant, checks.slice(0, half), retry)),
+      ...(await answerChecks(client, tenant, checks.slice(half), retry)),
+    ];
+  }
+  const results = recordsOf(response, 'results');
+  return checks.map((_, index) => {
+    const authorized = results[index]?.authorized;
+    if (typeof authorized === 'boolean') return { authorized };
+    throw new CliFailure('The response to a bulk check does not have one result per check.');
+  });
+}
+
 async function checkBatch(
   client: OperatorClient,
   tenant: string,
@@ -81,14 +116,12 @@ async function checkBatch(
   retry: RetryOptions,
 ): Promise<readonly LineResult[]> {
   const checks = batch.flatMap((line) => ('tuple' in line ? [line.tuple] : []));
-  const request = { method: 'POST', path: path`/tenants/${tenant}/check/bulk`, json: { checks } } as const;
-  const answer = checks.length === 0 ? { results: [] } : await withRetries(() => client.readJson(request), retry);
-  const results = recordsOf(answer, 'results').values();
+  const answers = (await answerChecks(client, tenant, checks, retry)).values();
   return batch.map((line): LineResult => {
     if ('refusal' in line) return line;
-    const authorized = results.next().value?.authorized;
-    if (typeof authorized === 'boolean') return { ...line, authorized };
-    throw new CliFailure('The response to a bulk check does not have one result per check.');
+    const answer = answers.next().value;
+    if (answer === undefined) throw new CliFailure('A check has no answer.');
+    return 'refusal' in answer ? { line: line.line, refusal: answer.refusal } : { ...line, ...answer };
   });
 }
 

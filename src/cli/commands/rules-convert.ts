@@ -11,7 +11,8 @@ import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { renderJson, renderTable } from '../output/render.ts';
 import { type Conversion, convertModel, type Finding, UnmappedFailure } from '../rules-convert/conversion.ts';
 import { addMapOptions } from '../rules-convert/map-options.ts';
-import { ORIGINS, type Origin, readModel } from '../rules-convert/model-files.ts';
+import { ORIGINS, type Origin, parseModel } from '../rules-convert/model-files.ts';
+import { readModelTexts } from '../rules-convert/model-reader.ts';
 import type { MapOption, MappedRelation } from '../rules-convert/relation-map.ts';
 
 interface ConvertOptions {
@@ -77,7 +78,7 @@ async function readConversion(
   options: ConvertOptions,
 ): Promise<Conversion> {
   try {
-    return convertModel(await readModel(files, options.from, context.stdin), options.map);
+    return convertModel(parseModel(await readModelTexts(files, options.from, context.stdin)), options.map);
   } catch (error) {
     if (error instanceof UnmappedFailure) noteFindings(context, error.findings, options.partial === true);
     throw error;
@@ -116,7 +117,10 @@ export function registerRulesConvertCommand(rules: Command, context: CliContext)
   rules
     .command('convert')
     .description('turn an OpenFGA model or a SpiceDB schema into rules')
-    .argument('<file...>', 'a .fga, .json or .zed file, or the files of all modules; - for standard input')
+    .argument(
+      '<file...>',
+      'a .fga, .json or .zed file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
+    )
     .addOption(
       new Option('--from <system>', 'where the model is from (default: by the name of the file)').choices(ORIGINS),
     )

@@ -2,8 +2,10 @@
 // one. Files of lines and backups are read as a stream; YAML and JSON are read whole, within a bound.
 
 import { CliFailure, EXIT } from '../failures.ts';
-import type { Origin } from '../rules-convert/model-files.ts';
-import { parseYaml, YAML_BYTES_MAX, type YamlMap, type YamlNode, type YamlText, yamlFailure } from '../yaml-file.ts';
+import type { ModelText, Origin } from '../rules-convert/model-files.ts';
+import { ModelReader } from '../rules-convert/model-reader.ts';
+import { MODEL_BYTES_MAX } from '../rules-convert/source-model.ts';
+import { listIn, parseYaml, textIn, YAML_BYTES_MAX, type YamlNode } from '../yaml-file.ts';
 import { entriesOfNodes, readJsonLines, readTupleCsv } from './openfga-tuples.ts';
 import type { SourceEntry } from './source-tuple.ts';
 import { entriesOfText, readRelationshipLines } from './spicedb-relationships.ts';
@@ -36,8 +38,8 @@ const EXPORTED_TUPLES_DEFAULT = 100;
 const ENTRIES_AT_ONCE = 1000;
 
 export interface PeerFile {
-  /** The text of the model, and where it begins. */
-  readonly model: { readonly file: string; readonly text: string } | undefined;
+  /** The texts of the model, if the file has or names one. */
+  readonly model: readonly ModelText[];
   readonly entries: AsyncIterable<readonly SourceEntry[]>;
   readonly tellsExpiration: boolean;
   /** What the person should know, as sentences. */
@@ -87,27 +89,9 @@ async function* inGroups(entries: Iterable<SourceEntry>): AsyncGenerator<readonl
   yield group;
 }
 
-function textIn(file: string, { fields }: YamlMap, name: string): YamlText | undefined {
-  const node = fields.get(name);
-  if (node === undefined || node.kind === 'null') return undefined;
-  if (node.kind !== 'text') throw yamlFailure(file, node.line, `"${name}" must be a text.`);
-  return node.text.trim() === '' ? undefined : node;
-}
-
-function listIn(file: string, { fields }: YamlMap, name: string): readonly YamlNode[] | undefined {
-  const node = fields.get(name);
-  if (node === undefined || node.kind === 'null') return undefined;
-  if (node.kind !== 'list') throw yamlFailure(file, node.line, `"${name}" must be a list.`);
-  return node.items;
-}
-
-/** Lines before the model, so that what is said about it names the lines of the file. */
-const modelOf = (file: string, node: YamlText | undefined): PeerFile['model'] =>
-  node === undefined ? undefined : { file, text: `${'\n'.repeat(node.textLine - 1)}${node.text}` };
-
-function openStore(file: string, root: YamlNode): PeerFile {
+async function openStore(file: string, root: YamlNode): Promise<PeerFile> {
   if (root.kind === 'list') {
-    return { model: undefined, entries: inGroups(entriesOfNodes(root.items)), tellsExpiration: true, notes: [] };
+    return { model: [], entries: inGroups(entriesOfNodes(root.items)), tellsExpiration: true, notes: [] };
   }
   const tuples = root.kind === 'map' ? listIn(file, root, 'tuples') : undefined;
   const others = root.kind === 'map' ? ['tuple_file', 'tuple_files'].filter((name) => root.fields.has(name)) : [];
@@ -127,25 +111,18 @@ function openStore(file: string, root: YamlNode): PeerFile {
       `${file} is one page of a listing: there are more tuples. Read all, with "fga tuple read --max-pages 0".`,
     );
   }
-  const model = modelOf(file, textIn(file, root, 'model'));
-  if (model === undefined && root.fields.has('model_file')) {
-    notes.push(`${file} names its model in another file: convert that one, and pass its --relation-map.`);
-  }
+  const model = await new ModelReader().readInYaml(file, root, 'openfga');
   return { model, entries: inGroups(entriesOfNodes(tuples ?? [])), tellsExpiration: true, notes };
 }
 
-function openValidation(file: string, root: YamlNode): PeerFile {
+async function openValidation(file: string, root: YamlNode): Promise<PeerFile> {
   if (root.kind !== 'map' || !root.fields.has('relationships')) {
     throw new CliFailure(`${file} is no validation file of SpiceDB: it has no "relationships".`);
   }
   const relationships = textIn(file, root, 'relationships');
   const entries = relationships === undefined ? [] : entriesOfText(relationships.text, relationships.textLine);
-  const schema = textIn(file, root, 'schema');
-  const notes =
-    schema === undefined && root.fields.has('schemaFile')
-      ? [`${file} names its schema in another file: convert that one, and pass its --relation-map.`]
-      : [];
-  return { model: modelOf(file, schema), entries: inGroups(entries), tellsExpiration: true, notes };
+  const model = await new ModelReader().readInYaml(file, root, 'spicedb');
+  return { model, entries: inGroups(entries), tellsExpiration: true, notes: [] };
 }
 
 /** Throws a CliFailure, here or from `entries`, if it is not in that format. */
@@ -154,7 +131,7 @@ export async function openPeerFile(
   options: { readonly file: string; readonly origin: Origin; readonly format: PeerFormat },
 ): Promise<PeerFile> {
   const { file, origin, format } = options;
-  const plain = { model: undefined, tellsExpiration: true, notes: [] };
+  const plain = { model: [], tellsExpiration: true, notes: [] };
   switch (format) {
     case 'yaml': {
       const root = parseYaml(file, await readWhole(chunks, file));
@@ -168,7 +145,10 @@ export async function openPeerFile(
       return { ...plain, entries: readRelationshipLines(chunks) };
     case 'avro': {
       const { schemaText, tellsExpiration, entries } = await openZedBackup(chunks);
-      return { model: { file: `${file} (schema)`, text: schemaText }, entries, tellsExpiration, notes: [] };
+      if (Buffer.byteLength(schemaText) > MODEL_BYTES_MAX) {
+        throw new CliFailure(`The schema in ${file} has more than ${MODEL_BYTES_MAX / 1024} KiB.`);
+      }
+      return { model: [{ file: `${file} (schema)`, text: schemaText, origin }], entries, tellsExpiration, notes: [] };
     }
   }
 }

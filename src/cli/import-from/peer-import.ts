@@ -1,12 +1,10 @@
 // The entries of a file of OpenFGA or SpiceDB as grants to import, with what the person should know about them.
 
-import { CliFailure } from '../failures.ts';
 import type { ImportEntry } from '../import/import-lines.ts';
 import { formatCount } from '../output/render.ts';
 import { convertModel } from '../rules-convert/conversion.ts';
-import { type Origin, parseModelFile } from '../rules-convert/model-files.ts';
+import { type Origin, parseModel } from '../rules-convert/model-files.ts';
 import type { MapOption } from '../rules-convert/relation-map.ts';
-import { joinDeclarations, MODEL_BYTES_MAX } from '../rules-convert/source-model.ts';
 import type { RevisedRules } from '../tenant-rules.ts';
 import { openPeerFile, type PeerFile, type PeerFormat } from './peer-file.ts';
 import { type Needs, translateEntries } from './translation.ts';
@@ -38,14 +36,12 @@ interface Names {
 }
 
 async function namesOf(peerFile: PeerFile, options: PeerImportOptions): Promise<Names> {
-  const { relationMap, map, origin } = options;
-  const { model: source, tellsExpiration } = peerFile;
+  const { relationMap, map } = options;
+  const { model: texts, tellsExpiration } = peerFile;
+  const [source] = texts;
   const given = relationMap === undefined ? undefined : await readRelationMap(relationMap);
   if (source === undefined) return { names: given === undefined ? namesOfOptions(map) : namesOfMap(given), notes: [] };
-  if (Buffer.byteLength(source.text) > MODEL_BYTES_MAX) {
-    throw new CliFailure(`The model in ${source.file} has more than ${MODEL_BYTES_MAX / 1024} KiB.`);
-  }
-  const model = joinDeclarations(parseModelFile(source.file, source.text, origin));
+  const model = parseModel(texts);
   if (given !== undefined) return { names: namesOfModel(model, given, { tellsExpiration }), notes: [] };
   const { mapped, findings } = convertModel(model, map);
   const unfit = findings.filter(({ lost }) => lost !== undefined).length;

@@ -8,6 +8,7 @@ import { CliFailure } from '../failures.ts';
 import {
   formatPlace,
   isStored,
+  type Place,
   quote,
   type SourceModel,
   type SourceRelation,
@@ -127,17 +128,35 @@ function demandFewEnough(types: readonly TypeNames[], leftOut: (relation: Source
   }
 }
 
+interface OpenName {
+  readonly names: TypeNames;
+  readonly place: Place;
+  readonly key: string;
+}
+
+/** One choice for all of them, as the value of `--map`: whoever has no wish takes it as it is. */
+function choiceFor(open: readonly OpenName[]): string {
+  const taken = new Map<TypeNames, Set<string>>();
+  const choices = open.slice(0, LISTED_MAX).map(({ names, key }) => {
+    const used = taken.get(names) ?? new Set(names.sources.keys());
+    taken.set(names, used);
+    const free = RELATIONS.findLast((each) => each !== 'parent' && !used.has(each));
+    const choice = free ?? (used.has('parent') ? '…' : 'parent');
+    used.add(choice);
+    return `${key}=${choice}`;
+  });
+  return choices.join(',');
+}
+
 function demandAll(types: readonly TypeNames[]): void {
   const open = types.flatMap((names) =>
     names
       .open()
       .map(({ name, place }) => ({ names, place, key: `${names.type.name.slice(0, 64)}#${name.slice(0, 64)}` })),
   );
-  const [first] = open;
-  if (first === undefined) return;
-  const free = RELATIONS.findLast((relation) => relation !== 'parent' && !first.names.sources.has(relation)) ?? '…';
+  if (open.length === 0) return;
   throw new CliFailure(
-    `Choose a relation of grantd for each of these:\n${listed(open.map(({ place, key }) => `${formatPlace(place)}: ${key}`))}\n  For example: --map '${first.key}=${free}'; without "TYPE#", for all types. The relations are ${RELATIONS.join(', ')}.\n  Within a type, each can be used once; any choice gives the same answers.`,
+    `Choose a relation of grantd for each of these:\n${listed(open.map(({ place, key }) => `${formatPlace(place)}: ${key}`))}\n  For example: --map '${choiceFor(open)}'; without "TYPE#", for all types. The relations are ${RELATIONS.join(', ')}.\n  Within a type, each can be used once; any choice gives the same answers.`,
   );
 }
 

@@ -84,6 +84,29 @@ describe('checks of a file', () => {
     );
   });
 
+  test('ask about the names of rules too, and name the lines whose name no rule defines', async () => {
+    const ruled = JSON.parse((await grantd(['tenants', 'create', 'Ruled', '--json'])).stdout).tenant_id;
+    const rules = JSON.stringify({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
+    const set = await grantd(['rules', 'set', '-', '--tenant', ruled, '--yes'], { stdin: rules });
+    assert.equal(set.code, 0, set.stderr);
+    await grantd(['import', '-', '--tenant', ruled], { stdin: 'user:ann\tviewer\tdoc:a\n' });
+    const lines = Array.from({ length: 150 }, (_, index) => {
+      const relation = [7, 8, 120].includes(index) ? 'can_raed' : 'can_read';
+      return `user:ann\t${relation}\tdoc:${index === 9 ? 'a' : 'b'}\n`;
+    });
+    const run = await grantd(['check', '-f', '-', '--json', '--tenant', ruled], { stdin: lines.join('') });
+    assert.equal(run.code, 4, run.stderr);
+    const rows = run.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(rows.length, 150);
+    const linesWith = (answer: unknown): number[] =>
+      rows.filter(({ authorized, error }) => (authorized ?? error.code) === answer).map(({ line }) => line);
+    assert.deepEqual([linesWith('invalid-relation'), linesWith(true)], [[8, 9, 121], [10]]);
+    assert.match(rows[7].error.detail, /"can_raed"/);
+  });
+
   test('come in the order of the file, 100 in a call, and no faster than they are read', async () => {
     const before = calls();
     const lines = Array.from({ length: 1050 }, (_, index) => `user:ann\tviewer\tdoc:${index === 777 ? 'a' : index}\n`);

@@ -62,11 +62,72 @@ describe('rules convert', () => {
     const unknown = await convert([await save('drive.txt', DRIVE_FGA)]);
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
     assert.match(unknown.stderr, /pass --from openfga or --from spicedb\.$/m);
-    const yaml = await convert([await save('store.fga.yaml', 'model: x'), '--from', 'openfga']);
-    assert.deepEqual([yaml.code, yaml.stdout], [2, '']);
-    assert.match(yaml.stderr, /is YAML\. Pass the model alone, for example: yq -r \.model /);
     const mixed = await convert([inDirectory('drive.FGA'), inDirectory('drive.zed')]);
     assert.deepEqual([mixed.code, mixed.stderr], [2, 'grantd: The files are of different systems.\n']);
+  });
+
+  const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+
+  test('reads a model in YAML, and names the lines of the file', async () => {
+    for (const [name, text] of [
+      ['inline.fga.yaml', `name: Drive\nmodel: |\n${indented(DRIVE_FGA)}\ntuples: []\n`],
+      ['named.fga.yml', 'model_file: ./named.fga\ntuples: []\n'],
+      ['inline.yaml', `schema: |-\n${indented(DRIVE_ZED)}\nrelationships: ""\n`],
+      ['named.yaml', '---\nschemaFile: "named.zed"\n'],
+    ] as const) {
+      await save('named.fga', DRIVE_FGA);
+      await save('named.zed', DRIVE_ZED);
+      const { code, stdout, stderr } = await convert([await save(name, text)]);
+      assert.equal(code, 0, `${name}: ${stderr}`);
+      const plain = await convert([inDirectory(/fga/.test(name) ? 'named.fga' : 'named.zed')]);
+      assert.equal(stdout, plain.stdout, name);
+    }
+    const wrong = await convert([
+      await save('wrong.fga.yaml', 'name: x\nmodel: |\n  model\n    schema 1.1\n  typo user\n'),
+    ]);
+    assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+    assert.match(wrong.stderr, /wrong\.fga\.yaml:5:/);
+    const both = await save('both.yaml', `model: |\n${indented(DRIVE_FGA)}\nschema: |\n${indented(DRIVE_ZED)}\n`);
+    assert.equal((await convert([both])).code, 2);
+    for (const from of ['openfga', 'spicedb']) assert.equal((await convert([both, '--from', from])).code, 0);
+  });
+
+  test('reads the modules that a list of them names', async () => {
+    await save('chat.fga', CHAT_FGA);
+    await save('channels.fga', CHANNEL_FGA);
+    const list = await save('fga.mod', "schema: '1.2'\ncontents:\n  - chat.fga\n  - ./channels.fga\n");
+    const store = await save('modular.fga.yaml', 'model_file: fga.mod\n');
+    for (const file of [list, store]) {
+      const { code, stdout, stderr } = await convert([file, '--map', 'legacy_admin=owner,channels_admin=admin']);
+      assert.equal(code, 0, stderr);
+      assert.equal(JSON.parse(stdout).rules.length, 4);
+    }
+  });
+
+  test('follows only what YAML may name, and no further than a model goes', async () => {
+    await save('secret.env', 'model\n  schema 1.1\ntype user\n');
+    const long = await save('long.fga', `${'#'.repeat(MODEL_BYTES_MAX - 10)}\n`);
+    for (const [name, text, reason] of [
+      ['absolute.yaml', `model_file: ${long}\n`, /absolute\.yaml:1: .* is not followed: it must be a relative path/],
+      ['other.yaml', 'name: x\nmodel_file: secret.env\n', /other\.yaml:2: "secret\.env" is not followed/],
+      ['chain.yaml', 'model_file: other.yaml\n', /"other\.yaml" is not followed/],
+      ['zed.yaml', 'schemaFile: named.fga\n', /"named\.fga" is not followed/],
+      ['list.mod', "schema: '1.2'\ncontents: [secret.env]\n", /list\.mod:2: "secret\.env" is not followed/],
+      ['nested.mod', "schema: '1.2'\ncontents: [list.mod]\n", /nested\.mod:2: "list\.mod" is not followed/],
+      ['empty.mod', "schema: '1.2'\n", /lists no modules: it has no "contents"/],
+      ['many.mod', `contents: [${'void.fga, '.repeat(1001)}]\n`, /at most 1000 modules/],
+      ['twice.mod', 'contents: [long.fga, long.fga]\n', /is too long: a model may have 1024 KiB, all files together/],
+      ['gone.yaml', 'model_file: gone.fga\n', /Cannot read \S+gone\.fga: /],
+      ['two.yaml', 'model: x\nmodel_file: chat.fga\n', /two\.yaml:2: "model" and "model_file" cannot both be there/],
+      ['none.yaml', 'tuples: []\n', /none\.yaml has no model: a store of OpenFGA has "model" or "model_file"/],
+      ['items.yaml', '- a\n', /items\.yaml has no model: it is not a map/],
+      ['folder.yaml', 'model_file: [chat.fga]\n', /folder\.yaml:1: "model_file" must be a text/],
+    ] as const) {
+      await save('void.fga', '');
+      const { code, stdout, stderr } = await convert([await save(name, text)]);
+      assert.deepEqual([code, stdout], [1, ''], name);
+      assert.match(stderr, reason, name);
+    }
   });
 
   test('joins the files of modules', async () => {
@@ -119,7 +180,7 @@ describe('rules convert', () => {
     assert.match(stderr, /:16: "feature#allowed" excludes subjects/);
     assert.match(
       stderr,
-      /^ {2}\S+:14:12: feature#blocked\n {2}\S+:15:12: feature#access\n {2}For example: --map 'feature#blocked=guest'/m,
+      /^ {2}\S+:14:12: feature#blocked\n {2}\S+:15:12: feature#access\n {2}For example: --map 'feature#blocked=guest,feature#access=member'/m,
     );
   });
 

@@ -138,6 +138,17 @@ describe('import --from openfga', () => {
     assert.match(again.stdout, /: 0 created, 5 already there, 0 refused/);
   });
 
+  test('reads the model of a store from the file that it names', async () => {
+    const [head, tuples] = STORE.split('tuples:\n');
+    const model = (head ?? '').replace(/^name:.*\nmodel: \|\n/, '').replaceAll(/^ {2}/gm, '');
+    await writeFile(join(directory, 'named.fga'), model);
+    const run = await importText('named.fga.yaml', `model_file: named.fga\ntuples:\n${tuples}`, '--from', 'openfga');
+    assert.equal(run.code, 0, run.stderr);
+    assert.deepEqual(run.grants, STORE_GRANTS);
+    const gone = await importText('gone.fga.yaml', `model_file: gone.fga\ntuples:\n${tuples}`, '--from', 'openfga');
+    assert.deepEqual([gone.code, gone.grants], [1, []]);
+  });
+
   test('refuses by its line whatever would allow more than it did', async () => {
     const run = await importText('unfit.yaml', `${STORE}${UNFIT}`, '--from', 'openfga');
     assert.equal(run.code, 4, run.stderr);
