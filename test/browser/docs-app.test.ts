@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { freePort } from '../../tools/engines/free-port.ts';
-import { installNode20 } from '../../tools/engines/node-20.ts';
+import { installNpmProgram, NODE_20 } from '../../tools/engines/npm-program.ts';
 import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
 import { type DocsApp, restartDocsApp, startDocsApp } from '../kit/docs-app.ts';
 import { call } from '../kit/http-client.ts';
@@ -113,7 +113,7 @@ describe('the example docs-app in a browser', { skip: missing ?? false }, () => 
   }
 
   it('also starts on the oldest Node that it supports', async (t: TestContext) => {
-    const node = await installNode20().catch((error: unknown) => {
+    const node = await installNpmProgram(NODE_20).catch((error: unknown) => {
       t.skip(reportMissing('docs-app on Node 20', String(error)));
       return undefined;
     });

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { installNode20 } from '../../../tools/engines/node-20.ts';
+import { installNpmProgram, NODE_20 } from '../../../tools/engines/npm-program.ts';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
 import { linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
 import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
@@ -147,7 +147,7 @@ describe('the commands of the tutorial', () => {
     const steps = shellSteps(PAGE).filter(({ commands }) => commands !== '');
     const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
     // On the oldest Node that the tutorial asks for, where it can be had.
-    const node = await installNode20().catch(() => process.execPath);
+    const node = await installNpmProgram(NODE_20).catch(() => process.execPath);
     const script = [
       "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
       linkedInstall(checkout),
