@@ -104,7 +104,7 @@ export function decideRotation(context: DecideContext, memory: TenantMemory, req
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
       throw notRotatable(keyId, `has expired at ${formatTimestamp(expiresAtMs)}`);
     }
-    // Its own expiry is gone: a second successor would end with the grace.
+    // Its own expiry is no longer known: a second successor would end with the grace.
     if (rotatedTo !== undefined) {
       throw notRotatable(keyId, `has been rotated to ${rotatedTo} before; if that key is lost, create another one`);
     }
