@@ -24,6 +24,7 @@ const (
 	TypeNotFound              = "not-found"
 	TypeMethodNotAllowed      = "method-not-allowed"
 	TypeAlreadyCreated        = "already-created"
+	TypeKeyNotRotatable       = "key-not-rotatable"
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeIdempotencyKeyReused  = "idempotency-key-reused"

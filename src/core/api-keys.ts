@@ -41,7 +41,20 @@ export interface ApiKeyRecord {
   readonly expiresAtMs: number | undefined;
   /** SHA-256 of the key in UTF-8: 64 hexadecimal characters, lower case. */
   readonly hash: string;
+  /** The key in whose place a rotation created this one. */
+  readonly rotatedFrom?: KeyId | undefined;
+  /** The key that a rotation created in place of this one, which ends at its expiry. */
+  readonly rotatedTo?: KeyId | undefined;
 }
+
+/** The links of a key, as fields that are there only if the key has them. */
+export const keyLinks = ({
+  rotatedFrom,
+  rotatedTo,
+}: Pick<ApiKeyRecord, 'rotatedFrom' | 'rotatedTo'>): Pick<ApiKeyRecord, 'rotatedFrom' | 'rotatedTo'> => ({
+  ...(rotatedFrom === undefined ? {} : { rotatedFrom }),
+  ...(rotatedTo === undefined ? {} : { rotatedTo }),
+});
 
 function encodeBase62(bytes: Uint8Array): string {
   let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
@@ -94,10 +107,10 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
 
 /**
  * Why a token is no API key: for people, who may have pasted something else or not all of it. Says nothing that the
- * token itself does not show.
+ * token itself does not show. `what`: how the text is called.
  */
-export function apiKeyFault(text: string): string {
-  const is = 'The bearer token is not an API key';
+export function apiKeyFault(text: string, what = 'The bearer token'): string {
+  const is = `${what} is not an API key`;
   if (!text.startsWith(API_KEY_PREFIX)) return `${is}: an API key starts with ${API_KEY_PREFIX}.`;
   if (text.length !== API_KEY_LENGTH) {
     return `${is}: it has ${text.length} characters, and an API key has ${API_KEY_LENGTH}.`;

@@ -8,6 +8,7 @@ export const AUDIT_ACTIONS = [
   'grant.updated',
   'key.created',
   'key.revoked',
+  'key.rotated',
   'namespace.created',
   'rules.updated',
   'tenant.created',

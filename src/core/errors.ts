@@ -108,6 +108,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Already created',
     'An earlier request with this Idempotency-Key has created what this one asks for, and nothing was created again. The text of an API key is shown only in the response to the first request: if that response was lost, revoke the key that the detail names, and create another with a new Idempotency-Key.',
   ),
+  'key-not-rotatable': entry(
+    409,
+    9,
+    'The API key cannot be rotated',
+    'Only an active API key can be rotated, and only once. This one was revoked, has expired, or has been rotated before; the detail says which. Create another key instead.',
+  ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(
     422,

@@ -36,6 +36,11 @@ export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
 export const PAGE_LIMIT_MAX = 1000;
 export const PAGE_LIMIT_DEFAULT = 100;
 
+/** For how long a rotated API key may still work. After a month, nobody remembers that it does. */
+export const ROTATION_GRACE_MS_MAX = 30 * 24 * 3_600_000;
+/** Long enough for a deployment that everybody who uses the key has to make, and seen through on the next day. */
+export const ROTATION_GRACE_MS_DEFAULT = 24 * 3_600_000;
+
 /** Code points in the name of a tenant or key: one line of text. */
 export const NAME_LENGTH_MAX = 256;
 /** The same in UTF-16 units, as counted by `length`: a code point takes at most two. */

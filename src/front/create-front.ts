@@ -138,6 +138,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const knowsExpiry = (): boolean => links.ready().every((link) => link.knowsExpiry);
   const knowsRules = (): boolean => links.ready().every((link) => link.knowsRules);
   const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
+  const knowsRotations = (): boolean => links.ready().every((link) => link.knowsRotations);
   const knowsChanges = (): boolean => links.ready().every((link) => link.knowsChanges);
   const feeds = new Feeds({ clock, turns, random });
   const stopReportingFeeds = metrics.onRender(() => {
@@ -153,6 +154,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     knowsExpiry,
     knowsRules,
     knowsCreations,
+    knowsRotations,
     knowsChanges,
     feeds,
   };

@@ -22,6 +22,8 @@ import type {
   GrantsPage,
   GrantsQuery,
   HoldersQuery,
+  IdentifiedKey,
+  KeyClaim,
   ListedKey,
   Load,
   LoggedChange,
@@ -30,6 +32,7 @@ import type {
   PageQuery,
   ResultPage,
   RevokeResult,
+  RotatedKey,
   RulesPreview,
   RulesRequest,
   SlotStatus,
@@ -132,6 +135,17 @@ export interface TenantSession extends ChangeFeed {
 export interface OperatorTenantSession extends TenantSession {
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
   exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage>;
+  /**
+   * A new key in place of another, which works on for the grace at most. Rejects as `key-not-found`, as
+   * `key-not-rotatable`, and for a repeat with an Idempotency-Key as `createKey` does.
+   */
+  rotateKey(
+    context: RequestContext,
+    rotation: { readonly keyId: KeyId; readonly graceMs: number },
+    idempotencyKey?: string,
+  ): Promise<RotatedKey & { readonly text: string }>;
+  /** Undefined: the tenant has no such key now. */
+  identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined>;
 }
 
 /** One slot, as far as it is known now. */

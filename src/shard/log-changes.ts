@@ -8,6 +8,7 @@ import { auditedAttributes, withExpiry } from '../core/grant-attributes.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
+import { optionalTimestamp } from '../core/text/timestamps.ts';
 import { type Grant, grantOf } from '../core/tuples.ts';
 import type { AuditLogRow, Stamp, StateWrite } from '../store/store.ts';
 
@@ -26,10 +27,21 @@ export type Change =
   | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
   | { readonly kind: 'key-created'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked'; readonly key: ApiKeyRecord }
+  /** Both keys change at one moment, or neither does. */
+  | ({ readonly kind: 'key-rotated' } & KeyRotation)
   | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
   | { readonly kind: 'tenant-updated'; readonly tenant: Tenant }
   /** The tenant has other rules from here on. Both texts are canonical; those of no rules are too. */
   | { readonly kind: 'rules-updated'; readonly tenant: Tenant; readonly rules: string; readonly former: string };
+
+/** `key` takes the place of `former`. */
+export interface KeyRotation {
+  readonly key: ApiKeyRecord;
+  /** With its new end, which is no later than the one it had. */
+  readonly former: ApiKeyRecord;
+  /** The former key ends with this change, by no clock. */
+  readonly revoked: boolean;
+}
 
 /** Who requested a change, and when. */
 export interface ChangeOrigin {
@@ -63,6 +75,7 @@ export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
   'namespace-created': 'namespace.created',
   'key-created': 'key.created',
   'key-revoked': 'key.revoked',
+  'key-rotated': 'key.rotated',
   'tenant-created': 'tenant.created',
   'tenant-updated': 'tenant.updated',
   'rules-updated': 'rules.updated',
@@ -90,6 +103,12 @@ function describe(change: Change): string {
       const { keyId, name, scopes } = change.key;
       return toJson(action, { key_id: keyId, name, scopes: scopesOf(scopes) });
     }
+    case 'key-rotated': {
+      const { keyId, name, scopes } = change.key;
+      const { keyId: formerKeyId, expiresAtMs } = change.former;
+      const fields = { key_id: keyId, name, scopes: scopesOf(scopes), former_key_id: formerKeyId };
+      return toJson(action, { ...fields, former_ends_at: optionalTimestamp(expiresAtMs) });
+    }
     case 'tenant-created':
     case 'tenant-updated': {
       const { name, plan, state } = change.tenant;
@@ -110,6 +129,7 @@ export function countStateRows(change: Change): number {
       return 2 + (change.newSubject ? 1 : 0) + (change.grant.expiresAtMs === undefined ? 0 : 1);
     case 'grant-updated':
       return change.grant.expiresAtMs === undefined ? 2 : 3;
+    case 'key-rotated':
     case 'rules-updated':
       return 3;
     default:
@@ -143,6 +163,11 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
     case 'key-created':
     case 'key-revoked':
       return [{ kind: 'key', tenantId, key: change.key, tombstone: change.kind === 'key-revoked', stamp }];
+    case 'key-rotated':
+      return [
+        { kind: 'key', tenantId, key: change.former, tombstone: change.revoked, stamp },
+        { kind: 'key', tenantId, key: change.key, tombstone: false, stamp },
+      ];
     case 'tenant-created':
     case 'tenant-updated':
       return [{ kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp }];

@@ -2,7 +2,7 @@
 // shard are behind it. A method fails with an error of the catalogue or with a ShardFailure, which says what the front
 // should do next.
 
-import type { KeyId, TenantId } from '../core/ids.ts';
+import type { TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Namespace, TupleColumns } from '../core/tuples.ts';
@@ -25,6 +25,7 @@ import type {
   ResultPage,
   RevokeResult,
 } from './grant-calls.ts';
+import type { IdentifiedKey, KeyClaim, ListedKey, NewKey, RotatedKey, RotationRequest } from './key-calls.ts';
 import type { LogEnds, LoggedPage, LogQuery } from './log-calls.ts';
 
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
@@ -32,6 +33,7 @@ export type * from './audit-log-calls.ts';
 export type * from './check-calls.ts';
 export type * from './feed-calls.ts';
 export type * from './grant-calls.ts';
+export type * from './key-calls.ts';
 export type * from './log-calls.ts';
 
 export type ShardFailureKind =
@@ -83,15 +85,6 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
-}
-
-export interface ListedKey {
-  readonly keyId: KeyId;
-  readonly name: string;
-  readonly scopes: ScopeMask;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | undefined;
-  readonly lastUsedAtMs: number | undefined;
 }
 
 export interface SlotStatus {
@@ -249,6 +242,8 @@ export interface ShardWelcome {
   readonly changes: boolean;
   /** Whether it tells its logs for the export of the audit log. */
   readonly auditExport: boolean;
+  /** Whether it knows how to rotate and identify API keys. */
+  readonly rotations: boolean;
 }
 
 /**
@@ -296,11 +291,7 @@ export interface TenantConnection {
   listGrants(handle: number, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
-  createKey(
-    handle: number,
-    attempt: Attempt,
-    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
-  ): Promise<ListedKey>;
+  createKey(handle: number, attempt: Attempt, key: NewKey): Promise<ListedKey>;
   listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
   readRules(handle: number): Promise<RuleSet>;
@@ -357,6 +348,10 @@ export interface OperatorConnection {
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
+  /** One operation. Rejects as `key-not-rotatable` and `key-not-found`, and for a repeat as `createKey` does. */
+  rotateKey(handle: number, attempt: Attempt, request: RotationRequest): Promise<RotatedKey>;
+  /** Undefined: the tenant has no such key now. */
+  identifyKey(handle: number, claim: KeyClaim): Promise<IdentifiedKey | undefined>;
   /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** The logs of the slots that this shard serves. */

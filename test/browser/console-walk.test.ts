@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { parseApiKey } from '../../src/core/api-keys.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
 import { waitFor } from '../kit/wait-for.ts';
@@ -163,11 +164,29 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     assert.equal((await check(key)).status, 200);
 
     await section('Keys').click();
-    await link('Revoke service').click();
+    await link('Rotate service').click();
+    await page.getByLabel('How long the former key still works').selectOption('7 days');
+    await button('Rotate').click();
+    await page.getByText(/^The former key ….{4} works until/).waitFor();
+    await button('Copy the key').click();
+    await page.getByText('Copied.').waitFor();
+    const successor = await page.evaluate(() => navigator.clipboard.readText());
+    assert.deepEqual([(await check(key)).status, (await check(successor)).status], [200, 200]);
+    await page.reload();
+    assert.ok(!(await page.content()).includes(successor), 'loading again shows the form, and rotates nothing');
+    await section('Keys').click();
+    await page.getByText(/ends in 6 days/).waitFor();
+    await link('Identify it.').click();
+    await page.getByLabel('API key').fill(key);
+    await button('Identify').click();
+    await page.getByText('It is this key, and it works.').waitFor();
+    assert.ok(!(await page.content()).includes(key) && !page.url().includes('gk1_'));
+    // It is the former one that someone has found.
+    await link('Revoke …').click();
     await page.getByText(/^“service” \(check:read; id ….{4}\)$/).waitFor();
     await button('Revoke').click();
     await page.getByText(/^The key “service” \(check:read; id ….{4}\) is revoked\.$/).waitFor();
-    assert.equal((await check(key)).status, 401);
+    assert.deepEqual([(await check(key)).status, (await check(successor)).status], [401, 200]);
 
     await section('Audit log').click();
     const auditLog = await page.getByRole('table', { name: 'Changes' }).textContent();
@@ -178,6 +197,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       'namespace.created',
       'grant.revoked',
       'tenant.updated',
+      'key.rotated',
       'key.revoked',
     ]) {
       assert.ok(auditLog?.includes(action), action);
@@ -374,7 +394,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
   });
 
   it('is readable on every page, wide and narrow, light and dark', async () => {
-    const { tenant_id: tenantId, operator_token: token } = readDevFacts(directory);
+    const { tenant_id: tenantId, operator_token: token, key } = readDevFacts(directory);
     const grant = (object: string) =>
       fetch(`${url}/operator/v1/tenants/${tenantId}/grants`, {
         method: 'POST',
@@ -383,6 +403,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       });
     await Promise.all(['document:plan', `document:${'x'.repeat(256)}`].map(grant));
     const base = `/tenants/${tenantId}`;
+    const keyId = parseApiKey(key)?.keyId;
     const question = '?subject=user:ada&relation=viewer';
     const paths = [
       '/cluster',
@@ -392,6 +413,8 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       '/tenants/new',
       base,
       `${base}/keys`,
+      `${base}/keys/${keyId}/rotate`,
+      '/identify-key',
       `${base}/namespaces`,
       `${base}/grants`,
       `${base}/grants?subject=user:ada`,

@@ -1,7 +1,7 @@
 // An operator's front in memory: the OperatorApi port over plain maps, for tests of the console and the CLI. It keeps
 // the port's rules on order, pages and results; faults are set by the test.
 
-import { createApiKey } from '../../src/core/api-keys.ts';
+import { createApiKey, hashApiKey } from '../../src/core/api-keys.ts';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { auditMatcher, filterScope } from '../../src/core/audit-filter.ts';
 import { type FeedChange, feedMatcher, parseFeedContent } from '../../src/core/change-feed.ts';
@@ -67,6 +67,8 @@ interface TenantData {
   readonly grants: Map<string, Grant>;
   readonly namespaces: Map<string, Namespace>;
   readonly keys: Map<string, ListedKey>;
+  /** Of the texts of the keys. */
+  readonly hashes: Map<string, string>;
   readonly auditLog: AuditRecord[];
   rules: RuleSet;
 }
@@ -207,6 +209,7 @@ export class FakeOperator implements OperatorApi {
       namespaces: new Map(),
       rules: NO_RULES,
       keys: new Map(),
+      hashes: new Map(),
       auditLog: [],
     });
     return record;
@@ -501,11 +504,47 @@ export class FakeOperator implements OperatorApi {
         const keyId: KeyId = this.#ids.create('key');
         const record = { keyId, ...key, createdAtMs: this.#clock.wallMs(), lastUsedAtMs: undefined };
         data.keys.set(keyId, record);
-        return { record, text: createApiKey({ tenantId: data.tenant.tenantId, keyId }, this.#random) };
+        const text = createApiKey({ tenantId: data.tenant.tenantId, keyId }, this.#random);
+        data.hashes.set(keyId, hashApiKey(text));
+        return { record, text };
       },
       listKeys: async (context, query) => {
         this.#enter('listKeys', context);
         return this.#page([...data.keys.values()], query);
+      },
+      rotateKey: async (context, { keyId, graceMs }) => {
+        this.#enter('rotateKey', context);
+        const present = data.keys.get(keyId);
+        if (present === undefined) throw new GrantdError('key-not-found', 'The tenant has no such key.');
+        const nowMs = this.#clock.wallMs();
+        if ((present.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs || present.rotatedTo !== undefined) {
+          throw new GrantdError('key-not-rotatable', 'The key has expired, or was rotated before.');
+        }
+        const newKeyId: KeyId = this.#ids.create('key');
+        const endsAtMs = Math.min(present.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + graceMs);
+        const { name, scopes, expiresAtMs } = present;
+        const links = { rotatedFrom: keyId };
+        const key = {
+          keyId: newKeyId,
+          name,
+          scopes,
+          expiresAtMs,
+          createdAtMs: nowMs,
+          lastUsedAtMs: undefined,
+          ...links,
+        };
+        const former = { ...present, expiresAtMs: endsAtMs, rotatedTo: newKeyId };
+        data.keys.set(newKeyId, key);
+        if (graceMs === 0) data.keys.delete(keyId);
+        else data.keys.set(keyId, former);
+        const text = createApiKey({ tenantId: data.tenant.tenantId, keyId: newKeyId }, this.#random);
+        data.hashes.set(newKeyId, hashApiKey(text));
+        return { key, former, revoked: graceMs === 0, text };
+      },
+      identifyKey: async (context, { keyId, hash }) => {
+        this.#enter('identifyKey', context);
+        const key = data.keys.get(keyId);
+        return key === undefined ? undefined : { key, matches: data.hashes.get(keyId) === hash };
       },
       revokeKey: async (context, keyId) => {
         this.#enter('revokeKey', context);

@@ -18,7 +18,7 @@ import {
   type TupleColumns,
 } from '../../src/core/tuples.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
-import type { ClusterMember } from '../../src/shard/shard.ts';
+import type { ClusterMember, IdentifiedKey, KeyClaim, RotatedKey, RotationRequest } from '../../src/shard/shard.ts';
 import {
   type Attempt,
   type AuditLogQuery,
@@ -188,6 +188,7 @@ export class FakeShard implements Shard {
   changes = true;
   /** Whether it tells its logs. */
   auditExport = true;
+  rotations = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -261,6 +262,7 @@ export class FakeShard implements Shard {
       creations: this.creations,
       changes: this.changes,
       auditExport: this.auditExport,
+      rotations: this.rotations,
     };
   }
 
@@ -566,6 +568,26 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       if (!tenant.keys.delete(keyId)) throw new GrantdError('key-not-found', 'No such key.');
       this.#shard.endHandles(tenant.record.tenantId);
     });
+  }
+
+  async rotateKey(handle: number, attempt: Attempt, request: RotationRequest): Promise<RotatedKey> {
+    await this.#enter('rotateKey');
+    const { keys } = this.#resolve(handle);
+    const [keyId, newKeyId] = [request.keyId, request.newKeyId].map(parseKeyId);
+    return this.#write(attempt, 0, () => {
+      const present = keyId === undefined ? undefined : keys.get(keyId);
+      if (present === undefined || newKeyId === undefined) throw new GrantdError('key-not-found', 'No such key.');
+      const key = { ...present, keyId: newKeyId, hash: request.hash };
+      const former = { ...present, expiresAtMs: 1_700_000_000_000 + request.graceMs, rotatedTo: newKeyId };
+      keys.set(newKeyId, key).set(present.keyId, former);
+      return { key, former, revoked: false };
+    });
+  }
+
+  async identifyKey(handle: number, { keyId, hash }: KeyClaim): Promise<IdentifiedKey | undefined> {
+    await this.#enter('identifyKey');
+    const key = this.#resolve(handle).keys.get(keyId);
+    return key === undefined ? undefined : { key, matches: key.hash === hash };
   }
 
   async readRules(handle: number): Promise<RuleSet> {

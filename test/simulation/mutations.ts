@@ -95,6 +95,43 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'rotated-end-forgotten',
+    what: 'The state tables lose the nearer end of a key that was rotated, so that the next owner does not know it.',
+    caughtBy: 'rotations',
+    edits: [
+      {
+        file: 'src/shard/log-changes.ts',
+        find: "{ kind: 'key', tenantId, key: change.former, tombstone: change.revoked, stamp },",
+        replace:
+          "{ kind: 'key', tenantId, key: { ...change.former, expiresAtMs: change.key.expiresAtMs }, tombstone: change.revoked, stamp },",
+      },
+    ],
+  },
+  {
+    name: 'rotated-handles-live-on',
+    what: 'Handles of a key that is rotated live on, with the end that the key had before.',
+    caughtBy: 'rotations',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'this.#used?.handles.kill(keyId);',
+        replace: 'if (key === null) this.#used?.handles.kill(keyId);',
+      },
+    ],
+  },
+  {
+    name: 'rotated-key-revoked-in-memory-alone',
+    what: 'A rotation without a grace ends the former key in memory, and not in the state tables.',
+    caughtBy: 'rotations',
+    edits: [
+      {
+        file: 'src/shard/log-changes.ts',
+        find: 'tombstone: change.revoked, stamp },',
+        replace: 'tombstone: false, stamp },',
+      },
+    ],
+  },
+  {
     name: 'trimming-the-tail',
     what: 'The log is trimmed however young it is, and whatever may still be repeated.',
     caughtBy: 'trimming',

@@ -58,6 +58,8 @@ export const FOCUSES = [
   'keys',
   /** Several operators change, import, export and remove tenants, over kills and handovers. */
   'operators',
+  /** Keys are rotated, and used until their end and beyond, over kills and handovers. */
+  'rotations',
   /** Slots move all the time. */
   'moves',
   /** Slots move, and requests are long on their way to former owners. */
@@ -140,6 +142,8 @@ export interface Profile extends OperationProfile {
   readonly ruledClients: number;
   /** Whether the changes of a tenant of its own are read and followed. */
   readonly feedReaders: boolean;
+  /** Whether the keys of a tenant are rotated. */
+  readonly rotations: boolean;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
@@ -194,6 +198,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'delay-requests': 3,
   },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
+  rotations: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 2, 'restart-front': 1 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
   clocks: { 'jump-wall': 5, 'kill-shard': 4, 'reset-network': 6 },
@@ -387,7 +392,9 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const isolates = focus === 'zombies' || focus === 'restarts';
   // A version that keeps no counts knows no expiry and no rules either, and refuses to read them.
   const countless =
-    focus === 'expiry' || focus === 'rules' || focus === 'feeds' ? 0 : random.fork('countless').pick([0, 0, 0.5]);
+    focus === 'expiry' || focus === 'rules' || focus === 'feeds' || focus === 'rotations'
+      ? 0
+      : random.fork('countless').pick([0, 0, 0.5]);
   const ruled = focus === 'broad' && countless === 0 && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
@@ -427,6 +434,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     uniqueGrants: focus === 'broken-clocks',
     ruledClients: focus === 'rules' ? 3 : ruled ? 1 : 0,
     feedReaders: focus === 'feeds',
+    rotations: focus === 'rotations',
     countless,
     ...drawOperations(random.fork('operations'), focus),
   };

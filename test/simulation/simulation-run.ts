@@ -21,6 +21,7 @@ import { NemesisRun } from './nemesis.ts';
 import { Operator } from './operators.ts';
 import { drawProfile, type Focus, type Profile } from './profile.ts';
 import { request } from './requests.ts';
+import { KeyRotations } from './rotated-keys.ts';
 import { RuledClients } from './ruled-clients.ts';
 import { Scheduler } from './scheduler.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -67,6 +68,9 @@ const RULED_TENANT = 98;
 const RULED_FINAL_QUESTIONS = 12;
 /** The number of the tenant whose changes are followed. */
 const FEED_TENANT = 97;
+/** The number of the tenant whose keys are rotated, and more keys than it ever has. */
+const ROTATED_TENANT = 96;
+const ROTATED_KEYS_MAX = 1000;
 const FAILURES_MAX = 5;
 /**
  * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
@@ -100,6 +104,9 @@ class Simulation {
   /** Of a tenant with rules: the history knows nothing about it. */
   #ruled: RuledClients | undefined;
   #feed: FeedReaders | undefined;
+  /** Of a tenant whose keys are rotated: the history knows nothing about it. */
+  #rotations: KeyRotations | undefined;
+  #rotatedTenant: TenantId | undefined;
   #feedTenant: TenantId | undefined;
 
   constructor(options: RunOptions) {
@@ -141,8 +148,16 @@ class Simulation {
       hash: this.#scheduler.hash,
       events: this.#scheduler.events,
       virtualMs: this.#scheduler.nowMs,
-      operations: verdict.operations + (this.#ruled?.answered ?? 0) + (this.#feed?.answered ?? 0),
-      answered: verdict.answered + (this.#ruled?.answered ?? 0) + (this.#feed?.answered ?? 0),
+      operations:
+        verdict.operations +
+        (this.#ruled?.answered ?? 0) +
+        (this.#feed?.answered ?? 0) +
+        (this.#rotations?.answered ?? 0),
+      answered:
+        verdict.answered +
+        (this.#ruled?.answered ?? 0) +
+        (this.#feed?.answered ?? 0) +
+        (this.#rotations?.answered ?? 0),
       undecided: verdict.undecided,
       displaced: this.#cluster.world.displaced,
     };
@@ -183,6 +198,11 @@ class Simulation {
       const tenant = await this.#createTenant(FEED_TENANT);
       this.#feedTenant = tenant.tenantId;
       this.#feed = new FeedReaders(tenant, this.#workloadPorts(), this.#random.fork('feed'));
+    }
+    if (this.#profile.rotations) {
+      const tenant = await this.#createTenant(ROTATED_TENANT);
+      this.#rotatedTenant = tenant.tenantId;
+      this.#rotations = new KeyRotations(tenant, this.#workloadPorts(), this.#random.fork('rotations'));
     }
   }
 
@@ -236,6 +256,7 @@ class Simulation {
       ...this.#runExpiryClients(nemesis, endMs),
       this.#ruled?.run(endMs),
       this.#feed?.run(endMs),
+      this.#rotations?.run(endMs),
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -263,6 +284,7 @@ class Simulation {
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     await this.#go(this.#judgeRuled(), 'the questions under rules do not end', FINAL_MS_MAX);
     await this.#go(this.#judgeFeed(), 'the readers of the feed do not come to its end', FINAL_MS_MAX);
+    await this.#go(this.#judgeRotations(), 'the keys that were rotated are not used to the end', FINAL_MS_MAX);
     await this.#go(this.#checkExpired(), 'expired grants are not told', FINAL_MS_MAX);
     await this.#go(this.#compareExpiring(), 'expired grants are not collected', FINAL_MS_MAX);
     if (!trusted) return;
@@ -321,6 +343,17 @@ class Simulation {
     if (this.#feed === undefined || this.#feedTenant === undefined) return;
     await this.#feed.readToEnd();
     this.#feed.judge(await this.#readAuditLog(this.#feedTenant));
+  }
+
+  async #judgeRotations(): Promise<void> {
+    const tenantId = this.#rotatedTenant;
+    if (this.#rotations === undefined || tenantId === undefined) return;
+    await this.#rotations.useAll();
+    const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
+      const session = await operator.tenant(context, tenantId, 'simulation');
+      return session.listKeys(context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
+    });
+    this.#rotations.compare(items, await this.#readAuditLog(tenantId, 'key.rotated'));
   }
 
   /** What has ended stays so, and the audit log tells it. */

@@ -23,6 +23,7 @@ export type ServiceErrorType =
   | 'not-found'
   | 'method-not-allowed'
   | 'already-created'
+  | 'key-not-rotatable'
   | 'request-timeout'
   | 'evaluation-too-large'
   | 'idempotency-key-reused'

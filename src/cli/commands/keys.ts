@@ -1,8 +1,9 @@
 // `grantd keys …`: the API keys of a tenant. A key is printed once, when it is created, and never sent afterwards: it
-// says itself which key of which tenant it is.
+// says itself which key of which tenant it claims to be, and its hash says whether it is that key.
 
-import type { Command } from 'commander';
-import { type ApiKeyParts, parseApiKey } from '../../core/api-keys.ts';
+import { type Command, Option } from 'commander';
+import { type ApiKeyParts, hashApiKey, parseApiKey } from '../../core/api-keys.ts';
+import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../core/limits.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -19,10 +20,10 @@ import {
 } from '../command-parts.ts';
 import { confirm } from '../confirmation.ts';
 import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
-import type { JsonRecord } from '../output/json-view.ts';
-import type { Column } from '../output/render.ts';
-import { TIME_FORMS, timeParser } from '../output/times.ts';
+import { type OperatorClient, type OperatorRequest, path } from '../operator-client.ts';
+import { asRecord, type JsonRecord, textOf } from '../output/json-view.ts';
+import { type Column, renderJson } from '../output/render.ts';
+import { durationParser, TIME_FORMS, timeParser } from '../output/times.ts';
 
 const KEY_EXAMPLE = 'key_01k8x0000000000000000000zz';
 
@@ -33,6 +34,7 @@ const COLUMNS: readonly Column[] = [
   ['created', 'created_at'],
   ['expires', 'expires_at'],
   ['last used', 'last_used_at'],
+  ['rotated to', (key) => String(key.rotated_to ?? '-')],
 ];
 
 /** `--scope` may be repeated, and each value may be a comma-separated list. */
@@ -48,7 +50,9 @@ interface CreateOptions extends TenantOption {
 }
 
 export function registerKeysCommands(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('create, list, identify and revoke the API keys of a tenant');
+  const keys = program
+    .command('keys')
+    .description('create, list, rotate, identify and revoke the API keys of a tenant');
 
   const create = keys
     .command('create')
@@ -92,15 +96,52 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     ),
   );
 
+  addRotate(keys, context);
   addIdentify(keys, context);
   addRevoke(keys, context);
+}
+
+function addRotate(keys: Command, context: CliContext): void {
+  const rotate = keys
+    .command('rotate')
+    .description('create a key in place of another, which works until the end of a grace; prints only the new key')
+    .argument('<key_id>', 'key_…, from "grantd keys list"')
+    .option(...TENANT_OPTION)
+    .addOption(
+      new Option('--grace <duration>', 'for how long the former key still works: up to 30d; 0 revokes it at once')
+        .argParser(durationParser(ROTATION_GRACE_MS_MAX / 1000, '30d'))
+        .default(ROTATION_GRACE_MS_DEFAULT / 1000, '24h'),
+    )
+    .option(...JSON_OPTION);
+  addExamples(
+    rotate,
+    `keys rotate --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} > new-key.txt`,
+    `keys rotate --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} --grace 0 --json`,
+  ).action(
+    context.action(async (keyId: string, options: TenantOption & { readonly grace: number }) => {
+      const client = await context.connect();
+      const json = { grace_seconds: options.grace };
+      const of = path`/tenants/${options.tenant}/keys/${keyId}/rotate`;
+      const rotated = await client.readJson({ method: 'POST', path: of, json });
+      context.print(options.json ? renderJson(rotated) : textOf(rotated, 'key'));
+      if (options.json) return EXIT.ok;
+      const former = asRecord(rotated.former);
+      context.note(`This is the key ${textOf(rotated, 'key_id')}. Save it now: it cannot be shown again.`);
+      context.note(
+        former.revoked === true
+          ? `${keyId} is revoked.`
+          : `${keyId} works until ${textOf(former, 'ends_at')}. To end it before: grantd keys revoke --tenant ${options.tenant} ${keyId}`,
+      );
+      return EXIT.ok;
+    }),
+  );
 }
 
 /** A key, and a line end or two. */
 const KEY_BYTES_MAX = 4096;
 
 /** The key on standard input. No failure repeats it. */
-async function readKey(context: CliContext): Promise<ApiKeyParts> {
+async function readKey(context: CliContext): Promise<ApiKeyParts & { readonly hash: string }> {
   if (context.stdin.isTTY) context.note('Paste the API key and press Enter, then Ctrl+D.');
   const chunks: Buffer[] = [];
   let length = 0;
@@ -110,35 +151,50 @@ async function readKey(context: CliContext): Promise<ApiKeyParts> {
     if (length > KEY_BYTES_MAX) throw new CliFailure('Standard input has more than one API key.', EXIT.usage);
     chunks.push(bytes);
   }
-  const parts = parseApiKey(Buffer.concat(chunks).toString('utf8').trim());
-  if (parts !== undefined) return parts;
+  const text = Buffer.concat(chunks).toString('utf8').trim();
+  const parts = parseApiKey(text);
+  if (parts !== undefined) return { ...parts, hash: hashApiKey(text) };
   throw new CliFailure(
     'Standard input is not an API key of grantd: it needs gk1_ and 81 more characters, and a checksum that fits.',
     EXIT.usage,
   );
 }
 
+/** A console of an earlier version has no such operation: that says nothing about the key. */
+const ABSENT: ReadonlySet<string> = new Set(['tenant-not-found', 'key-not-found']);
+
 /** Undefined if it does not exist. */
-async function readIfPresent(client: OperatorClient, of: string): Promise<JsonRecord | undefined> {
+async function readIfPresent(client: OperatorClient, request: OperatorRequest): Promise<JsonRecord | undefined> {
   try {
-    return await client.readJson({ method: 'GET', path: of });
+    return await client.readJson(request);
   } catch (error) {
-    if (error instanceof ProblemFailure && error.status === 404) return undefined;
+    if (error instanceof ProblemFailure && ABSENT.has(error.code)) return undefined;
     throw error;
   }
+}
+
+/** What the answer means for whoever has found the key. */
+function noteOf(key: JsonRecord | undefined, tenantId: string): string | undefined {
+  if (key === undefined) return 'There is no such key now: it was revoked, or is of another cluster, or was made up.';
+  if (key.matches !== true) {
+    return 'The tenant has a key with this ID, but the text is another one: it was altered or made up, and does not work.';
+  }
+  if (key.state !== 'active') return undefined;
+  return `It still works. To revoke it: grantd keys revoke --tenant ${tenantId} ${textOf(key, 'key_id')}`;
 }
 
 function addIdentify(keys: Command, context: CliContext): void {
   const identify = keys
     .command('identify')
-    .description('say which key of which tenant an API key on standard input is, without sending it')
+    .description('say which key of which tenant an API key on standard input is; sends only its ids and its SHA-256')
     .option(...JSON_OPTION);
   addExamples(identify, 'keys identify < leaked-key.txt', 'keys identify --json < leaked-key.txt').action(
     context.action(async (options: JsonOption) => {
-      const { tenantId, keyId } = await readKey(context);
+      const { tenantId, keyId, hash } = await readKey(context);
       const client = await context.connect();
-      const tenant = await readIfPresent(client, path`/tenants/${tenantId}`);
-      const key = tenant && (await readIfPresent(client, path`/tenants/${tenantId}/keys/${keyId}`));
+      const tenant = await readIfPresent(client, { method: 'GET', path: path`/tenants/${tenantId}` });
+      const of = path`/tenants/${tenantId}/keys/${keyId}/identify`;
+      const key = tenant && (await readIfPresent(client, { method: 'POST', path: of, json: { hash } }));
       const record = {
         tenant_id: tenantId,
         tenant: tenant?.name ?? null,
@@ -146,13 +202,11 @@ function addIdentify(keys: Command, context: CliContext): void {
         key_id: keyId,
         ...key,
         state: key?.state ?? 'unknown',
+        matches: key?.matches ?? null,
       };
       printRecord(context, record, options);
-      if (options.json) return EXIT.ok;
-      if (key === undefined) context.note('There is no such key now: it was revoked, or is of another cluster.');
-      else if (key.state === 'active') {
-        context.note(`It still works. To revoke it: grantd keys revoke --tenant ${tenantId} ${keyId}`);
-      }
+      const note = options.json ? undefined : noteOf(key, tenantId);
+      if (note !== undefined) context.note(note);
       return EXIT.ok;
     }),
   );

@@ -30,6 +30,17 @@ function timeMsOf(text: string, nowMs: number, direction: 1 | -1): number {
   return Date.parse(text.includes('T') && time.zone === undefined ? `${text}Z` : text);
 }
 
+/** The parser of an option for a duration, in whole seconds: `24h`, or `0`. */
+export function durationParser(secondsMax: number, max: string): (text: string) => number {
+  return (text) => {
+    const distance = DISTANCE.exec(text)?.groups;
+    const unitMs = UNIT_MS.get(distance?.unit ?? '') ?? Number.NaN;
+    const seconds = text === '0' ? 0 : (Number(distance?.amount) * unitMs) / 1000;
+    if (seconds <= secondsMax) return seconds;
+    throw new InvalidArgumentError(`It must be 0 or a duration up to ${max}, such as 24h (s, m, h, d, w).`);
+  };
+}
+
 /** The parser of an option. A duration counts from now: back or ahead. */
 export function timeParser(nowMs: () => number, towards: 'the past' | 'the future'): (text: string) => string {
   return (text) => {

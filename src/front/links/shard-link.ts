@@ -96,6 +96,7 @@ export class ShardLink {
   #knowsCreations = false;
   #knowsChanges = false;
   #knowsAuditExport = false;
+  #knowsRotations = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -172,6 +173,11 @@ export class ShardLink {
   /** Whether it tells its logs for the export of the audit log. */
   get knowsAuditExport(): boolean {
     return this.#knowsAuditExport;
+  }
+
+  /** Whether it knows how to rotate and identify API keys. */
+  get knowsRotations(): boolean {
+    return this.#knowsRotations;
   }
 
   /**
@@ -259,6 +265,7 @@ export class ShardLink {
     this.#knowsCreations = welcome.creations;
     this.#knowsChanges = welcome.changes;
     this.#knowsAuditExport = welcome.auditExport;
+    this.#knowsRotations = welcome.rotations;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

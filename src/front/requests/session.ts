@@ -1,12 +1,10 @@
 // A tenant as seen with one API key, or as the operator. All requests of that key share it. What the owner says about
 // the key (scopes, plan, suspension) is updated in place whenever the handle is acquired again.
 
-import { createApiKey, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import type { FeedFilter } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { derivedKeyId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
@@ -29,7 +27,9 @@ import type {
   GrantsPage,
   GrantsQuery,
   HoldersQuery,
+  IdentifiedKey,
   IssuedHandle,
+  KeyClaim,
   ListedKey,
   NamedAnswer,
   NamedChecks,
@@ -38,6 +38,7 @@ import type {
   PageQuery,
   ResultPage,
   RevokeResult,
+  RotatedKey,
   RulesPreview,
   RulesRequest,
   TimedAnswer,
@@ -47,7 +48,7 @@ import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '..
 import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
-import { demandCreations, naming } from './creations.ts';
+import { type CreatedKey, createKeyFor, demandRotations, naming } from './creations.ts';
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
@@ -65,6 +66,8 @@ export interface SessionDependencies {
   readonly knowsRules: () => boolean;
   /** The same for derived ids. */
   readonly knowsCreations: () => boolean;
+  /** The same for the rotation of API keys. */
+  readonly knowsRotations: () => boolean;
   /** The same for the change feed. */
   readonly knowsChanges: () => boolean;
   readonly feeds: Feeds;
@@ -276,20 +279,36 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     key: { name: string; scopes: ScopeMask; expiresAtMs: number | undefined },
     idempotencyKey?: string,
   ): Promise<{ record: ListedKey; text: string }> {
-    if (idempotencyKey !== undefined) demandCreations(this.#dependencies);
-    const keyId =
-      idempotencyKey === undefined
-        ? this.#dependencies.ids.create('key')
-        : derivedKeyId(this.tenantId, this.#operator ? this.keyId : '', idempotencyKey);
-    const text = createApiKey({ tenantId: this.tenantId, keyId }, this.#dependencies.random);
+    const { keyId, text, hash, write } = this.#newKey(idempotencyKey);
     const { name, scopes, expiresAtMs } = key;
-    const hash = hashApiKey(text);
     const request = { keyId, name, scopes, expiresAtMs, hash };
-    const write = idempotencyKey === undefined ? CALLS.createKey.write : 'repeatable';
     const reply = await this.#fly(context, { body: CALLS.createKey.toWire(request), write }).catch((error: unknown) => {
       throw naming(keyId, error);
     });
     return { record: CALLS.createKey.answerOf(reply, request), text };
+  }
+
+  async rotateKey(
+    context: RequestContext,
+    rotation: { keyId: KeyId; graceMs: number },
+    idempotencyKey?: string,
+  ): Promise<RotatedKey & { text: string }> {
+    demandRotations(this.#dependencies);
+    const { keyId: newKeyId, text, hash, write } = this.#newKey(idempotencyKey);
+    const request = { ...rotation, newKeyId, hash };
+    const reply = await this.#fly(context, { body: CALLS.rotateKey.toWire(request), write }).catch((error: unknown) => {
+      throw naming(newKeyId, error);
+    });
+    return { ...CALLS.rotateKey.answerOf(reply, request), text };
+  }
+
+  async identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined> {
+    demandRotations(this.#dependencies);
+    return this.#ask(context, CALLS.identifyKey, claim);
+  }
+
+  #newKey(idempotencyKey: string | undefined): CreatedKey {
+    return createKeyFor(this.#dependencies, this.tenantId, this.#operator ? this.keyId : '', idempotencyKey);
   }
 
   listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>> {

@@ -19,6 +19,8 @@ import { checkPages } from './pages/check.ts';
 import { clusterPages } from './pages/cluster.ts';
 import { grantLinePages } from './pages/grant-lines.ts';
 import { grantPages } from './pages/grants.ts';
+import { identifyKeyPages } from './pages/identify-key.ts';
+import { keyRotationPages } from './pages/key-rotation.ts';
 import { keyPages } from './pages/keys.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { namespacePages } from './pages/namespaces.ts';
@@ -65,6 +67,8 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...tenantPages(forPages),
     ...tenantLifePages(forPages),
     ...keyPages(forPages),
+    ...keyRotationPages(forPages),
+    ...identifyKeyPages(forPages),
     ...namespacePages(forPages),
     ...grantPages(forPages),
     ...grantLinePages(forPages),

@@ -1,18 +1,10 @@
 // Creates an API key. The shard learns only its hash.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
-import type { ScopeMask } from '../../core/scopes.ts';
+import type { NewKey } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { keyFrom, keyToWire } from './parts/keys.ts';
 import { hashText, scopesFrom, shortText } from './parts/request-fields.ts';
-
-interface NewKey {
-  readonly keyId: string;
-  readonly name: string;
-  readonly scopes: ScopeMask;
-  readonly expiresAtMs: number | undefined;
-  readonly hash: string;
-}
 
 export const createKey = defineCall({
   request: 'createKey',

@@ -14,6 +14,7 @@ import { createTenant } from './create-tenant.ts';
 import type { CallField, DefinedCall } from './define-call.ts';
 import { exportGrants } from './export-grants.ts';
 import { findTenants } from './find-tenants.ts';
+import { identifyKey } from './identify-key.ts';
 import { listAuditLog } from './list-audit-log.ts';
 import { listGrants } from './list-grants.ts';
 import { listHolders } from './list-holders.ts';
@@ -35,6 +36,7 @@ import { readTenant } from './read-tenant.ts';
 import { readUsage } from './read-usage.ts';
 import { revokeGrants } from './revoke-grants.ts';
 import { revokeKey } from './revoke-key.ts';
+import { rotateKey } from './rotate-key.ts';
 import { updateTenant } from './update-tenant.ts';
 import { writeBulk } from './write-bulk.ts';
 import { writeGrants } from './write-grants.ts';
@@ -75,6 +77,8 @@ export const CALLS = Object.freeze({
   listAuditLog,
   listLogEnds,
   readLog,
+  rotateKey,
+  identifyKey,
   exportGrants,
   readLoad,
   listSlots,

@@ -30,6 +30,8 @@ import type { GrantWrite as _grantd_v1_GrantWrite, GrantWrite__Output as _grantd
 import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from './grantd/v1/Grants.ts';
 import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from './grantd/v1/Handle.ts';
 import type { Hello as _grantd_v1_Hello, Hello__Output as _grantd_v1_Hello__Output } from './grantd/v1/Hello.ts';
+import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from './grantd/v1/IdentifiedKey.ts';
+import type { IdentifyKey as _grantd_v1_IdentifyKey, IdentifyKey__Output as _grantd_v1_IdentifyKey__Output } from './grantd/v1/IdentifyKey.ts';
 import type { IfMatch as _grantd_v1_IfMatch, IfMatch__Output as _grantd_v1_IfMatch__Output } from './grantd/v1/IfMatch.ts';
 import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './grantd/v1/Key.ts';
 import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './grantd/v1/Keys.ts';
@@ -72,6 +74,8 @@ import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__
 import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from './grantd/v1/RevokeGrants.ts';
 import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './grantd/v1/RevokeKey.ts';
 import type { Revoked as _grantd_v1_Revoked, Revoked__Output as _grantd_v1_Revoked__Output } from './grantd/v1/Revoked.ts';
+import type { RotateKey as _grantd_v1_RotateKey, RotateKey__Output as _grantd_v1_RotateKey__Output } from './grantd/v1/RotateKey.ts';
+import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd_v1_RotatedKey__Output } from './grantd/v1/RotatedKey.ts';
 import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
 import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from './grantd/v1/Rules.ts';
 import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from './grantd/v1/RulesPreview.ts';
@@ -137,6 +141,8 @@ export interface ProtoGrpcType {
       Grants: MessageTypeDefinition<_grantd_v1_Grants, _grantd_v1_Grants__Output>
       Handle: MessageTypeDefinition<_grantd_v1_Handle, _grantd_v1_Handle__Output>
       Hello: MessageTypeDefinition<_grantd_v1_Hello, _grantd_v1_Hello__Output>
+      IdentifiedKey: MessageTypeDefinition<_grantd_v1_IdentifiedKey, _grantd_v1_IdentifiedKey__Output>
+      IdentifyKey: MessageTypeDefinition<_grantd_v1_IdentifyKey, _grantd_v1_IdentifyKey__Output>
       IfMatch: MessageTypeDefinition<_grantd_v1_IfMatch, _grantd_v1_IfMatch__Output>
       Key: MessageTypeDefinition<_grantd_v1_Key, _grantd_v1_Key__Output>
       Keys: MessageTypeDefinition<_grantd_v1_Keys, _grantd_v1_Keys__Output>
@@ -181,6 +187,8 @@ export interface ProtoGrpcType {
       RevokeGrants: MessageTypeDefinition<_grantd_v1_RevokeGrants, _grantd_v1_RevokeGrants__Output>
       RevokeKey: MessageTypeDefinition<_grantd_v1_RevokeKey, _grantd_v1_RevokeKey__Output>
       Revoked: MessageTypeDefinition<_grantd_v1_Revoked, _grantd_v1_Revoked__Output>
+      RotateKey: MessageTypeDefinition<_grantd_v1_RotateKey, _grantd_v1_RotateKey__Output>
+      RotatedKey: MessageTypeDefinition<_grantd_v1_RotatedKey, _grantd_v1_RotatedKey__Output>
       Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
       Rules: MessageTypeDefinition<_grantd_v1_Rules, _grantd_v1_Rules__Output>
       RulesPreview: MessageTypeDefinition<_grantd_v1_RulesPreview, _grantd_v1_RulesPreview__Output>

@@ -58,6 +58,13 @@ export class Draft {
         case 'key-revoked':
           nested(this.#keys, tenantId).set(change.key.keyId, null);
           break;
+        case 'key-rotated': {
+          const { key, former, revoked } = change;
+          nested(this.#keys, tenantId)
+            .set(former.keyId, revoked ? null : former)
+            .set(key.keyId, key);
+          break;
+        }
         case 'tenant-created':
         case 'tenant-updated':
           this.#tenants.set(tenantId, change.tenant);

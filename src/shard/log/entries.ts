@@ -12,7 +12,7 @@ import type { Change, ChangeOrigin } from '../log-changes.ts';
 import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
 /** The newest format that this program reads and writes. */
-export const LOG_FORMAT = 3;
+export const LOG_FORMAT = 4;
 /** What every version reads and writes. */
 const LOG_FORMAT_FIRST = 1;
 /**
@@ -22,6 +22,8 @@ const LOG_FORMAT_FIRST = 1;
 const LOG_FORMAT_OF_RESULTS_AND_EXPIRY = 2;
 /** Adds rules. Versions that do not know them would answer from the grants alone. */
 const LOG_FORMAT_OF_RULES = 3;
+/** Adds rotations of API keys. Versions that do not know them would serve the former key for longer than it lives. */
+const LOG_FORMAT_OF_ROTATIONS = 4;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -92,6 +94,7 @@ const tellsRules = (change: Change): boolean =>
 
 /** The oldest format whose readers understand the operation. */
 export const formatOf = ({ changes, results }: Pick<EntryOperation, 'changes' | 'results'>): number => {
+  if (changes.some(({ kind }) => kind === 'key-rotated')) return LOG_FORMAT_OF_ROTATIONS;
   if (changes.some(tellsRules)) return LOG_FORMAT_OF_RULES;
   return results !== undefined || changes.some(tellsExpiry) ? LOG_FORMAT_OF_RESULTS_AND_EXPIRY : LOG_FORMAT_FIRST;
 };
@@ -148,6 +151,8 @@ const keySchema = z.object({
     .optional()
     .transform((value) => value),
   hash: z.string(),
+  rotatedFrom: keyIdSchema.optional(),
+  rotatedTo: keyIdSchema.optional(),
 });
 
 const tenantSchema = z.object({
@@ -167,6 +172,7 @@ const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
   z.object({ kind: z.literal('key-created'), key: keySchema }),
   z.object({ kind: z.literal('key-revoked'), key: keySchema }),
+  z.object({ kind: z.literal('key-rotated'), key: keySchema, former: keySchema, revoked: z.boolean() }),
   z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
   z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
   z.object({ kind: z.literal('rules-updated'), tenant: tenantSchema, rules: z.string(), former: z.string() }),
@@ -299,8 +305,16 @@ function timeOf({ base, elapsedMs }: { base: Stamp; elapsedMs?: number | undefin
 
 /** Adds the field of a key without expiry. */
 function completeKey(change: z.infer<typeof changeSchema>): Change {
-  if (change.kind !== 'key-created' && change.kind !== 'key-revoked') return change;
-  return { ...change, key: { ...change.key, expiresAtMs: change.key.expiresAtMs } };
+  const complete = (key: z.infer<typeof keySchema>) => ({ ...key, expiresAtMs: key.expiresAtMs });
+  switch (change.kind) {
+    case 'key-created':
+    case 'key-revoked':
+      return { ...change, key: complete(change.key) };
+    case 'key-rotated':
+      return { ...change, key: complete(change.key), former: complete(change.former) };
+    default:
+      return change;
+  }
 }
 
 function parseEntry<Parsed>(record: LogRecord, schema: z.ZodType<Parsed>): Parsed {

@@ -93,6 +93,9 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
         case 'key-revoked':
           rows.push({ kind: 'key', tenantId, keyId: change.key.keyId, stamp });
           break;
+        case 'key-rotated':
+          if (change.revoked) rows.push({ kind: 'key', tenantId, keyId: change.former.keyId, stamp });
+          break;
         case 'tenant-updated':
           if (change.tenant.state === 'deleted') rows.push({ kind: 'tenant', slot, tenantId, stamp });
           break;

@@ -11,7 +11,7 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
-import type { Change } from '../log-changes.ts';
+import type { Change, KeyRotation } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
@@ -36,6 +36,7 @@ export type OperationResult =
   | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
   | { readonly kind: 'key'; readonly key: ApiKeyRecord }
   | { readonly kind: 'key-revoked' }
+  | ({ readonly kind: 'key-rotated' } & KeyRotation)
   | { readonly kind: 'tenant'; readonly tenant: Tenant }
   | { readonly kind: 'rules-written' };
 
@@ -173,54 +174,6 @@ export function decideNamespace(context: DecideContext, memory: TenantMemory, na
   };
 }
 
-export const keyRevoked = (keyId: string): GrantdError =>
-  new GrantdError('already-created', `An earlier request has created the API key ${keyId}, which was revoked since.`);
-
-function refusalOfKey(
-  { keyId, name, scopes, expiresAtMs }: ApiKeyRecord,
-  asked: Omit<ApiKeyRecord, 'createdAtMs'>,
-): GrantdError {
-  return name === asked.name && scopes === asked.scopes && expiresAtMs === asked.expiresAtMs
-    ? new GrantdError(
-        'already-created',
-        `An earlier request has created the API key ${keyId}. Its text was shown only in the response to that request.`,
-      )
-    : new GrantdError(
-        'idempotency-key-reused',
-        `An earlier request has created the API key ${keyId}, with other fields.`,
-      );
-}
-
-export function decideKey(
-  context: DecideContext,
-  memory: TenantMemory,
-  key: Omit<ApiKeyRecord, 'createdAtMs'>,
-): Decide {
-  return (draft) => {
-    assertLives(draft, memory);
-    // Only a derived id can be there already. A repeat is told so even if the limit is reached.
-    const present = draft.key(memory, key.keyId);
-    if (present !== undefined) throw refusalOfKey(present, key);
-    if (draft.revokes(memory.tenantId, key.keyId)) throw keyRevoked(key.keyId);
-    const { keysMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
-    if (draft.keyCount(memory) >= keysMax) {
-      context.onRefused('key-limit-reached');
-      throw new GrantdError('key-limit-reached', limitReached(memory, 'API keys', keysMax));
-    }
-    const record = { ...key, createdAtMs: context.clock.wallMs() };
-    return { result: { kind: 'key', key: record }, changes: [{ kind: 'key-created', key: record }] };
-  };
-}
-
-export function decideKeyRevocation(memory: TenantMemory, keyId: string): Decide {
-  return (draft) => {
-    assertLives(draft, memory);
-    const key = draft.key(memory, keyId);
-    if (key === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
-    return { result: { kind: 'key-revoked' }, changes: [{ kind: 'key-revoked', key }] };
-  };
-}
-
 export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
   return (draft) => {
     if (exists() || draft.hasTenant(tenant.tenantId)) {
@@ -292,6 +245,8 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
       return { kind: 'key', key: change.key };
     case 'key-revoked':
       return { kind: 'key-revoked' };
+    case 'key-rotated':
+      return change;
     case 'tenant-created':
     case 'tenant-updated':
       return { kind: 'tenant', tenant: change.tenant };

@@ -322,11 +322,11 @@ export class TenantMemory {
         this.keys.commit(change.key.keyId, change.key, seq);
         return;
       case 'key-revoked':
-        this.keys.commit(change.key.keyId, null, seq);
-        this.#used?.keyUses.delete(change.key.keyId);
-        this.#used?.handles.kill(change.key.keyId);
-        this.#revokedKeys += 1;
-        if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
+        this.#replaceKey(change.key.keyId, null, seq);
+        return;
+      case 'key-rotated':
+        this.keys.commit(change.key.keyId, change.key, seq);
+        this.#replaceKey(change.former.keyId, change.revoked ? null : change.former, seq);
         return;
       case 'tenant-created':
       case 'tenant-updated':
@@ -342,6 +342,16 @@ export class TenantMemory {
       default:
         assertNever(change);
     }
+  }
+
+  /** Its handles die, since fronts know its former end by them. `null`: the key is revoked. */
+  #replaceKey(keyId: KeyId, key: ApiKeyRecord | null, seq: number): void {
+    this.keys.commit(keyId, key, seq);
+    this.#used?.handles.kill(keyId);
+    if (key !== null) return;
+    this.#used?.keyUses.delete(keyId);
+    this.#revokedKeys += 1;
+    if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
   }
 
   /** Tells an operation, with all of its entry committed, to whoever follows the changes. */

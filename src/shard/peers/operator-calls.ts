@@ -9,14 +9,16 @@ import { isLeaving, type Tenant } from '../../core/tenants.ts';
 import { cursorKeysFor } from '../../core/text/cursors.ts';
 import type { MemberRow, Store } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
-import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
+import { type DecideContext, decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type {
   Attempt,
   AuditLogPage,
   AuditLogQuery,
   ClusterMember,
+  IdentifiedKey,
   IssuedHandle,
+  KeyClaim,
   Load,
   LogEnds,
   LoggedPage,
@@ -24,6 +26,8 @@ import type {
   OperatorConnection,
   PageQuery,
   ResultPage,
+  RotatedKey,
+  RotationRequest,
   SlotStatus,
   SlotsReport,
   TenantStatus,
@@ -34,6 +38,7 @@ import { withFeedCursor } from './change-feed.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import { readLog } from './exported-log.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
+import { KeyCalls } from './key-calls.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
 import { clusterMemberOf, slotClaimOf } from './views.ts';
@@ -44,7 +49,7 @@ const TENANT_CHARACTERS_MAX = 1024;
 /** How far back the audit log of a removed tenant is looked for: it is kept for 400 days. */
 const AUDIT_LOG_SEARCHED_MS = 450 * 24 * 3_600_000;
 
-export interface OperatorCallsDependencies extends HandleCallsDependencies {
+export interface OperatorCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly store: Store;
   readonly segmentSize: number;
   readonly tenures: () => Iterable<Tenure>;
@@ -61,10 +66,12 @@ const noTenant = (tenantId: string): GrantdError =>
 export class OperatorCalls implements OperatorConnection {
   readonly #dependencies: OperatorCallsDependencies;
   readonly #calls: HandleCalls;
+  readonly #keys: KeyCalls;
 
   constructor(dependencies: OperatorCallsDependencies, calls: HandleCalls) {
     this.#dependencies = dependencies;
     this.#calls = calls;
+    this.#keys = new KeyCalls(dependencies, calls);
   }
 
   async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle> {
@@ -142,6 +149,14 @@ export class OperatorCalls implements OperatorConnection {
 
   async listSubjects(number: number, query: PageQuery): Promise<ResultPage<string>> {
     return this.#calls.read(number, (listing) => listSubjects(this.#dependencies, listing, query));
+  }
+
+  async rotateKey(number: number, attempt: Attempt, request: RotationRequest): Promise<RotatedKey> {
+    return this.#keys.rotate(number, attempt, request);
+  }
+
+  async identifyKey(number: number, claim: KeyClaim): Promise<IdentifiedKey | undefined> {
+    return this.#keys.identify(number, claim);
   }
 
   async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage> {

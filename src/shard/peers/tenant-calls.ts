@@ -1,25 +1,15 @@
 // The calls of tenants on one connection: checks, grants, listings, namespaces, keys; and the reports of the peer. It
 // keeps: a call is validated when it arrives and again after its last await, so that an ended tenure never answers.
 
-import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
+import { hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
-import { isDerivedId, type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
+import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import type { Namespace, TupleColumns } from '../../core/tuples.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Tenure } from '../log/tenure.ts';
-import {
-  type Decide,
-  type DecideContext,
-  decideKey,
-  decideKeyRevocation,
-  decideNamespace,
-  keyRevoked,
-  type OperationResult,
-} from '../log/write-decisions.ts';
-import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { type DecideContext, decideNamespace } from '../log/write-decisions.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type {
   Attempt,
@@ -42,6 +32,7 @@ import type {
   NamedAnswer,
   NamedChecks,
   NamesQuery,
+  NewKey,
   ObjectsQuery,
   PageQuery,
   ResultPage,
@@ -50,7 +41,6 @@ import type {
   RulesRequest,
   TenantConnection,
 } from '../shard.ts';
-import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
 import { answersOf, timed, timedAnswer } from './check-answers.ts';
 import { FeedWaits } from './feed-waits.ts';
@@ -58,7 +48,8 @@ import { countLookups, GrantWrites, under } from './grant-writes.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { KeptAuditLog } from './kept-audit-log.ts';
-import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
+import { KeyCalls } from './key-calls.ts';
+import { listGrants, listHolders, listObjects } from './listings.ts';
 import { LoadWindow } from './load.ts';
 import { RuledChecks } from './ruled-checks.ts';
 import { previewRules, readRules, writeRules } from './rules.ts';
@@ -75,6 +66,7 @@ export class TenantCalls implements TenantConnection {
   readonly #calls: HandleCalls;
   readonly #handles: HandleTable;
   readonly #writes: GrantWrites;
+  readonly #keys: KeyCalls;
   readonly #ruled: RuledChecks;
   readonly #waits: FeedWaits;
   readonly #kept: KeptAuditLog;
@@ -85,6 +77,7 @@ export class TenantCalls implements TenantConnection {
     this.#calls = calls;
     this.#handles = calls.handles;
     this.#writes = new GrantWrites(dependencies, calls);
+    this.#keys = new KeyCalls(dependencies, calls);
     this.#ruled = new RuledChecks(dependencies, calls);
     this.#waits = new FeedWaits(dependencies.clock);
     this.#kept = new KeptAuditLog(dependencies);
@@ -294,61 +287,16 @@ export class TenantCalls implements TenantConnection {
     return { created: result.created, namespace: result.namespace };
   }
 
-  async createKey(
-    number: number,
-    attempt: Attempt,
-    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
-  ): Promise<ListedKey> {
-    const keyId = parseKeyId(key.keyId);
-    assert(keyId !== undefined, 'a front creates well-formed key ids');
-    if (isDerivedId(keyId)) {
-      const { tenure, memory } = this.#handles.use(number);
-      await tenure.applied();
-      if (await memory.hasRevoked(keyId)) throw keyRevoked(keyId);
-    }
-    const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
-      decideKey(this.#dependencies, memory, { ...key, keyId }),
-    );
-    assert(result.kind === 'key', 'a key operation has a key result');
-    return listedKey(result.key, undefined);
+  async createKey(number: number, attempt: Attempt, key: NewKey): Promise<ListedKey> {
+    return this.#keys.create(number, attempt, key);
   }
 
   async revokeKey(number: number, attempt: Attempt, keyId: string): Promise<void> {
-    // The log records the name of the revoked key again: up to 256 code points, two characters each.
-    await this.#writeKeys(number, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
-  }
-
-  async #writeKeys(
-    number: number,
-    attempt: Attempt,
-    characters: number,
-    decide: (memory: TenantMemory) => Decide,
-  ): Promise<OperationResult> {
-    const handle = this.#handles.use(number);
-    const { memory } = handle;
-    using _keys = await memory.keys.pin();
-    this.#handles.assertGood(handle);
-    return await this.#calls.submit(handle, attempt, characters, under(handle, decide(memory)));
+    await this.#keys.revoke(number, attempt, keyId);
   }
 
   async listKeys(number: number, query: PageQuery): Promise<ResultPage<ListedKey>> {
-    return this.#calls.read(number, async ({ memory }) => {
-      using _keys = await memory.keys.pin();
-      const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
-      const page = pageOf(this.#dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
-      const stored = await this.#keyUses(memory, page.items);
-      const items = page.items.map((key) => {
-        const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
-        return listedKey(key, usedAtMs);
-      });
-      return { ...page, items };
-    });
-  }
-
-  async #keyUses(memory: TenantMemory, keys: readonly ApiKeyRecord[]): Promise<ReadonlyMap<KeyId, number>> {
-    const { store, clock } = this.#dependencies;
-    const keyIds = keys.map(({ keyId }) => keyId);
-    return readFromStore(store.listKeyUses(memory.tenantId, keyIds, storeDeadline(clock)));
+    return this.#keys.list(number, query);
   }
 
   // ---- rules ----
@@ -391,9 +339,4 @@ export class TenantCalls implements TenantConnection {
       if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
     }
   }
-}
-
-function listedKey(key: ApiKeyRecord, lastUsedAtMs: number | undefined): ListedKey {
-  const { keyId, name, scopes, createdAtMs, expiresAtMs } = key;
-  return { keyId, name, scopes, createdAtMs, expiresAtMs, lastUsedAtMs };
 }

@@ -78,7 +78,7 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   keys: {
     name: 'keys',
     key: ['tenant', 'key_id'],
-    values: ['name', 'scopes', 'created_at_ms', 'expires_at_ms', 'hash', 'gone', 'stamp'],
+    values: ['name', 'scopes', 'created_at_ms', 'expires_at_ms', 'hash', 'gone', 'rotated_from', 'rotated_to', 'stamp'],
   },
   tenants: {
     name: 'tenants',

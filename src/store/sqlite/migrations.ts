@@ -239,4 +239,12 @@ CREATE TABLE tenant_rules (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    version: 11,
+    name: 'which API key was rotated to which',
+    sql: `
+ALTER TABLE keys ADD COLUMN rotated_from TEXT;
+ALTER TABLE keys ADD COLUMN rotated_to TEXT;
+`,
+  },
 ];

@@ -34,7 +34,8 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       return;
     case 'key':
       batch.keys.push(write.tenantId, write.key.keyId, write.key.name, write.key.scopes, write.key.createdAtMs);
-      batch.keys.push(write.key.expiresAtMs ?? null, write.key.hash, write.tombstone ? 1 : 0, write.stamp);
+      batch.keys.push(write.key.expiresAtMs ?? null, write.key.hash, write.tombstone ? 1 : 0);
+      batch.keys.push(write.key.rotatedFrom ?? null, write.key.rotatedTo ?? null, write.stamp);
       return;
     case 'tenant':
       batch.tenants.push(write.slot, write.tenant.tenantId, write.tenant.name, write.tenant.plan);

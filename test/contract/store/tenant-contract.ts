@@ -103,6 +103,8 @@ export function defineTenantContract(context: StoreContext): void {
       const keys = [
         createKeyRecord({ name: '', expiresAtMs: 1_900_000_000_000 }),
         createKeyRecord({ name: 'ключ 😀', scopes: 7, hash: '0f'.repeat(32) }),
+        createKeyRecord({ rotatedFrom: newKeyId(), rotatedTo: newKeyId() }),
+        createKeyRecord({ rotatedTo: newKeyId() }),
         createKeyRecord(),
       ].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
       const writes = keys.map((key) => ({ kind: 'key', tenantId, key, tombstone: false, stamp: STAMP }) as const);
@@ -138,6 +140,16 @@ export function defineTenantContract(context: StoreContext): void {
       const read = (keyId: typeof live.keyId) => context.store().readKey(tenantId, keyId, soon());
       assert.deepEqual(await read(live.keyId), live);
       for (const { keyId } of [tombstone, foreign, createKeyRecord()]) assert.equal(await read(keyId), undefined);
+    });
+
+    it('keeps the nearer end of a rotated key, and what it was rotated to, over an earlier write that comes later', async () => {
+      const tenantId = newTenantId();
+      const key = createKeyRecord();
+      const former = { ...key, expiresAtMs: 1_900_000_000_000, rotatedTo: newKeyId() };
+      const write = { kind: 'key', tenantId, tombstone: false } as const;
+      await context.store().writeState([{ ...write, key: former, stamp: STAMP + 1 }], soon());
+      await context.store().writeState([{ ...write, key, stamp: STAMP }], soon());
+      assert.deepEqual(await context.store().readKey(tenantId, key.keyId, soon()), former);
     });
 
     it('lists keys page by page, looking at no more rows than it was told, however many are revoked', async () => {

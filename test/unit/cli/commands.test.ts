@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
-import { createApiKey } from '../../../src/core/api-keys.ts';
+import { createApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseTenantId } from '../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
@@ -108,6 +108,33 @@ describe('keys', () => {
     assert.match(again.stderr, /key-not-found.*grantd keys list/s);
   });
 
+  test('are rotated: only the new key is on standard output', async () => {
+    const id = await createTenant();
+    const create = ['keys', 'create', '--tenant', id, '--scope', 'check:read', '--name', 'ci', '--json'];
+    const { key_id } = JSON.parse((await grantd(create)).stdout);
+    const rotate = ['keys', 'rotate', '--tenant', id];
+    const rotated = await grantd([...rotate, key_id]);
+    assert.equal(rotated.code, 0, rotated.stderr);
+    assert.match(rotated.stdout, /^gk1_[0-9A-Za-z]{81}\n$/);
+    assert.match(
+      rotated.stderr,
+      new RegExp(`Save it now.*${key_id} works until .*keys revoke --tenant ${id} ${key_id}`, 's'),
+    );
+    assert.doesNotMatch(rotated.stderr, /gk1_/);
+    const again = await grantd([...rotate, key_id]);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /key-not-rotatable/);
+    const newId = parseApiKey(rotated.stdout.trim())?.keyId ?? '';
+    assert.match((await grantd(['keys', 'list', '--tenant', id])).stdout, new RegExp(`${key_id}.* ${newId}`));
+    const ended = JSON.parse((await grantd([...rotate, newId, '--grace', '0', '--json'])).stdout);
+    assert.deepEqual([ended.former.key_id, ended.former.revoked], [newId, true]);
+    for (const grace of ['24', '-1h', '31d', 'never']) {
+      const refused = await grantd([...rotate, newId, `--grace=${grace}`]);
+      assert.deepEqual([refused.code, refused.stdout], [2, ''], grace);
+      assert.match(refused.stderr, /0 or a duration up to 30d/);
+    }
+  });
+
   test('are identified by their text, which is neither sent nor repeated', async () => {
     const id = await createTenant();
     const nowMs = () => Date.parse('2030-01-31T12:00:00Z');
@@ -131,8 +158,16 @@ describe('keys', () => {
       scopes: ['check:read'],
       expires_at: null,
       last_used_at: null,
+      rotated_from: null,
+      rotated_to: null,
       state: 'active',
+      matches: true,
     });
+    const tenantId = parseTenantId(id);
+    assert.ok(tenantId !== undefined);
+    const forged = createApiKey({ tenantId, keyId: key_id }, systemRandom);
+    assert.equal(JSON.parse((await identify(forged)).stdout).matches, false);
+    assert.match((await grantd(['keys', 'identify'], { stdin: forged })).stderr, /a key with this ID, but the text is/);
     assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /It still works.*keys revoke --tenant/);
     assert.equal((await grantd(['keys', 'revoke', '--tenant', id, key_id, '--yes'])).code, 0);
     assert.equal(JSON.parse((await identify(key)).stdout).state, 'unknown');
@@ -363,7 +398,7 @@ describe('failures', () => {
 describe('help', () => {
   const commands = [
     ...['create', 'list', 'show', 'rename', 'set-plan', 'suspend', 'resume', 'delete'].map((name) => ['tenants', name]),
-    ...['create', 'list', 'identify', 'revoke'].map((name) => ['keys', name]),
+    ...['create', 'list', 'rotate', 'identify', 'revoke'].map((name) => ['keys', name]),
     ...['list', 'add', 'revoke'].map((name) => ['grants', name]),
     ...['create', 'list'].map((name) => ['namespaces', name]),
     ...['plans', 'slots', 'members', 'loads', 'usage', 'check', 'objects', 'subjects'].map((name) => [name]),

@@ -57,7 +57,7 @@ describe('the content of a change', () => {
     }
     assert.deepEqual(
       AUDIT_ACTIONS.filter((action) => !isFeedAction(action)),
-      ['key.created', 'key.revoked', 'tenant.created', 'tenant.updated'],
+      ['key.created', 'key.revoked', 'key.rotated', 'tenant.created', 'tenant.updated'],
     );
   });
 

@@ -59,6 +59,7 @@ test('the rows of a change are counted without deriving them', () => {
     { kind: 'namespace-created', name: 'doc', createdAtMs: 1 },
     { kind: 'key-created', key },
     { kind: 'key-revoked', key },
+    { kind: 'key-rotated', key, former: key, revoked: false },
     { kind: 'tenant-created', tenant },
     { kind: 'tenant-updated', tenant },
     { kind: 'rules-updated', tenant, rules: '{}', former: '{}' },

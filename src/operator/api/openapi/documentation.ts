@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../../core/errors.ts';
 import {
   EXAMPLE_GRANT,
-  EXAMPLE_KEY,
   EXAMPLE_NAMESPACE,
   EXAMPLE_RULE_SET,
   EXAMPLE_TIMESTAMP,
@@ -19,12 +18,10 @@ import {
   bulkWriteSchema,
   checkResultSchema,
   checkSchema,
-  createdKeySchema,
   grantBodySchema,
   grantFilterSchema,
   grantListSchema,
   grantSchema,
-  keyListSchema,
   namespaceListSchema,
   namespaceSchema,
   objectListSchema,
@@ -38,18 +35,17 @@ import { auditLogShape } from '../operations/audit-log.ts';
 import { changesShape } from '../operations/changes.ts';
 import { exportShape } from '../operations/export.ts';
 import { listGrantsShape, listHoldersShape, listObjectsShape } from '../operations/grants.ts';
-import { createKeyShape } from '../operations/keys.ts';
 import { createNamespaceShape } from '../operations/namespaces.ts';
 import { writeRulesShape } from '../operations/rules.ts';
 import { createTenantShape, listTenantsShape, updateTenantShape } from '../operations/tenants.ts';
-import type { OperatorDocumentation, OperatorSuccess } from './operation-documentation.ts';
+import { KEYS } from './key-documentation.ts';
+import { body, type OperatorDocumentation, ok } from './operation-documentation.ts';
 import {
   auditEventLines,
   auditExportSchema,
   auditLineSchema,
   auditLogSchema,
   importLineSchema,
-  keyStateSchema,
   loadListSchema,
   memberListSchema,
   operatorChangeListSchema,
@@ -64,16 +60,6 @@ import {
 const TENANT = { name: 'Tenant', schema: tenantSchema };
 const GRANT = { name: 'Grant', schema: grantSchema };
 const NAMESPACE = { name: 'Namespace', schema: namespaceSchema };
-const body = (name: string, shape: Readonly<Record<string, z.ZodType>>, example: unknown) => ({
-  name,
-  schema: z.object(shape),
-  example,
-});
-const ok = (name: string, schema: z.ZodType, description: string): OperatorSuccess => ({
-  status: 200,
-  description,
-  schema: { name, schema },
-});
 const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
 const LIMIT_ERRORS: readonly ErrorCode[] = ['namespace-limit-reached', 'grant-limit-reached'];
 
@@ -119,39 +105,7 @@ const TENANTS: Readonly<Record<string, OperatorDocumentation>> = {
 };
 
 const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
-  'operator-create-key': {
-    tag: 'Within a tenant',
-    summary: 'Create an API key',
-    body: body('KeyRequest', createKeyShape, { name: EXAMPLE_KEY.name, scopes: EXAMPLE_KEY.scopes }),
-    headers: ['Idempotency-Key'],
-    successes: [
-      {
-        status: 201,
-        description: 'The key was created; it is shown only here.',
-        schema: { name: 'CreatedKey', schema: createdKeySchema },
-      },
-    ],
-    errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
-  },
-  'operator-list-keys': {
-    tag: 'Within a tenant',
-    summary: 'List the API keys',
-    query: pageShape,
-    successes: [ok('KeyList', keyListSchema, 'One page.')],
-    errors: ['invalid-cursor'],
-  },
-  'operator-read-key': {
-    tag: 'Within a tenant',
-    summary: 'Read one API key',
-    successes: [ok('KeyState', keyStateSchema, 'The key, without its text.')],
-    errors: ['key-not-found'],
-  },
-  'operator-revoke-key': {
-    tag: 'Within a tenant',
-    summary: 'Revoke an API key',
-    successes: [{ status: 204, description: 'The key was revoked.' }],
-    errors: ['key-not-found'],
-  },
+  ...KEYS,
   'operator-check': {
     tag: 'Within a tenant',
     summary: 'Check one relationship',

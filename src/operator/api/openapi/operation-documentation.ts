@@ -1,6 +1,6 @@
 // The form of what the OpenAPI document says about an operation of the operator's API.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../../../core/errors.ts';
 
 interface Named {
@@ -33,3 +33,16 @@ export interface OperatorDocumentation {
   /** In addition to those that every operation, or every one with a body, or on a tenant, can meet. */
   readonly errors?: readonly ErrorCode[];
 }
+
+/** A JSON body of that shape. */
+export const body = (name: string, shape: Readonly<Record<string, z.ZodType>>, example: unknown) => ({
+  name,
+  schema: z.object(shape),
+  example,
+});
+/** A response with a JSON body. */
+export const ok = (name: string, schema: z.ZodType, description: string): OperatorSuccess => ({
+  status: 200,
+  description,
+  schema: { name, schema },
+});

@@ -4,14 +4,41 @@
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { changeListSchema } from '../../../http/schema/change-schemas.ts';
-import { listedKeySchema, subjectSchema } from '../../../http/schema/schemas.ts';
+import { createdKeySchema, listedKeySchema, subjectSchema } from '../../../http/schema/schemas.ts';
 
 const timestamp = (description: string) => z.string().meta({ format: 'date-time', description });
 const count = (description: string) => z.int().min(0).meta({ description });
 const nextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next request; null at the end.' });
 
-export const keyStateSchema = listedKeySchema.extend({
+const keyId = z.string().regex(/^key_[0-9a-hjkmnp-tv-z]{26}$/);
+
+const operatorKeySchema = listedKeySchema.extend({
+  rotated_from: keyId.nullable().meta({ description: 'The key in whose place a rotation created this one.' }),
+  rotated_to: keyId
+    .nullable()
+    .meta({ description: 'The key that a rotation created in place of this one, which ends at `expires_at`.' }),
+});
+
+export const operatorKeyListSchema = z.object({ keys: z.array(operatorKeySchema), next_cursor: nextCursor });
+
+export const keyStateSchema = operatorKeySchema.extend({
   state: z.enum(['active', 'expired']).meta({ description: 'Whether requests with it are served.' }),
+});
+
+export const identifiedKeySchema = keyStateSchema.extend({
+  matches: z
+    .boolean()
+    .meta({ description: 'Whether the text is this key. If not, it has only the ID of this key, and never worked.' }),
+});
+
+export const rotatedKeySchema = createdKeySchema.extend({
+  former: z
+    .object({
+      key_id: keyId,
+      ends_at: timestamp('When the former key ends; if it is revoked, when that was.'),
+      revoked: z.boolean().meta({ description: 'The former key was revoked, since there is no grace.' }),
+    })
+    .meta({ description: 'The key that was rotated.' }),
 });
 
 export const tenantSchema = z

@@ -21,7 +21,7 @@ import {
 } from '../page.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
-import { type KeyFacts, keyFactsOf, keyMarkup } from '../parts/key-label.ts';
+import { type KeyFacts, keyFactsOf, keyIdEnd, keyMarkup } from '../parts/key-label.ts';
 import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
@@ -36,6 +36,8 @@ const changeShape = z.object({
   object: z.string().optional(),
   name: z.string().optional(),
   key_id: z.string().optional(),
+  former_key_id: z.string().optional(),
+  former_ends_at: z.string().nullish(),
   scopes: z.array(z.string()).optional(),
   plan: z.string().optional(),
   state: z.string().optional(),
@@ -99,6 +101,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
   if (parsed === undefined) return html`<code class="long">${change}</code>`;
   const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state } = parsed;
+  const { former_key_id: formerKeyId } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
     subject === undefined
@@ -110,6 +113,9 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
       : name === undefined || name === ''
         ? undefined
         : html` ${foreign(name)}`,
+    formerKeyId === undefined
+      ? undefined
+      : html` in place of <span title=${formerKeyId}>${code(keyIdEnd(formerKeyId))}</span>, which ends at ${parsed.former_ends_at}`,
     plan === undefined ? undefined : html` plan ${plan}`,
     state === undefined ? undefined : html`, ${state}`,
     rules === undefined ? undefined : html` ${rules}`,

@@ -20,7 +20,8 @@ import {
 } from '../page.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { changeForm, checkBoxes, type Filled, formError, submit, textField } from '../parts/form-parts.ts';
-import { keyFactsOf, keyIdEnd, keyMarkup, keyText } from '../parts/key-label.ts';
+import { type CreatedKey, createdPanel, keyEnd, keyFacts, mayRotate } from '../parts/key-facts.ts';
+import { keyFactsOf, keyIdEnd, keyText } from '../parts/key-label.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { ago, code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
@@ -32,24 +33,6 @@ const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'grant:write': 'create and revoke grants, create namespaces',
   admin: 'manage keys of any scope',
 };
-
-interface Created {
-  readonly key: ListedKey;
-  readonly text: string;
-}
-
-function createdPanel({ key: { name, keyId }, text }: Created): Markup {
-  return html`<section class="made" role="status" data-focus tabindex="-1" aria-labelledby="made-title">
-    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}is created</h2>
-    <p>Copy it now. The key is shown only once and is not stored; if it is lost, create another one. This console identifies
-      it by its ID, which ends in ${code(keyIdEnd(keyId))}.</p>
-    <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
-    <p class="buttons">
-      <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
-      <span id="made-told" role="status"></span>
-    </p>
-  </section>`;
-}
 
 function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: number): Markup {
   return table<ListedKey>(
@@ -63,12 +46,7 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
       { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
       {
         title: 'Expires',
-        cell: ({ expiresAtMs }) =>
-          expiresAtMs === undefined
-            ? 'never'
-            : expiresAtMs <= nowMs
-              ? html`<span class="badge state-suspended">expired</span> ${moment(expiresAtMs)}`
-              : moment(expiresAtMs),
+        cell: (key) => keyEnd(key, nowMs),
       },
       {
         title: 'Last used',
@@ -78,11 +56,15 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
       {
         title: 'Actions',
         kind: 'actions',
-        cell: ({
-          keyId,
-          name,
-        }) => html`<a class="button danger outline" href=${pathTo(['tenants', tenant.tenantId, 'keys', keyId, 'revoke'])}
-          aria-label="Revoke ${name === '' ? `the key ${keyIdEnd(keyId)}` : name}">Revoke …</a>`,
+        cell: (key) => {
+          const of = ['tenants', tenant.tenantId, 'keys', key.keyId];
+          const label = key.name === '' ? `the key ${keyIdEnd(key.keyId)}` : key.name;
+          return html`${
+            mayRotate(key, nowMs)
+              ? html`<a class="button secondary outline" href=${pathTo([...of, 'rotate'])} aria-label="Rotate ${label}">Rotate …</a> `
+              : undefined
+          }<a class="button danger outline" href=${pathTo([...of, 'revoke'])} aria-label="Revoke ${label}">Revoke …</a>`;
+        },
       },
     ],
     keys,
@@ -110,7 +92,7 @@ function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undef
 async function keysPage(
   dependencies: PageDependencies,
   call: PageCall,
-  shown: { readonly refusal?: Refusal; readonly created?: Created } = {},
+  shown: { readonly refusal?: Refusal; readonly created?: CreatedKey } = {},
 ): Promise<PageResult> {
   const { operator, clock } = dependencies;
   const tenant = await readTenant(dependencies, call);
@@ -127,8 +109,9 @@ async function keysPage(
       : keysTable(tenant, page.items, clock.wallMs());
   const parts = ['tenants', tenant.tenantId, 'keys'];
   const content = html`
-    ${shown.created === undefined ? undefined : createdPanel(shown.created)}
-    <section aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}</section>
+    ${shown.created === undefined ? undefined : createdPanel(shown.created, 'is created')}
+    <section aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}
+      <p>Has someone found a key? <a href=${pathTo(['identify-key'])}>Identify it.</a></p></section>
     <section class="card" aria-labelledby="new-key-title"><h2 id="new-key-title">Create a key</h2>${createForm(call, tenant, filled)}</section>`;
   const status = shown.refusal?.status ?? 200;
   return { kind: 'page', status, title: `Keys of ${tenant.name}`, body: tenantFrame(tenant, 'keys', content) };
@@ -157,16 +140,6 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   } catch (error) {
     return again(refuseThrown(error));
   }
-}
-
-function keyFacts(key: ListedKey, nowMs: number): Markup {
-  const { keyId, createdAtMs, lastUsedAtMs } = key;
-  return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
-    <dl class="facts">
-      <div><dt>Id</dt><dd>${code(keyId)}</dd></div>
-      <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
-      <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>
-    </dl>`;
 }
 
 async function askToRevoke(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageResult> {

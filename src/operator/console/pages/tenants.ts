@@ -96,7 +96,8 @@ async function listingPage(dependencies: PageDependencies, call: PageCall): Prom
       </div>
       ${submit('Search', 'secondary')}
     </form></search>
-    ${await results(dependencies, call)}`;
+    ${await results(dependencies, call)}
+    <p>Has someone found a key? <a href=${pathTo(['identify-key'])}>Identify it.</a></p>`;
   return { kind: 'page', status: 200, title: 'Tenants', body };
 }
 

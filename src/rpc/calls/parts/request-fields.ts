@@ -2,6 +2,7 @@
 // WireViolation, which ends the connection.
 
 import { hasApiKeyForm } from '../../../core/api-keys.ts';
+import { type KeyId, parseKeyId } from '../../../core/ids.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../core/scopes.ts';
 import { IDENTIFIER_LENGTH_MAX, isRelation, type Relation, relationOf, wireNumberOf } from '../../../core/tuples.ts';
@@ -32,6 +33,12 @@ export const orUndefined = (text: string): string | undefined => (text === '' ? 
 export function hashText(value: string): string {
   demand(HASH_PATTERN.test(value), 'A hash has 64 hexadecimal characters.');
   return value;
+}
+
+export function keyIdText(value: string): KeyId {
+  const keyId = parseKeyId(value);
+  demand(keyId !== undefined, 'A key id is ill-formed.');
+  return keyId;
 }
 
 /** The error does not quote the value, which may be a key all the same. */

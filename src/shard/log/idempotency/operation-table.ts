@@ -144,6 +144,8 @@ function bytesOf(outcome: OperationOutcome): number {
       return OTHER_BYTES + 2 * result.namespace.name.length;
     case 'key':
       return 2 * OTHER_BYTES + 2 * result.key.name.length;
+    case 'key-rotated':
+      return 4 * OTHER_BYTES + 2 * result.key.name.length;
     case 'tenant':
       return 2 * OTHER_BYTES + 2 * (result.tenant.name.length + result.tenant.plan.length);
     case 'bulk':

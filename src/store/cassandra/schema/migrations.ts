@@ -231,6 +231,16 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH ${READ_SOON} AND ${LEVELED}`,
     ],
   },
+  {
+    version: 9,
+    // Programs of earlier versions refuse log entries with a rotation, and revoke a key without touching the columns.
+    servesFrom: 1,
+    name: 'which API key was rotated to which',
+    statements: (keyspace) => [
+      `ALTER TABLE ${keyspace}.keys ADD IF NOT EXISTS rotated_from text`,
+      `ALTER TABLE ${keyspace}.keys ADD IF NOT EXISTS rotated_to text`,
+    ],
+  },
 ];
 
 /** The schema version that this program needs. */

@@ -2,7 +2,7 @@
 // version of this program could have written is a defect or a damaged table, and fails the call. Where the port has
 // "undefined", the tables hold an empty text or zero: a null would be a tombstone.
 
-import type { ApiKeyRecord } from '../../../core/api-keys.ts';
+import { type ApiKeyRecord, keyLinks } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
@@ -36,7 +36,7 @@ const columnsWith = (entity: string): string =>
 export const GRANT_COLUMNS = columnsWith('object');
 export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
-export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
+export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `indexed_from` has its own timestamp: the last writer of the checkpoint may not know that column. */
 export const CHECKPOINT_COLUMNS =
@@ -200,6 +200,10 @@ export function keyIdAt(row: Row): KeyId {
   return textAt(row, 'key_id') as KeyId;
 }
 
+/** Null in rows that an earlier version wrote. */
+const linkAt = (row: Row, column: string): KeyId | undefined =>
+  isNullAt(row, column) ? undefined : (absentText(textAt(row, column)) as KeyId | undefined);
+
 export function keyRecordOf(row: Row): ApiKeyRecord {
   return {
     keyId: keyIdAt(row),
@@ -208,6 +212,7 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
     createdAtMs: integerAt(row, 'created_at_ms'),
     expiresAtMs: absentNumber(integerAt(row, 'expires_at_ms')),
     hash: textAt(row, 'hash'),
+    ...keyLinks({ rotatedFrom: linkAt(row, 'rotated_from'), rotatedTo: linkAt(row, 'rotated_to') }),
   };
 }
 

@@ -80,7 +80,10 @@ export class StateStatements {
     this.#expiries = insert('grants_by_expiry', `tenant, bucket, ${EXPIRY_COLUMNS}`);
     this.#subjects = insert('subjects', 'tenant, bucket, subject');
     this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
-    this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
+    this.#keys = insert(
+      'keys',
+      'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone, rotated_from, rotated_to',
+    );
     this.#tenants = insert('tenants', 'slot, tenant, name, plan, state, created_at_ms');
     this.#rules = insert('tenant_rules', 'tenant, rules');
     this.#changes = insert('changes', 'tenant, month, seq, position, at_ms, actor, request_id, change');
@@ -148,9 +151,9 @@ export class StateStatements {
       }
       case 'key': {
         const { tenantId, tombstone } = write;
-        const { keyId, name, scopes, createdAtMs, expiresAtMs, hash } = write.key;
+        const { keyId, name, scopes, createdAtMs, expiresAtMs, hash, rotatedFrom = '', rotatedTo = '' } = write.key;
         const times = [BigInt(createdAtMs), BigInt(expiresAtMs ?? 0)];
-        const params = [tenantId, keyId, name, scopes, ...times, hash, tombstone, stamp];
+        const params = [tenantId, keyId, name, scopes, ...times, hash, tombstone, rotatedFrom, rotatedTo, stamp];
         return { partition: partitionOf('k', tenantId), statement: { query: this.#keys, params } };
       }
       case 'tenant': {

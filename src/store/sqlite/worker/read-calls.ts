@@ -48,7 +48,7 @@ function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
 }
 
 /** The column after those of the record says whether the key is revoked. */
-const isRevokedKey = (row: Row): boolean => integerAt(row, 6) === 1;
+const isRevokedKey = (row: Row): boolean => integerAt(row, 8) === 1;
 
 function keyPageOf(rows: readonly Row[], limit: number): KeyPage {
   const last = rows.length < limit ? undefined : rows.at(-1);

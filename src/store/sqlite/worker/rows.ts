@@ -1,7 +1,7 @@
 // Converts rows of the database into records of the port: the one place where stored values get types. A value that no
 // version of this program could have written is a defect or a damaged file, and fails the call.
 
-import type { ApiKeyRecord } from '../../../core/api-keys.ts';
+import { type ApiKeyRecord, keyLinks } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
@@ -34,7 +34,7 @@ export const GRANT_COLUMNS = columnsWith('object');
 export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 /** The number of values per grant in a page of grants, which travels flat. */
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
-export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
+export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps, collected_to_ms';
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
@@ -133,6 +133,9 @@ export function keyIdAt(row: Row, column: number): KeyId {
   return textAt(row, column) as KeyId;
 }
 
+const optionalKeyIdAt = (row: Row, column: number): KeyId | undefined =>
+  optionalTextAt(row, column) === undefined ? undefined : keyIdAt(row, column);
+
 export function keyRecordOf(row: Row): ApiKeyRecord {
   return {
     keyId: keyIdAt(row, 0),
@@ -141,6 +144,7 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
     createdAtMs: integerAt(row, 3),
     expiresAtMs: optionalIntegerAt(row, 4),
     hash: textAt(row, 5),
+    ...keyLinks({ rotatedFrom: optionalKeyIdAt(row, 6), rotatedTo: optionalKeyIdAt(row, 7) }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { hashApiKey } from '../../../../src/core/api-keys.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
 import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
@@ -193,10 +194,64 @@ describe('keys', () => {
     const { keys, next_cursor } = (await call('GET', `/tenants/${id}/keys`)).body;
     assert.equal(next_cursor, null);
     const { key: _text, ...record } = created.body;
-    assert.deepEqual(keys, [{ ...record, last_used_at: null }]);
+    assert.deepEqual(keys, [{ ...record, last_used_at: null, rotated_from: null, rotated_to: null }]);
     assert.equal((await call('DELETE', `/tenants/${id}/keys/${record.key_id}`)).status, 204);
     assertProblem(await call('DELETE', `/tenants/${id}/keys/${record.key_id}`), 404, 'key-not-found');
     assertProblem(await call('DELETE', `/tenants/${id}/keys/nonsense`), 404, 'key-not-found');
+  });
+
+  test('a key is rotated: the new text is shown once, and both keys name each other', async () => {
+    const id = await createTenant();
+    const created = await call('POST', `/tenants/${id}/keys`, { name: 'ci', scopes: ['check:read'] });
+    const path = `/tenants/${id}/keys/${created.body.key_id}`;
+    const rotated = await call('POST', `${path}/rotate`, { grace_seconds: 3600 });
+    assert.equal(rotated.status, 201);
+    const { key, key_id, former, ...rest } = rotated.body;
+    assert.match(key, /^gk1_[0-9A-Za-z]{81}$/);
+    assert.deepEqual([rest.name, rest.scopes, rest.expires_at], ['ci', ['check:read'], null]);
+    assert.deepEqual([former.key_id, former.revoked], [created.body.key_id, false]);
+    const { keys } = (await call('GET', `/tenants/${id}/keys`)).body;
+    assert.deepEqual(
+      keys.map((each: Record<string, unknown>) => [each.key_id, each.expires_at, each.rotated_from, each.rotated_to]),
+      [
+        [former.key_id, former.ends_at, null, key_id],
+        [key_id, null, former.key_id, null],
+      ],
+    );
+    assertProblem(await call('POST', `${path}/rotate`, {}), 409, 'key-not-rotatable');
+    const ended = await call('POST', `/tenants/${id}/keys/${key_id}/rotate`, { grace_seconds: 0 });
+    assert.deepEqual([ended.status, ended.body.former.revoked], [201, true]);
+    assertProblem(await call('POST', `/tenants/${id}/keys/${key_id}/rotate`, {}), 404, 'key-not-found');
+  });
+
+  test('a grace is a whole number of seconds up to 30 days', async () => {
+    const id = await createTenant();
+    const created = await call('POST', `/tenants/${id}/keys`, { scopes: ['admin'] });
+    const path = `/tenants/${id}/keys/${created.body.key_id}/rotate`;
+    for (const grace of [-1, 0.5, 2_592_001, '1h', null]) {
+      const reply = await call('POST', path, { grace_seconds: grace });
+      assertProblem(
+        reply,
+        400,
+        'invalid-request',
+        /"grace_seconds" must be a whole number of seconds from 0 to 2592000/,
+      );
+    }
+    assertProblem(await call('POST', `${path}?grace_seconds=1`, {}), 400, 'invalid-request', /query parameter/);
+    assert.equal((await call('POST', path, { grace_seconds: 2_592_000 })).status, 201);
+  });
+
+  test('a text is identified by its SHA-256', async () => {
+    const id = await createTenant();
+    const { key, key_id } = (await call('POST', `/tenants/${id}/keys`, { scopes: ['admin'] })).body;
+    const path = `/tenants/${id}/keys/${key_id}/identify`;
+    const found = await call('POST', path, { hash: hashApiKey(key) });
+    assert.deepEqual([found.status, found.body.state, found.body.matches], [200, 'active', true]);
+    assert.equal((await call('POST', path, { hash: hashApiKey(`${key}x`) })).body.matches, false);
+    assertProblem(await call('POST', path, { hash: key }), 400, 'invalid-request', /"hash" must be the SHA-256/);
+    assertProblem(await call('POST', path, {}), 400, 'invalid-request', /"hash"/);
+    const other = `/tenants/${id}/keys/key_00000000000000000000000000/identify`;
+    assertProblem(await call('POST', other, { hash: hashApiKey(key) }), 404, 'key-not-found');
   });
 
   test('scopes and expiry are looked at', async () => {

@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { createApiKey } from '../../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import type { TenantId } from '../../../../src/core/ids.ts';
+import { IdFactory, type TenantId } from '../../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { createLogInCode } from '../../../../src/operator/console/log-in-code.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
@@ -229,10 +230,12 @@ describe('a change', () => {
       '/rules',
       '/rules/validate',
       '/keys/key_00000000000000000000000000/revoke',
+      '/keys/key_00000000000000000000000000/rotate',
     ];
     for (const path of [
       '/console/log-out',
       '/console/tenants',
+      '/console/identify-key',
       ...paths.slice(1).map((each) => `/console/tenants/${tenantId}${each}`),
     ]) {
       for (const csrf of ['', 'x', other.csrf, visitor.cookie ?? '']) {
@@ -334,6 +337,65 @@ describe('a key', () => {
     const again = await visitor.get(path);
     assert.ok(!again.text.includes(key));
     assert.match(again.text, /2999-01-31 12:30:00/);
+  });
+
+  it('is rotated: the new one is shown once, and the former one tells when it ends', async () => {
+    const tenantId = await makeTenant();
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const { record } = await session.createKey(context, { name: '<i>', scopes: 1, expiresAtMs: undefined });
+    const keys = `/console/tenants/${tenantId}/keys`;
+    const path = `${keys}/${record.keyId}/rotate`;
+    assert.match((await visitor.get(keys)).text, new RegExp(`href="${path}"`));
+    assert.match((await visitor.get(path)).text, /<option value="86400000" selected>24 hours/);
+    const unknown = await visitor.post(path, { grace: '86400001' });
+    assert.equal(unknown.status, 422);
+    assert.match(unknown.text, /id="grace-error"/);
+    const rotated = await visitor.post(path, { grace: '86400000' });
+    assert.equal(rotated.status, 200);
+    const key = /gk1_[0-9A-Za-z]{81}/.exec(rotated.text)?.[0];
+    assert.ok(key !== undefined);
+    assert.doesNotMatch(rotated.text, /<i>/);
+    const again = await visitor.get(keys);
+    assert.ok(!again.text.includes(key));
+    assert.match(again.text, /ends in 23 hours/);
+    assert.doesNotMatch(again.text, new RegExp(`href="${path}"`), 'it is not rotated twice');
+    const second = await visitor.post(path, { grace: '0' });
+    assert.equal(second.status, 409);
+    assert.match(second.text, /role="alert"/);
+  });
+
+  it('is identified by its text, which no page, address or call has afterwards', async () => {
+    const tenantId = await makeTenant('Acme <b>');
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const { record, text } = await session.createKey(context, { name: 'ci', scopes: 1, expiresAtMs: undefined });
+    const path = '/console/identify-key';
+    const form = await visitor.get(path);
+    assert.match(form.text, /<form method="post" action="\/console\/identify-key"/);
+    const found = await visitor.post(path, { key: `  ${text}\n` });
+    assert.equal(found.status, 200);
+    assert.match(found.text, /It is this key, and it works/);
+    assert.match(found.text, new RegExp(`/console/tenants/${tenantId}/keys/${record.keyId}/revoke`));
+    // The same ids, another secret.
+    const forged = createApiKey({ tenantId, keyId: record.keyId }, systemRandom);
+    const foreign = await visitor.post(path, { key: forged });
+    assert.match(foreign.text, /has a key with this ID, but the secret is not its own/);
+    assert.doesNotMatch(foreign.text, /\/revoke"/);
+    await session.revokeKey(context, record.keyId);
+    const revoked = await visitor.post(path, { key: text });
+    assert.match(revoked.text, /has no such key now/);
+    const nobody = new IdFactory(systemClock, systemRandom).create('ten');
+    const elsewhere = createApiKey({ tenantId: nobody, keyId: record.keyId }, systemRandom);
+    assert.match((await visitor.post(path, { key: elsewhere })).text, /No tenant of this cluster/);
+    const cut = await visitor.post(path, { key: text.slice(0, -1) });
+    assert.equal(cut.status, 422);
+    assert.match(cut.text, /it has 84 characters/);
+    for (const visit of [form, found, foreign, revoked, cut]) {
+      assert.doesNotMatch(visit.text, /gk1_[0-9A-Za-z]{40}/);
+      assert.doesNotMatch(JSON.stringify([...visit.headers]), /gk1_/);
+    }
+    assert.doesNotMatch(JSON.stringify(service.operator.calls), /gk1_/);
+    // In an address, it is not looked at.
+    assert.doesNotMatch((await visitor.get(`${path}?key=${text}`)).text, /gk1_[0-9A-Za-z]{40}/);
   });
 
   it('is not made without a scope, with a wrong one or with an end in the past', async () => {

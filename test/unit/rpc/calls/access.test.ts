@@ -45,6 +45,8 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listAuditLog: 'console',
   listLogEnds: 'console',
   readLog: 'console',
+  rotateKey: 'operator',
+  identifyKey: 'operator',
   exportGrants: 'operator',
   listSlots: 'console',
   listMembers: 'console',

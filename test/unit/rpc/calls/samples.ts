@@ -2,7 +2,7 @@
 // does not compile.
 
 import fc from 'fast-check';
-import { createApiKey } from '../../../../src/core/api-keys.ts';
+import { createApiKey, keyLinks } from '../../../../src/core/api-keys.ts';
 import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
@@ -92,14 +92,21 @@ const grant: fc.Arbitrary<Grant> = record<Grant>({
 const grantsPage: fc.Arbitrary<GrantsPage> = fc
   .tuple(pageOf(grant), orUndefined(someText))
   .map(([page, feedCursor]) => (feedCursor === undefined ? page : { ...page, feedCursor }));
-const key: fc.Arbitrary<ListedKey> = record({
-  keyId,
-  name: text,
-  scopes,
-  createdAtMs: timeMs,
-  expiresAtMs: orUndefined(timeMs),
-  lastUsedAtMs: orUndefined(timeMs),
-});
+const key: fc.Arbitrary<ListedKey> = fc
+  .tuple(
+    record({
+      keyId,
+      name: text,
+      scopes,
+      createdAtMs: timeMs,
+      expiresAtMs: orUndefined(timeMs),
+      lastUsedAtMs: orUndefined(timeMs),
+    }),
+    orUndefined(keyId),
+    orUndefined(keyId),
+  )
+  .map(([facts, rotatedFrom, rotatedTo]) => ({ ...facts, ...keyLinks({ rotatedFrom, rotatedTo }) }));
+const keyHash = fc.constantFrom('0'.repeat(64), 'af09'.repeat(16));
 const ruleSet: fc.Arbitrary<RuleSet> = record({
   rules: fc.constantFrom(
     [],
@@ -293,7 +300,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       name: text,
       scopes,
       expiresAtMs: orUndefined(timeMs),
-      hash: fc.constantFrom('0'.repeat(64), 'af09'.repeat(16)),
+      hash: keyHash,
     }),
     answer: () => key,
   },
@@ -415,6 +422,14 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         nextSeq: timeMs,
         atEnd: fc.boolean(),
       }),
+  },
+  rotateKey: {
+    request: record({ keyId, newKeyId: keyId, hash: keyHash, graceMs: fc.integer({ min: 0, max: 2_592_000_000 }) }),
+    answer: () => record({ key, former: key, revoked: fc.boolean() }),
+  },
+  identifyKey: {
+    request: record({ keyId, hash: keyHash }),
+    answer: () => orUndefined(record({ key, matches: fc.boolean() })),
   },
   exportGrants: { request: record(pageQuery), answer: () => grantsPage },
   readLoad: {

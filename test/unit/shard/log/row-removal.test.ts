@@ -102,6 +102,30 @@ test('revoked keys go with their uses before the log that has revoked them, and 
   heir.kill();
 });
 
+test('a key that its rotation revoked goes with the log, and one that only ends stays with its end', async () => {
+  const opened = await openSlot();
+  const { memory, slot, tenantId, handle } = opened;
+  const rotate = async (graceMs: number) => {
+    const { keyId, hash } = await slot.createKey(handle, tenantId);
+    const request = { keyId, newKeyId: ids.create('key'), hash, graceMs };
+    return slot.operator.rotateKey(handle, slot.attempt(), request);
+  };
+  const revoked = await rotate(0);
+  const ending = await rotate(3_600_000);
+  await slot.applied();
+  assert.deepEqual((await keyRows(memory, tenantId)).revoked, [revoked.former.keyId]);
+  await trim(opened);
+  const { keys, revoked: left } = await keyRows(memory, tenantId);
+  assert.deepEqual(left, []);
+  assert.deepEqual(
+    keys.map(({ keyId }) => keyId),
+    [revoked.key.keyId, ending.former.keyId, ending.key.keyId].sort(),
+  );
+  const former = keys.find(({ keyId }) => keyId === ending.former.keyId);
+  assert.equal(former?.expiresAtMs, ending.former.expiresAtMs);
+  slot.kill();
+});
+
 test('the record of a deleted tenant goes before the log that has deleted it; its key is 401 and it is not found', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId } = opened;

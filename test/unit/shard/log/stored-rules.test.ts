@@ -50,7 +50,7 @@ test('only entries that tell rules have format 3: also a tenant with rules that 
 });
 
 test('an entry of a later format is refused', () => {
-  const later = BODY.replace('"format":3', '"format":4');
+  const later = BODY.replace('"format":3', '"format":5');
   assert.throws(() => decodeEntry(recordOf(later)), LogUnreadableError);
 });
 

@@ -11,7 +11,7 @@ import { migrate } from '../../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
+import { createKeyRecord, newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
 
 test('of a database that was filled before grants were counted, the checkpoint says that no count is right', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
@@ -101,6 +101,29 @@ test('of a database that was made while meta held what only a shared store fixes
     };
     assert.deepEqual(await store.readMeta(soon()), meta);
     assert.deepEqual(await store.initializeMeta({ ...meta, leaseMs: 1 }, soon()), meta);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('of a database that was filled before keys could be rotated, none was, and each can be', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const tenantId = newTenantId();
+  const key = createKeyRecord();
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 10), 1);
+  database.exec(
+    `INSERT INTO keys VALUES ('${tenantId}', '${key.keyId}', 'ci', 3, ${key.createdAtMs}, NULL, '${key.hash}', 0, 999)`,
+  );
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    assert.deepEqual(await store.readKey(tenantId, key.keyId, soon()), key);
+    const former = { ...key, expiresAtMs: 1_900_000_000_000, rotatedTo: createKeyRecord().keyId };
+    await store.writeState([{ kind: 'key', tenantId, key: former, tombstone: false, stamp: 1000 }], soon());
+    assert.deepEqual(await store.readKey(tenantId, key.keyId, soon()), former);
   } finally {
     await store.close();
     rmSync(directory, { recursive: true });

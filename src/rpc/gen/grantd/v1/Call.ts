@@ -33,6 +33,8 @@ import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _gra
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
 import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from '../../grantd/v1/ListLogEnds.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from '../../grantd/v1/ReadLog.ts';
+import type { RotateKey as _grantd_v1_RotateKey, RotateKey__Output as _grantd_v1_RotateKey__Output } from '../../grantd/v1/RotateKey.ts';
+import type { IdentifyKey as _grantd_v1_IdentifyKey, IdentifyKey__Output as _grantd_v1_IdentifyKey__Output } from '../../grantd/v1/IdentifyKey.ts';
 
 export interface Call {
   'id'?: (number);
@@ -71,7 +73,9 @@ export interface Call {
   'listNames'?: (_grantd_v1_ListNames | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
   'readLog'?: (_grantd_v1_ReadLog | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog";
+  'rotateKey'?: (_grantd_v1_RotateKey | null);
+  'identifyKey'?: (_grantd_v1_IdentifyKey | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }
 
 export interface Call__Output {
@@ -111,5 +115,7 @@ export interface Call__Output {
   'listNames'?: (_grantd_v1_ListNames__Output | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
   'readLog'?: (_grantd_v1_ReadLog__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog";
+  'rotateKey'?: (_grantd_v1_RotateKey__Output | null);
+  'identifyKey'?: (_grantd_v1_IdentifyKey__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }

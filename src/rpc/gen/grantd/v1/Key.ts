@@ -9,6 +9,8 @@ export interface Key {
   'createdAtMs'?: (number | string | Long);
   'expiresAtMs'?: (number | string | Long);
   'lastUsedAtMs'?: (number | string | Long);
+  'rotatedFrom'?: (string);
+  'rotatedTo'?: (string);
 }
 
 export interface Key__Output {
@@ -18,4 +20,6 @@ export interface Key__Output {
   'createdAtMs': (number);
   'expiresAtMs': (number);
   'lastUsedAtMs': (number);
+  'rotatedFrom': (string);
+  'rotatedTo': (string);
 }

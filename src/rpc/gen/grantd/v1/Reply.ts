@@ -26,6 +26,8 @@ import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Chang
 import type { Names as _grantd_v1_Names, Names__Output as _grantd_v1_Names__Output } from '../../grantd/v1/Names.ts';
 import type { LogEnds as _grantd_v1_LogEnds, LogEnds__Output as _grantd_v1_LogEnds__Output } from '../../grantd/v1/LogEnds.ts';
 import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output as _grantd_v1_LoggedChanges__Output } from '../../grantd/v1/LoggedChanges.ts';
+import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd_v1_RotatedKey__Output } from '../../grantd/v1/RotatedKey.ts';
+import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from '../../grantd/v1/IdentifiedKey.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -55,7 +57,9 @@ export interface Reply {
   'names'?: (_grantd_v1_Names | null);
   'logEnds'?: (_grantd_v1_LogEnds | null);
   'loggedChanges'?: (_grantd_v1_LoggedChanges | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges";
+  'rotatedKey'?: (_grantd_v1_RotatedKey | null);
+  'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"identifiedKey";
 }
 
 export interface Reply__Output {
@@ -86,5 +90,7 @@ export interface Reply__Output {
   'names'?: (_grantd_v1_Names__Output | null);
   'logEnds'?: (_grantd_v1_LogEnds__Output | null);
   'loggedChanges'?: (_grantd_v1_LoggedChanges__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges";
+  'rotatedKey'?: (_grantd_v1_RotatedKey__Output | null);
+  'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"identifiedKey";
 }

@@ -13,6 +13,7 @@ export interface Welcome {
   'changes'?: (boolean);
   'creations'?: (boolean);
   'auditExport'?: (boolean);
+  'rotations'?: (boolean);
 }
 
 export interface Welcome__Output {
@@ -27,4 +28,5 @@ export interface Welcome__Output {
   'changes': (boolean);
   'creations': (boolean);
   'auditExport': (boolean);
+  'rotations': (boolean);
 }
