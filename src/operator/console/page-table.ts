@@ -16,6 +16,7 @@ import { loadAssets } from './assets.ts';
 import type { LogInCode } from './log-in-code.ts';
 import { auditLogPages } from './pages/audit-log.ts';
 import { checkPages } from './pages/check.ts';
+import { checkManyPages } from './pages/check-many.ts';
 import { clusterPages } from './pages/cluster.ts';
 import { grantLinePages } from './pages/grant-lines.ts';
 import { grantPages } from './pages/grants.ts';
@@ -71,6 +72,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...revokeAllPages(forPages),
     ...objectPages(forPages),
     ...checkPages(forPages),
+    ...checkManyPages(forPages),
     ...rulesPages(forPages),
     ...auditLogPages(forPages),
   ];

@@ -78,9 +78,34 @@
       if (told !== null) told.textContent = 'Selected: copy it with Ctrl+C.';
     }
   }
+
+  const COPIED_SHOWN_MS = 2000;
+  function announce(text) {
+    const region = document.getElementById('announced');
+    if (region === null) return;
+    // The same text again would not be announced.
+    region.textContent = '';
+    setTimeout(() => {
+      region.textContent = text;
+    }, 50);
+  }
+  /** As `copy`, for the element before the button. */
+  async function copyBefore(button) {
+    const source = button.previousElementSibling;
+    if (source === null) return;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      announce('Copied.');
+      button.classList.add('copied');
+      setTimeout(() => button.classList.remove('copied'), COPIED_SHOWN_MS);
+    } catch {
+      window.getSelection().selectAllChildren(source);
+      announce('Selected: copy it with Ctrl+C.');
+    }
+  }
   document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
-    if (button !== null) void copy(button);
+    const button = event.target instanceof Element ? event.target.closest('[data-copy], .copy') : null;
+    if (button !== null) void (button.hasAttribute('data-copy') ? copy(button) : copyBefore(button));
   });
 
   // Moves the code of a log-in link into the form and out of the address, so that the browser history does not keep it.

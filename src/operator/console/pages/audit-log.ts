@@ -19,6 +19,7 @@ import {
   tenantIdOf,
   tenantSessionOf,
 } from '../page.ts';
+import { copyId } from '../parts/copy.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
 import { type KeyFacts, keyFactsOf, keyMarkup } from '../parts/key-label.ts';
@@ -209,7 +210,10 @@ function listingMarkup(
       { title: 'When (UTC)', cell: ({ atMs }) => moment(atMs) },
       { title: 'What', cell: ({ change }) => whatMarkup(change, narrowing) },
       { title: 'By', cell: ({ actor }) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
-      { title: 'Request', cell: ({ requestId }) => narrow(narrowing, 'request_id', requestId, code(requestId)) },
+      {
+        title: 'Request',
+        cell: ({ requestId }) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
+      },
     ],
     items,
   );

@@ -16,11 +16,12 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { copyCode } from '../parts/copy.ts';
 import { entityLink } from '../parts/entity-links.ts';
 import { expiryAsTyped, expiryFields, readExpiry, expiry as shownExpiry } from '../parts/expiry-form.ts';
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
-import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import {
   OBJECT_REFUSED,
   objectField,
@@ -110,7 +111,7 @@ async function grantsListing(
             },
             { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Expires', cell: ({ expiresAtMs }) => shownExpiry(expiresAtMs, nowMs) },
-            { title: 'Id', cell: ({ grantId }) => code(grantId) },
+            { title: 'Id', cell: ({ grantId }) => copyCode(grantId) },
             { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
           ],
           page.items,

@@ -18,6 +18,7 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { copyCode } from '../parts/copy.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { changeForm, checkBoxes, type Filled, formError, submit, textField } from '../parts/form-parts.ts';
 import { keyFactsOf, keyIdEnd, keyMarkup, keyText } from '../parts/key-label.ts';
@@ -74,7 +75,7 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
         title: 'Last used',
         cell: ({ lastUsedAtMs }) => (lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)),
       },
-      { title: 'Id', cell: ({ keyId }) => code(keyId) },
+      { title: 'Id', cell: ({ keyId }) => copyCode(keyId) },
       {
         title: 'Actions',
         kind: 'actions',
@@ -163,7 +164,7 @@ function keyFacts(key: ListedKey, nowMs: number): Markup {
   const { keyId, createdAtMs, lastUsedAtMs } = key;
   return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
     <dl class="facts">
-      <div><dt>Id</dt><dd>${code(keyId)}</dd></div>
+      <div><dt>Id</dt><dd>${copyCode(keyId)}</dd></div>
       <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
       <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>
     </dl>`;

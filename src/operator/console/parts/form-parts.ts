@@ -27,9 +27,11 @@ export function changeForm(
     readonly htmxTarget?: string;
     readonly htmxTrigger?: string;
     readonly label?: string;
+    /** The form only asks something: an operator who may only read can send it too. */
+    readonly changesNothing?: boolean;
   } = {},
 ): Markup {
-  const { layout = 'stack', htmxTarget, htmxTrigger, label } = options;
+  const { layout = 'stack', htmxTarget, htmxTrigger, label, changesNothing = false } = options;
   const swap =
     htmxTarget === undefined
       ? {}
@@ -40,7 +42,10 @@ export function changeForm(
           'hx-swap': 'outerHTML',
           'hx-trigger': htmxTrigger,
         };
-  const inner = session.access === 'full' ? content : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
+  const inner =
+    changesNothing || session.access === 'full'
+      ? content
+      : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
   return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
     <input type="hidden" name="csrf" value=${session.csrf} />
     ${inner}

@@ -82,7 +82,10 @@ describe('a check of a tenant with rules', () => {
   });
 
   it('shows the one grant that suffices', async () => {
-    assert.match((await check('user:bob', 'editor', 'doc:1')).text, /Allowed by the grant <code/);
+    assert.match(
+      (await check('user:bob', 'editor', 'doc:1')).text,
+      /Allowed by the grant <span class="copyable"><code/,
+    );
     assert.match(
       (await check('user:bob', 'viewer', 'doc:1')).text,
       /Allowed by this grant and the <a [^>]*>rules<\/a>/,
