@@ -9,7 +9,8 @@ import { GrantdError } from '../../src/core/errors.ts';
 import { auditedAttributes, withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
-import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
+import { type Tenant, tenantFits } from '../../src/core/tenants.ts';
+import { MS_PER_MINUTE } from '../../src/core/text/timestamps.ts';
 import {
   compareUtf8,
   type Grant,
@@ -147,6 +148,8 @@ export class FakeOperator implements OperatorApi {
   endlessExport = false;
   slots: readonly SlotView[] = [];
   members: readonly MemberView[] = [];
+  /** Of some tenants; others have no requests. */
+  readonly lastMinutes = new Map<TenantId, UsageMinute>();
   /** Of any tenant. */
   usage: readonly UsageMinute[] = [];
   loads: readonly ShardLoad[] = [];
@@ -240,10 +243,11 @@ export class FakeOperator implements OperatorApi {
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {
     this.#enter('listTenants', context);
-    const { name = '' } = query;
+    const lastMinuteMs = Math.floor(this.#clock.wallMs() / MS_PER_MINUTE - 1) * MS_PER_MINUTE;
+    const noUsage = { atMs: lastMinuteMs, requests: 0, refused: 0, checks: 0 };
     const all = [...this.#tenants.values()]
-      .filter(({ tenant }) => tenantMatches(tenant, name))
-      .map((data) => this.#status(data))
+      .filter(({ tenant }) => tenantFits(tenant, query))
+      .map((data) => ({ ...this.#status(data), lastMinute: this.lastMinutes.get(data.tenant.tenantId) ?? noUsage }))
       .sort((left, right) => compareUtf8(left.tenantId, right.tenantId))
       .filter(({ tenantId }) => query.after === undefined || tenantId > query.after);
     const tenants = all.slice(0, query.limit);
