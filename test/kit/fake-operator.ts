@@ -144,6 +144,8 @@ export class FakeOperator implements OperatorApi {
   counting = false;
   /** So many changes are read for a page at most. */
   rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
+  /** The feed no longer has so many of the first changes. */
+  changesForgotten = 0;
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
@@ -474,10 +476,17 @@ export class FakeOperator implements OperatorApi {
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
         return this.#page(objects, query);
       },
-      readChanges: async (context, { cursor, filter, limit }) => {
+      readChanges: async (context, { cursor, since, filter, limit }) => {
         this.#enter('readChanges', context);
-        const start = cursor === undefined ? 0 : Number(/^after-(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+        const sinceMs = typeof since === 'number' ? since : 0;
+        const first = data.auditLog.findIndex(({ atMs }) => atMs >= sinceMs);
+        const from = since === 'now' || first < 0 ? data.auditLog.length : first;
+        const start = cursor === undefined ? from : Number(/^after-(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
         if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'This is no cursor.');
+        if (start < this.changesForgotten) {
+          const details = { earliest: `after-${this.changesForgotten}` };
+          throw new GrantdError('cursor-too-old', 'Changes before today are no longer kept.', { details });
+        }
         const fits = feedMatcher(filter) ?? (() => true);
         const told = data.auditLog.slice(start).flatMap((record, index): FeedChange[] => {
           const change = parseFeedContent(record.change);

@@ -1,5 +1,5 @@
-// How given checks are called with the clients and with curl. Identifiers come from users: a sample holds them as string
-// literals of its language, in which nothing ends the literal or is invisible.
+// How given checks are called with the clients and with curl. Identifiers come from users: a sample holds them as
+// string literals of its language, in which nothing ends the literal or is invisible.
 
 import type { NamedTuple } from '../../rules/questions.ts';
 

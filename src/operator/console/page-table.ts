@@ -15,6 +15,7 @@ import type { OperatorTokens } from '../operator-tokens.ts';
 import { loadAssets } from './assets.ts';
 import type { LogInCode } from './log-in-code.ts';
 import { auditLogPages } from './pages/audit-log.ts';
+import { changesPages } from './pages/changes.ts';
 import { checkPages } from './pages/check.ts';
 import { checkManyPages } from './pages/check-many.ts';
 import { clusterPages } from './pages/cluster.ts';
@@ -74,6 +75,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...checkPages(forPages),
     ...checkManyPages(forPages),
     ...rulesPages(forPages),
+    ...changesPages(forPages),
     ...auditLogPages(forPages),
   ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });

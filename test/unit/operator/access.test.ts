@@ -105,6 +105,8 @@ const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /tenants/:tenantId/rules': 'read-only',
   'POST /tenants/:tenantId/rules': 'full',
   'POST /tenants/:tenantId/rules/validate': 'full',
+  'GET /tenants/:tenantId/changes': 'read-only',
+  'GET /tenants/:tenantId/changes/live': 'read-only',
   'GET /tenants/:tenantId/audit-log': 'read-only',
 };
 

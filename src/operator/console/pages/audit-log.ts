@@ -19,6 +19,7 @@ import {
   tenantIdOf,
   tenantSessionOf,
 } from '../page.ts';
+import { actionBadge } from '../parts/action-badge.ts';
 import { copyId } from '../parts/copy.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
@@ -115,7 +116,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
     state === undefined ? undefined : html`, ${state}`,
     rules === undefined ? undefined : html` ${rules}`,
   ];
-  return html`<span class="badge">${action}</span>${details}`;
+  return html`${actionBadge(action)}${details}`;
 }
 
 function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup {

@@ -116,6 +116,7 @@ const TENANT_SECTIONS = [
   ['objects', 'Objects'],
   ['check', 'Check'],
   ['rules', 'Rules'],
+  ['changes', 'Changes'],
   ['audit-log', 'Audit log'],
 ] as const;
 
