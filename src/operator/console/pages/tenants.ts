@@ -10,6 +10,8 @@ import { changeForm, type Filled, formError, selectField, submit, textField } fr
 import { count } from '../parts/parts.ts';
 import { tenantListPage } from './tenant-list.ts';
 
+export const NAME_MISSING = 'Enter a name.';
+
 /** The rate limit of a plan, in words. */
 export function planText(plans: Plans, name: string): string {
   const plan = plans.get(name);
@@ -41,7 +43,9 @@ function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal)
 
 async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, plans } = dependencies;
-  const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
+  const name = call.form.text('name').trim();
+  if (name === '') return newPage(dependencies, call, refuse('name', NAME_MISSING));
+  const parsed = z.object({ name: tenantName }).safeParse({ name });
   if (!parsed.success) return newPage(dependencies, call, refuseInvalid(parsed.error));
   const plan = call.form.text('plan');
   if (!plans.has(plan)) return newPage(dependencies, call, refuse('plan', 'Choose one of the plans.'));

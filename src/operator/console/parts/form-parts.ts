@@ -77,8 +77,10 @@ interface Described {
   readonly below: Markup;
 }
 
-function describe({ name, hint, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
+function describe({ name, hint: told, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
   const message = messageOf(filled, name);
+  // An error that says the same as the hint takes its place.
+  const hint = typeof told === 'string' && message?.includes(told) === true ? undefined : told;
   const ids = [hint === undefined ? '' : `${id}-hint`, message === undefined ? '' : `${id}-error`].filter(Boolean);
   return {
     id,
