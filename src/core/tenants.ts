@@ -32,6 +32,22 @@ export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean
   return tenantId.includes(lowered) || name.toLowerCase().includes(lowered);
 }
 
+export const LISTED_STATES = ['active', 'suspended', 'deleting'] as const satisfies readonly TenantState[];
+
+/** A missing field, and an empty name, lets every tenant pass. */
+export interface TenantFilter {
+  /** In its name or id, case-insensitive. */
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly state?: TenantState | undefined;
+}
+
+export function tenantFits(tenant: Tenant, { name = '', plan, state }: TenantFilter): boolean {
+  if (plan !== undefined && tenant.plan !== plan) return false;
+  if (state !== undefined && tenant.state !== state) return false;
+  return name === '' || tenantMatches(tenant, name);
+}
+
 /** Whether the tenant refuses everything from now on. */
 export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';

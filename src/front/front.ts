@@ -5,7 +5,7 @@
 import type { FeedFilter } from '../core/change-feed.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
-import type { Tenant } from '../core/tenants.ts';
+import type { Tenant, TenantFilter } from '../core/tenants.ts';
 import type { Grant, Namespace } from '../core/tuples.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
@@ -230,12 +230,12 @@ export interface OperatorApi {
   ): Promise<Tenant>;
   readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus>;
   /**
-   * Tenants of the whole cluster, ascending by id, after `after`. `name`: only those whose name or id contains it
-   * (case-insensitive); a page may then hold fewer than `limit`, or none, although more follow.
+   * Tenants of the whole cluster that fit the filter, ascending by id, after `after`. With a filter, a page may hold
+   * fewer than `limit`, or none, although more follow.
    */
   listTenants(
     context: RequestContext,
-    query: { after: TenantId | undefined; limit: number; name?: string | undefined },
+    query: TenantFilter & { readonly after: TenantId | undefined; readonly limit: number },
   ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
   /**
    * Every change of a tenant. Includes a deleted tenant while its audit log is kept; after that, throws

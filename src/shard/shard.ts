@@ -130,6 +130,8 @@ export interface TenantStatus extends Tenant {
   readonly grants?: TenantGrants | undefined;
   /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
+  /** Only in listings: the last whole minute, zeros included. Undefined: the owner does not tell. */
+  readonly lastMinute?: UsageMinute | undefined;
 }
 
 export interface TenantCounts {

@@ -9,7 +9,8 @@ import { GrantdError } from '../../src/core/errors.ts';
 import { auditedAttributes, withExpiry } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
-import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
+import { type Tenant, tenantFits } from '../../src/core/tenants.ts';
+import { MS_PER_MINUTE } from '../../src/core/text/timestamps.ts';
 import {
   compareUtf8,
   type Grant,
@@ -145,10 +146,14 @@ export class FakeOperator implements OperatorApi {
   counting = false;
   /** So many changes are read for a page at most. */
   rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
+  /** The feed no longer has so many of the first changes. */
+  changesForgotten = 0;
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
   members: readonly MemberView[] = [];
+  /** Of some tenants; others have no requests. */
+  readonly lastMinutes = new Map<TenantId, UsageMinute>();
   /** Of any tenant. */
   usage: readonly UsageMinute[] = [];
   loads: readonly ShardLoad[] = [];
@@ -243,10 +248,11 @@ export class FakeOperator implements OperatorApi {
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {
     this.#enter('listTenants', context);
-    const { name = '' } = query;
+    const lastMinuteMs = Math.floor(this.#clock.wallMs() / MS_PER_MINUTE - 1) * MS_PER_MINUTE;
+    const noUsage = { atMs: lastMinuteMs, requests: 0, refused: 0, checks: 0 };
     const all = [...this.#tenants.values()]
-      .filter(({ tenant }) => tenantMatches(tenant, name))
-      .map((data) => this.#status(data))
+      .filter(({ tenant }) => tenantFits(tenant, query))
+      .map((data) => ({ ...this.#status(data), lastMinute: this.lastMinutes.get(data.tenant.tenantId) ?? noUsage }))
       .sort((left, right) => compareUtf8(left.tenantId, right.tenantId))
       .filter(({ tenantId }) => query.after === undefined || tenantId > query.after);
     const tenants = all.slice(0, query.limit);
@@ -473,10 +479,17 @@ export class FakeOperator implements OperatorApi {
           .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
         return this.#page(objects, query);
       },
-      readChanges: async (context, { cursor, filter, limit }) => {
+      readChanges: async (context, { cursor, since, filter, limit }) => {
         this.#enter('readChanges', context);
-        const start = cursor === undefined ? 0 : Number(/^after-(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+        const sinceMs = typeof since === 'number' ? since : 0;
+        const first = data.auditLog.findIndex(({ atMs }) => atMs >= sinceMs);
+        const from = since === 'now' || first < 0 ? data.auditLog.length : first;
+        const start = cursor === undefined ? from : Number(/^after-(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
         if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'This is no cursor.');
+        if (start < this.changesForgotten) {
+          const details = { earliest: `after-${this.changesForgotten}` };
+          throw new GrantdError('cursor-too-old', 'Changes before today are no longer kept.', { details });
+        }
         const fits = feedMatcher(filter) ?? (() => true);
         const told = data.auditLog.slice(start).flatMap((record, index): FeedChange[] => {
           const change = parseFeedContent(record.change);

@@ -2,7 +2,7 @@
 
 import { formatCsvLine } from '../../core/text/csv.ts';
 import { formatCount } from '../output/render.ts';
-import type { CheckTally, LineResult } from './check-run.ts';
+import { type CheckTally, differs, type LineResult } from './check-run.ts';
 
 export const CHECK_OUTPUTS = ['table', 'csv', 'ndjson'] as const;
 export type CheckOutput = (typeof CHECK_OUTPUTS)[number];
@@ -10,33 +10,38 @@ export type CheckOutput = (typeof CHECK_OUTPUTS)[number];
 /** Above the first row; lines of JSON have no head. */
 export const HEADS: Readonly<Record<CheckOutput, string>> = {
   table: 'AUTHORIZED  SUBJECT RELATION OBJECT\n',
-  csv: 'line,subject,relation,object,authorized,error\n',
+  csv: 'line,subject,relation,object,authorized,error,expected\n',
   ndjson: '',
 };
 
 const ROWS: Readonly<Record<CheckOutput, (result: LineResult) => string>> = {
   table(result) {
     if ('refusal' in result) return `refused     line ${result.line}: ${result.refusal.detail}`;
-    const { subject, relation, object } = result.tuple;
-    return `${String(result.authorized).padEnd(10)}  ${subject} ${relation} ${object}`;
+    const { subject, relation, object } = result.question;
+    const differing = differs(result) ? `  (expected ${result.expected}, line ${result.line})` : '';
+    return `${String(result.authorized).padEnd(10)}  ${subject} ${relation} ${object}${differing}`;
   },
   csv(result) {
     const line = String(result.line);
-    if ('refusal' in result) return formatCsvLine([line, '', '', '', '', result.refusal.detail]);
-    const { subject, relation, object } = result.tuple;
-    return formatCsvLine([line, subject, relation, object, String(result.authorized), '']);
+    if ('refusal' in result) return formatCsvLine([line, '', '', '', '', result.refusal.detail, '']);
+    const { subject, relation, object } = result.question;
+    const expected = result.expected === undefined ? '' : String(result.expected);
+    return formatCsvLine([line, subject, relation, object, String(result.authorized), '', expected]);
   },
   ndjson(result) {
     const { line } = result;
     if ('refusal' in result) return JSON.stringify({ line, error: result.refusal });
-    return JSON.stringify({ line, ...result.tuple, authorized: result.authorized });
+    const { question, authorized, expected } = result;
+    return JSON.stringify({ line, ...question, authorized, ...(expected === undefined ? {} : { expected }) });
   },
 };
 
 export const renderResults = (results: readonly LineResult[], output: CheckOutput): string =>
   results.map((result) => `${ROWS[output](result)}\n`).join('');
 
-export function renderSummary({ authorized, denied, refused }: CheckTally): string {
+export function renderSummary({ authorized, denied, refused, expecting, different }: CheckTally): string {
   const lines = formatCount(authorized + denied + refused);
-  return `${lines} lines: ${formatCount(authorized)} authorized, ${formatCount(denied)} not authorized, ${formatCount(refused)} refused`;
+  const counted = `${lines} lines: ${formatCount(authorized)} authorized, ${formatCount(denied)} not authorized, ${formatCount(refused)} refused`;
+  if (expecting === 0) return counted;
+  return `${counted}; ${formatCount(expecting - different)} of ${formatCount(expecting)} as expected`;
 }

@@ -1,11 +1,13 @@
-// `grantd check -f`: reads tuples, one per line, and checks them in bulk, several calls at a time. Results come in the
-// order of the file. The calls in flight bound the memory, whatever its length.
+// `grantd check -f`: reads checks, one per line, perhaps with the expected result, and sends them in bulk, several
+// calls at a time. Results come in the order of the file. The calls in flight bound the memory, whatever its length.
 
 import type { Readable } from 'node:stream';
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
-import { CliFailure, ProblemFailure } from '../failures.ts';
+import { isRelation } from '../../core/tuples.ts';
+import { type ExpectedCheck, parseExpected, parseExpectedJson } from '../../rules/expected-checks.ts';
+import { undefinedName } from '../../rules/questions.ts';
+import { CliFailure } from '../failures.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from '../import/import-lines.ts';
 import { chunksOf } from '../import/import-source.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
@@ -17,17 +19,26 @@ const CALLS_IN_FLIGHT_MAX = 4;
 const BATCH_LINES_MAX = 1000;
 
 /** A line of the file, numbered from 1 as in an editor. */
-type ReadLine = { readonly line: number } & ({ readonly tuple: NamedTuple } | { readonly refusal: Refusal });
+type ReadLine = { readonly line: number } & (ExpectedCheck | { readonly refusal: Refusal });
 
 export type LineResult = { readonly line: number } & (
-  | { readonly tuple: NamedTuple; readonly authorized: boolean }
+  | (ExpectedCheck & { readonly authorized: boolean })
   | { readonly refusal: Refusal }
 );
+
+/** Whether the result is the expected one. A line that expects nothing passes. */
+export const differs = ({ expected, authorized }: ExpectedCheck & { readonly authorized: boolean }): boolean =>
+  expected !== undefined && expected !== authorized;
 
 export interface CheckTally {
   authorized: number;
   denied: number;
   refused: number;
+  /** Lines that expect a result, and those of them that got the other one. */
+  expecting: number;
+  different: number;
+  /** Lines that expect nothing and are not authorized. */
+  deniedUnexpected: number;
   /** Bytes of the source that were read so far. */
   bytesRead: number;
 }
@@ -36,35 +47,50 @@ interface CheckRun extends Omit<RetryOptions, 'signal'> {
   readonly source: Readable;
   readonly format: ImportFormat;
   readonly tenant: string;
+  /** Which names the tenant's rules define besides the relations. */
+  readonly derivedNames: ReadonlySet<string>;
   /** Ends the reading; the results of calls in flight are not waited for. */
   readonly signal: AbortSignal;
   /** Awaited, so that a slow reader slows the checks. */
   readonly onResults: (results: readonly LineResult[], tally: Readonly<CheckTally>) => Promise<void> | void;
 }
 
-function parseSource(source: SourceLine, format: ImportFormat): ReadLine | undefined {
+/** Throws what is wrong with the line. */
+function parseCheck(json: string, format: ImportFormat, derivedNames: ReadonlySet<string>): ExpectedCheck {
+  const fields = asRecord(parseJson(json));
+  const check = parseExpectedJson(fields);
+  const { relation } = check.question;
+  // One unknown name would refuse the whole call.
+  if (!isRelation(relation) && !derivedNames.has(relation)) throw undefinedName(relation);
+  if (format === 'ndjson' || typeof fields.expires_at !== 'string') return check;
+  return { ...check, expected: parseExpected(fields.expires_at) };
+}
+
+function parseSource(
+  source: SourceLine,
+  { format, derivedNames }: Pick<CheckRun, 'format' | 'derivedNames'>,
+): ReadLine | undefined {
   const line = source.number;
   const encoded = encodeLine(source, format);
   if (encoded === undefined) return undefined;
   if ('refusal' in encoded) return { line, refusal: encoded.refusal };
   try {
-    const fields = asRecord(parseJson(encoded.json));
-    return { line, tuple: parseQuestion(fields.subject, fields.relation, fields.object) };
+    return { line, ...parseCheck(encoded.json, format, derivedNames) };
   } catch (error) {
     if (error instanceof GrantdError) return { line, refusal: { code: error.code, detail: error.message } };
     return { line, refusal: { code: 'invalid-request', detail: 'The line is not a JSON object.' } };
   }
 }
 
-async function* gather(source: AsyncIterable<Uint8Array>, format: ImportFormat): AsyncGenerator<readonly ReadLine[]> {
+async function* gather(source: AsyncIterable<Uint8Array>, run: CheckRun): AsyncGenerator<readonly ReadLine[]> {
   let batch: ReadLine[] = [];
   let checks = 0;
   for await (const lines of readLines(source)) {
     for (const source of lines) {
-      const line = parseSource(source, format);
+      const line = parseSource(source, run);
       if (line === undefined) continue;
       batch.push(line);
-      if ('tuple' in line) checks += 1;
+      if ('question' in line) checks += 1;
       if (checks < BULK_CHECKS_MAX && batch.length < BATCH_LINES_MAX) continue;
       yield batch;
       batch = [];
@@ -74,62 +100,35 @@ async function* gather(source: AsyncIterable<Uint8Array>, format: ImportFormat):
   if (batch.length > 0) yield batch;
 }
 
-type Answer = { readonly authorized: boolean } | { readonly refusal: Refusal };
-
-/** Only the owner knows which names the rules define, and it refuses a call with one that they do not. */
-const namesUnknownName = (error: unknown): error is ProblemFailure =>
-  error instanceof ProblemFailure && error.code === 'invalid-relation';
-
-/** One answer per check. A call that is refused for a name is halved until the check with that name is alone. */
-async function answerChecks(
-  client: OperatorClient,
-  tenant: string,
-  checks: readonly NamedTuple[],
-  retry: RetryOptions,
-): Promise<readonly Answer[]> {
-  if (checks.length === 0) return [];
-  const request = { method: 'POST', path: path`/tenants/${tenant}/check/bulk`, json: { checks } } as const;
-  let response: Awaited<ReturnType<OperatorClient['readJson']>>;
-  try {
-    response = await withRetries(() => client.readJson(request), retry);
-  } catch (error) {
-    if (!namesUnknownName(error)) throw error;
-    if (checks.length === 1) return [{ refusal: { code: error.code, detail: error.detail } }];
-    const half = Math.ceil(checks.length / 2);
-    return [
-      ...(await answerChecks(client, tenant, checks.slice(0, half), retry)),
-      ...(await answerChecks(client, tenant, checks.slice(half), retry)),
-    ];
-  }
-  const results = recordsOf(response, 'results');
-  return checks.map((_, index) => {
-    const authorized = results[index]?.authorized;
-    if (typeof authorized === 'boolean') return { authorized };
-    throw new CliFailure('The response to a bulk check does not have one result per check.');
-  });
-}
-
 async function checkBatch(
   client: OperatorClient,
   tenant: string,
   batch: readonly ReadLine[],
   retry: RetryOptions,
 ): Promise<readonly LineResult[]> {
-  const checks = batch.flatMap((line) => ('tuple' in line ? [line.tuple] : []));
-  const answers = (await answerChecks(client, tenant, checks, retry)).values();
+  const checks = batch.flatMap((line) => ('question' in line ? [line.question] : []));
+  const request = { method: 'POST', path: path`/tenants/${tenant}/check/bulk`, json: { checks } } as const;
+  const answer = checks.length === 0 ? { results: [] } : await withRetries(() => client.readJson(request), retry);
+  const results = recordsOf(answer, 'results').values();
   return batch.map((line): LineResult => {
     if ('refusal' in line) return line;
-    const answer = answers.next().value;
-    if (answer === undefined) throw new CliFailure('A check has no answer.');
-    return 'refusal' in answer ? { line: line.line, refusal: answer.refusal } : { ...line, ...answer };
+    const authorized = results.next().value?.authorized;
+    if (typeof authorized === 'boolean') return { ...line, authorized };
+    throw new CliFailure('The response to a bulk check does not have one result per check.');
   });
 }
 
 function count(tally: CheckTally, results: readonly LineResult[]): void {
   for (const result of results) {
-    if ('refusal' in result) tally.refused += 1;
-    else if (result.authorized) tally.authorized += 1;
+    if ('refusal' in result) {
+      tally.refused += 1;
+      continue;
+    }
+    if (result.authorized) tally.authorized += 1;
     else tally.denied += 1;
+    if (result.expected !== undefined) tally.expecting += 1;
+    else if (!result.authorized) tally.deniedUnexpected += 1;
+    if (differs(result)) tally.different += 1;
   }
 }
 
@@ -144,7 +143,15 @@ export interface CheckOutcome {
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
 export async function runChecks(client: OperatorClient, run: CheckRun): Promise<CheckOutcome> {
   const { signal } = run;
-  const tally: CheckTally = { authorized: 0, denied: 0, refused: 0, bytesRead: 0 };
+  const tally: CheckTally = {
+    authorized: 0,
+    denied: 0,
+    refused: 0,
+    expecting: 0,
+    different: 0,
+    deniedUnexpected: 0,
+    bytesRead: 0,
+  };
   const inFlight: Promise<readonly LineResult[]>[] = [];
   const deliverFirst = async (): Promise<void> => {
     const results = await inFlight.shift();
@@ -153,7 +160,7 @@ export async function runChecks(client: OperatorClient, run: CheckRun): Promise<
     await run.onResults(results, tally);
   };
   try {
-    for await (const batch of gather(chunksOf(run.source, signal, tally), run.format)) {
+    for await (const batch of gather(chunksOf(run.source, signal, tally), run)) {
       const results = checkBatch(client, run.tenant, batch, run);
       // Its failure counts when its turn comes.
       results.catch(() => {});

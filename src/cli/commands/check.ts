@@ -13,6 +13,7 @@ import { path } from '../operator-client.ts';
 import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
+import { readTenantRules } from '../tenant-rules.ts';
 import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
 interface CheckOptions {
@@ -35,7 +36,7 @@ async function checkOne(context: CliContext, json: object, options: CheckOptions
 function exitCodeOf({ tally, whole, failure }: CheckOutcome): number {
   if (!whole) return failure === undefined ? EXIT.interrupted : EXIT.failed;
   if (tally.refused > 0) return EXIT.linesRefused;
-  return tally.denied > 0 ? EXIT.denied : EXIT.ok;
+  return tally.different + tally.deniedUnexpected > 0 ? EXIT.denied : EXIT.ok;
 }
 
 async function checkFile(context: CliContext, file: string, options: CheckOptions): Promise<number> {
@@ -44,7 +45,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
   const format = formatOf(file, options.format);
   const client = await context.connect();
   // Reports an unknown tenant or a wrong token before anything is read.
-  await client.readJson({ method: 'GET', path: path`/tenants/${tenant}` });
+  const { ruleSet } = await readTenantRules(client, tenant);
   const { source, length } = await openSource(context, file);
   const { stdout } = context;
   const stop = new AbortController();
@@ -59,6 +60,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
     source,
     format,
     tenant,
+    derivedNames: new Set(ruleSet.rules.map(({ name }) => name)),
     signal: stop.signal,
     onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
     async onResults(results, { bytesRead, authorized, denied, refused }) {
@@ -88,14 +90,17 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     .argument('[subject]', SUBJECT_ARGUMENT[1])
     .argument('[relation]', RELATION_ARGUMENT[1])
     .argument('[object]', OBJECT_ARGUMENT[1])
-    .option('-f, --file <file>', 'check each line of a .tsv, .csv or .ndjson file; - for standard input')
+    .option(
+      '-f, --file <file>',
+      'check each line of a .tsv, .csv or .ndjson file, perhaps against the result it expects; - for standard input',
+    )
     .addOption(formatOption())
     .addOption(new Option('--output <output>', 'form of the results (default: table)').choices(CHECK_OUTPUTS))
     .option(...TENANT_OPTION)
     .option('--json', 'print JSON; for a file, a line of JSON for each of its lines')
     .addHelpText(
       'after',
-      '\nExit code: 0 authorized (all lines of a file), 3 not authorized (at least one line), 4 some lines refused, 1 the\ncheck failed, 2 wrong usage, 130 interrupted. Results of a file come in its order; lines are checked 100 at a time,\neach time at one moment.',
+      '\nExit code: 0 authorized, 3 not authorized, 1 the check failed, 2 wrong usage, 130 interrupted. Of a file: 0 all lines\nare as expected, 3 at least one is not, 4 some lines were refused. A line without an expected result expects to be\nauthorized. Results of a file come in its order; lines are checked 100 at a time, each time at one moment.',
     );
   addExamples(
     command,

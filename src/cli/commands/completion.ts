@@ -10,6 +10,7 @@ import { assert } from '../../core/assert.ts';
 import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
 import { BUILT_IN_PLANS } from '../../core/plans.ts';
 import { SCOPES } from '../../core/scopes.ts';
+import { LISTED_STATES } from '../../core/tenants.ts';
 import { RELATIONS } from '../../core/tuples.ts';
 import { CHECK_OUTPUTS } from '../checks/check-output.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -41,6 +42,8 @@ const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestio
   ['audit-log', 'action', suggest(AUDIT_ACTIONS)],
   ['keys create', 'scope', suggest(SCOPES)],
   ['tenants create', 'plan', suggest(PLANS)],
+  ['tenants list', 'plan', suggest(PLANS)],
+  ['tenants list', 'state', suggest(LISTED_STATES)],
   ['tenants set-plan', 'plan', suggest(PLANS)],
   ['import', 'file', suggestFiles],
   ['check', 'file', suggestFiles],

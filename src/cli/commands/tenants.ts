@@ -1,6 +1,7 @@
 // `grantd tenants …`: create, list, show, change and delete tenants.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { LISTED_STATES } from '../../core/tenants.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -79,20 +80,23 @@ function registerReads(tenants: Command, context: CliContext): void {
   const list = tenants
     .command('list')
     .description('list the tenants of the cluster')
-    .option('--name <text>', 'only tenants whose name or ID contains this text (case-insensitive)');
+    .option('--name <text>', 'only tenants whose name or ID contains this text (case-insensitive)')
+    .option('--plan <name>', 'only tenants with this plan')
+    .addOption(new Option('--state <state>', 'only tenants in this state').choices(LISTED_STATES));
   addExamples(
     addListOptions(list),
     'tenants list',
     'tenants list --name acme',
+    'tenants list --plan free --state suspended',
     'tenants list --json | jq -r ".[].tenant_id"',
   );
   list.action(
-    context.action((options: ListOptions & { readonly name?: string }) =>
-      printListing(
-        context,
-        { path: '/tenants', name: 'tenants', query: { name: options.name }, columns: COLUMNS },
-        options,
-      ),
+    context.action(
+      (options: ListOptions & { readonly name?: string; readonly plan?: string; readonly state?: string }) => {
+        const { name, plan, state } = options;
+        const query = { name, plan, state };
+        return printListing(context, { path: '/tenants', name: 'tenants', query, columns: COLUMNS }, options);
+      },
     ),
   );
 

@@ -4,12 +4,17 @@
 import { GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
+import { EXPECTED_HEAD } from '../../rules/expected-checks.ts';
 import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
 
 export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 
 /** Heads that spreadsheets write; a grant cannot look like them. */
-const CSV_HEADS: ReadonlySet<string> = new Set(['subject,relation,object', 'subject,relation,object,expires_at']);
+const CSV_HEADS: ReadonlySet<string> = new Set([
+  'subject,relation,object',
+  'subject,relation,object,expires_at',
+  EXPECTED_HEAD,
+]);
 
 /** Twenty times the longest tuple in JSON with every character escaped; a longer line cannot be valid. */
 export const LINE_BYTES_MAX = 128 * 1024;

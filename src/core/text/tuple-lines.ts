@@ -8,7 +8,8 @@ import { parseCsvLine } from './csv.ts';
 
 const fits = ({ length }: readonly string[]): boolean => length === 3 || length === 4;
 
-function fieldsOf(line: string): readonly string[] {
+/** The parts of a line, however they are separated. */
+export function fieldsOf(line: string): readonly string[] {
   const columns = parseCsvLine(line);
   if (columns !== undefined && fits(columns) && !columns.some((column) => /\s/.test(column))) return columns;
   return line.split(/\s+/);

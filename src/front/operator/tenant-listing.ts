@@ -5,7 +5,7 @@
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { NAME_UNITS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { tenantMatches } from '../../core/tenants.ts';
+import { type TenantFilter, tenantFits, tenantMatches } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
@@ -15,13 +15,15 @@ import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { askShard } from './operator-paths.ts';
 
-/** Rounds of calls to the shards for one page of a search. In each, a shard examines up to 2,000 names. */
+/**
+ * Rounds of calls to the shards for one page of a search. In each, a shard examines up to 2,000 names or lists 1,000
+ * records.
+ */
 const ROUNDS_MAX = 10;
 
-export interface TenantsQuery {
+export interface TenantsQuery extends TenantFilter {
   readonly after: TenantId | undefined;
   readonly limit: number;
-  readonly name?: string | undefined;
 }
 
 export interface TenantsPage {
@@ -45,16 +47,23 @@ export class TenantListing {
   }
 
   async list(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
-    const { limit, name = '' } = query;
+    const { limit, name = '', plan, state } = query;
     assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
     // No name or id is longer, and a shard accepts no longer text.
     if (name.length > NAME_UNITS_MAX) return { tenants: [], next: undefined };
+    // Shards know no other filter than the name: each page of theirs is filtered here.
+    const isFiltered = plan !== undefined || state !== undefined;
     const found: TenantStatus[] = [];
     let next = query.after;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const page = await this.#page(context, { ...query, after: next, limit: limit - found.length });
-      found.push(...page.tenants);
+      const asked = isFiltered ? PAGE_LIMIT_MAX : limit - found.length;
+      const page = await this.#page(context, { ...query, after: next, limit: asked });
       next = page.next;
+      for (const tenant of page.tenants) {
+        if (isFiltered && !tenantFits(tenant, query)) continue;
+        if (found.length === limit) return { tenants: found, next: found.at(-1)?.tenantId };
+        found.push(tenant);
+      }
       if (next === undefined || found.length >= limit) break;
     }
     return { tenants: found, next };

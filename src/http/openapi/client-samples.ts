@@ -1,41 +1,15 @@
 // How each operation is called with the clients: one short sample in each language. `grantd` (TypeScript) and `client`
 // (Go, Python) are clients that exist already. A test compiles the samples against the clients of this repository.
 
-export interface ClientSamples {
-  readonly typescript: string;
-  readonly go: string;
-  readonly python: string;
-}
+import { EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { type ClientSamples, checkBulkSamples, checkSamples } from './check-samples.ts';
 
 const lines = (...text: readonly string[]): string => text.join('\n');
 
 /** By the id of the operation. All but `readOpenapi`, which clients are made from. */
 export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
-  check: {
-    typescript: "const allowed = await grantd.check('user:alice', 'viewer', 'document:readme');",
-    go: 'allowed, err := client.Check(ctx, "user:alice", "viewer", "document:readme")',
-    python: 'allowed = client.check("user:alice", "viewer", "document:readme")',
-  },
-  checkBulk: {
-    typescript: lines(
-      'const [views, edits] = await grantd.checkBulk([',
-      "  { subject: 'user:alice', relation: 'viewer', object: 'document:readme' },",
-      "  { subject: 'user:alice', relation: 'editor', object: 'document:readme' },",
-      ']);',
-    ),
-    go: lines(
-      'result, err := client.CheckBulk(ctx, []grantd.Question{',
-      '\t{Subject: "user:alice", Relation: "viewer", Object: "document:readme"},',
-      '\t{Subject: "user:alice", Relation: "editor", Object: "document:readme"},',
-      '})',
-    ),
-    python: lines(
-      'views, edits = client.check_bulk([',
-      '    ("user:alice", "viewer", "document:readme"),',
-      '    ("user:alice", "editor", "document:readme"),',
-      '])',
-    ),
-  },
+  check: checkSamples(EXAMPLE_TUPLE),
+  checkBulk: checkBulkSamples([EXAMPLE_TUPLE, { ...EXAMPLE_TUPLE, relation: 'editor' }], ['views', 'edits']),
   listGrants: {
     typescript: "for await (const grant of grantd.listGrants({ subject: 'user:alice' })) console.log(grant.object);",
     go: lines(

@@ -15,7 +15,9 @@ import type { OperatorTokens } from '../operator-tokens.ts';
 import { loadAssets } from './assets.ts';
 import type { LogInCode } from './log-in-code.ts';
 import { auditLogPages } from './pages/audit-log.ts';
+import { changesPages } from './pages/changes.ts';
 import { checkPages } from './pages/check.ts';
+import { checkManyPages } from './pages/check-many.ts';
 import { clusterPages } from './pages/cluster.ts';
 import { grantLinePages } from './pages/grant-lines.ts';
 import { grantPages } from './pages/grants.ts';
@@ -75,7 +77,9 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...revokeAllPages(forPages),
     ...objectPages(forPages),
     ...checkPages(forPages),
+    ...checkManyPages(forPages),
     ...rulesPages(forPages),
+    ...changesPages(forPages),
     ...auditLogPages(forPages),
   ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });

@@ -20,6 +20,8 @@ export type PageResult =
   | { readonly kind: 'page'; readonly status: number; readonly title: string; readonly body: Markup }
   /** A part of a page that refreshes itself. */
   | { readonly kind: 'part'; readonly body: Markup }
+  /** A file that the browser saves. */
+  | { readonly kind: 'file'; readonly name: string; readonly contentType: string; readonly text: string }
   /** After a change: the page to go to, and the notice to show there. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string; readonly undo?: Undo };
 

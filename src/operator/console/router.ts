@@ -76,6 +76,17 @@ function sendHtml(response: ServerResponse, status: number, text: string): void 
   response.end(bytes);
 }
 
+/** Its name is one of the console's own. */
+function sendFile(response: ServerResponse, file: Extract<PageResult, { kind: 'file' }>): void {
+  const bytes = Buffer.from(file.text, 'utf8');
+  response.writeHead(200, {
+    'Content-Type': file.contentType,
+    'Content-Disposition': `attachment; filename="${file.name}"`,
+    'Content-Length': bytes.length,
+  });
+  response.end(bytes);
+}
+
 function redirect(response: ServerResponse, to: string): void {
   response.writeHead(303, { Location: to, 'Content-Length': 0 });
   response.end();
@@ -285,6 +296,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     });
     if (answer.kind === 'page') sendDocument(request, response, session, answer);
     else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
+    else if (answer.kind === 'file') sendFile(response, answer);
     else {
       const { notice: text, undo } = answer;
       session.notice = text === undefined ? undefined : { text, undo };

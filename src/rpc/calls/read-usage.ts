@@ -1,9 +1,9 @@
 // The usage of a tenant over the last 60 minutes. The call shares the messages of `readTenant`, and a flag tells them
 // apart: a shard of an earlier version ends the connection of a peer whose call has an unknown field.
 
-import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import { defineCall } from './define-call.ts';
 import { shortText } from './parts/request-fields.ts';
+import { minuteFrom, minuteToWire } from './parts/usage-minutes.ts';
 
 export const readUsage = defineCall({
   request: 'readTenant',
@@ -15,7 +15,7 @@ export const readUsage = defineCall({
   requestFromWire: ({ tenantId }) => shortText(tenantId, 'A tenant id'),
   serve: ({ connection }, tenantId) => connection.readUsage(tenantId),
   replyToWire: (minutes) => ({
-    tenant: { usage: minutes.map(({ atMs, ...counts }) => ({ minute: atMs / MS_PER_MINUTE, ...counts })) },
+    tenant: { usage: minutes.map(minuteToWire) },
   }),
-  replyFromWire: ({ usage }) => usage.map(({ minute, ...counts }) => ({ atMs: minute * MS_PER_MINUTE, ...counts })),
+  replyFromWire: ({ usage }) => usage.map(minuteFrom),
 });

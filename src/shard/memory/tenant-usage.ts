@@ -68,6 +68,17 @@ export class TenantUsage extends Evictable {
     return found;
   }
 
+  /** The last whole minute, whether or not it had requests. */
+  lastMinute(nowMs: number): UsageMinute {
+    const minute = Math.floor(nowMs / MS_PER_MINUTE) - 1;
+    const cell = minute % MINUTES;
+    const at = cell * COUNTS;
+    const { minutes, counts } = this.#cells ?? {};
+    const known = minutes?.[cell] === minute ? counts?.subarray(at, at + COUNTS) : undefined;
+    const [requests = 0, refused = 0, checks = 0] = known ?? [];
+    return { atMs: minute * MS_PER_MINUTE, requests, refused, checks };
+  }
+
   override evict(): void {
     this.#cells = undefined;
   }

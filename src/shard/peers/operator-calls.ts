@@ -136,7 +136,7 @@ export class OperatorCalls implements OperatorConnection {
   }
 
   async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]> {
-    return listTenants(this.#dependencies.tenures(), query);
+    return listTenants(this.#dependencies.tenures(), query, this.#dependencies.clock.wallMs());
   }
 
   async findTenants(query: {
@@ -144,7 +144,7 @@ export class OperatorCalls implements OperatorConnection {
     after: string | undefined;
     limit: number;
   }): ReturnType<OperatorConnection['findTenants']> {
-    return findTenants(this.#dependencies.tenures(), query);
+    return findTenants(this.#dependencies.tenures(), query, this.#dependencies.clock.wallMs());
   }
 
   async listSubjects(number: number, query: PageQuery): Promise<ResultPage<string>> {

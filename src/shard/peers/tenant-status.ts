@@ -53,22 +53,29 @@ function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): re
   return found.sort(byId).slice(0, limit);
 }
 
+const listedStatus = (memory: TenantMemory, nowMs: number): TenantStatus => ({
+  ...tenantStatus(memory),
+  lastMinute: memory.usage.lastMinute(nowMs),
+});
+
 /** Tenants of the tenures, ascending by id. */
 export function listTenants(
   tenures: Iterable<Tenure>,
   { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+  nowMs: number,
 ): readonly TenantStatus[] {
-  return firstAfter(tenures, after, limit).map(tenantStatus);
+  return firstAfter(tenures, after, limit).map((memory) => listedStatus(memory, nowMs));
 }
 
 /** Of those, the ones whose name or id contains the text. `scannedTo`: where an incomplete search ended. */
 export function findTenants(
   tenures: Iterable<Tenure>,
   query: { readonly name: string; readonly after: string | undefined; readonly limit: number },
+  nowMs: number,
 ): { readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined } {
   const searched = firstAfter(tenures, query.after ?? '', SEARCHED_MAX);
   const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
   const tenants = matches.slice(0, query.limit);
   const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];
-  return { tenants: tenants.map(tenantStatus), scannedTo: last?.tenantId };
+  return { tenants: tenants.map((memory) => listedStatus(memory, nowMs)), scannedTo: last?.tenantId };
 }

@@ -105,9 +105,14 @@ const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'POST /tenants/:tenantId/grants/revoke-all': 'full',
   'GET /tenants/:tenantId/objects': 'read-only',
   'GET /tenants/:tenantId/check': 'read-only',
+  'GET /tenants/:tenantId/check/many': 'read-only',
+  'POST /tenants/:tenantId/check/many': 'read-only',
+  'POST /tenants/:tenantId/check/many/file': 'read-only',
   'GET /tenants/:tenantId/rules': 'read-only',
   'POST /tenants/:tenantId/rules': 'full',
   'POST /tenants/:tenantId/rules/validate': 'full',
+  'GET /tenants/:tenantId/changes': 'read-only',
+  'GET /tenants/:tenantId/changes/live': 'read-only',
   'GET /tenants/:tenantId/audit-log': 'read-only',
 };
 
@@ -402,7 +407,9 @@ describe('a page of the console', () => {
       const before = service.operator.calls.length;
       const { status, text } = await visit(reader, entry);
       assert.equal(status === 403, needed === 'full', `${entry}: ${status}`);
-      if (needed === 'read-only') assert.equal(status, 200, entry);
+      // A question that is sent as a form is refused without its text.
+      if (needed === 'read-only')
+        assert.equal(status, entry.endsWith('POST /tenants/:tenantId/check/many') ? 422 : 200, entry);
       else {
         assert.match(text, /read-only access/);
         assert.equal(service.operator.calls.length, before, entry);

@@ -74,6 +74,8 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   limit: 'Items per page: 1 to 1,000, 100 unless given.',
   cursor: 'The `next_cursor` of the previous page of the same query.',
   name: 'Only tenants with this text in their name or id (case-insensitive).',
+  plan: 'Only tenants with this plan.',
+  state: 'Only tenants in this state.',
   subject: 'Only grants of this subject. In a listing of grants, either this or `object`.',
   object: 'Only grants on this object. In a listing of grants, either this or `subject`.',
   relation: 'The relation; in listings under rules, also a name that a rule defines.',

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
 import { DEFAULT_PLAN_NAME, type Plans } from '../../../core/plans.ts';
-import type { Tenant } from '../../../core/tenants.ts';
+import { LISTED_STATES, type Tenant } from '../../../core/tenants.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from '../../schemas.ts';
@@ -13,7 +13,12 @@ import { idempotencyKeyOf, type Operation, tenantIdOf } from '../operation.ts';
 import { tenantRecord } from '../records.ts';
 
 export const createTenantShape = { name: tenantName, plan: planName.optional() };
-export const listTenantsShape = { ...pageShape, name: tenantSearch.optional() };
+export const listTenantsShape = {
+  ...pageShape,
+  name: tenantSearch.optional(),
+  plan: planName.optional(),
+  state: z.enum(LISTED_STATES, `must be one of ${LISTED_STATES.join(', ')}`).optional(),
+};
 export const updateTenantShape = {
   name: tenantName.optional(),
   plan: planName.optional(),
@@ -56,7 +61,8 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
         if (query.cursor !== undefined && after === undefined) {
           throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
         }
-        const page = await operatorApi.listTenants(call.context(), { after, limit: query.limit, name: query.name });
+        const { limit, name, plan, state } = query;
+        const page = await operatorApi.listTenants(call.context(), { after, limit, name, plan, state });
         return {
           kind: 'json',
           status: 200,

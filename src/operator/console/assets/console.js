@@ -3,6 +3,7 @@
 // in.
 
 (() => {
+  const isPaused = (element) => element.closest('[data-paused]') !== null;
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
 
   // A part that refreshes itself is out of date once a refresh has failed, or three in a row are missing: the server
@@ -20,6 +21,7 @@
     const nowMs = performance.now();
     let oldestMs;
     for (const part of document.querySelectorAll('[data-live][hx-trigger]')) {
+      if (isPaused(part)) continue;
       const ageMs = nowMs - (renewedAtMs.get(part.id) ?? 0);
       const isMissed = ageMs > RENEWALS_MISSED_MAX * (Number(part.dataset.live) || Number.POSITIVE_INFINITY);
       const isStale = failedIds.has(part.id) || isMissed;
@@ -47,7 +49,8 @@
   }
 
   document.addEventListener('htmx:before:request', (event) => {
-    if (document.hidden && isLive(event.detail.ctx.sourceElement)) event.preventDefault();
+    const { sourceElement } = event.detail.ctx;
+    if (isLive(sourceElement) && (document.hidden || isPaused(sourceElement))) event.preventDefault();
   });
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return;
@@ -78,10 +81,67 @@
       if (told !== null) told.textContent = 'Selected: copy it with Ctrl+C.';
     }
   }
+
+  const COPIED_SHOWN_MS = 2000;
+  function announce(text) {
+    const region = document.getElementById('announced');
+    if (region === null) return;
+    // The same text again would not be announced.
+    region.textContent = '';
+    setTimeout(() => {
+      region.textContent = text;
+    }, 50);
+  }
+  /** As `copy`, for the element before the button. */
+  async function copyBefore(button) {
+    const source = button.previousElementSibling;
+    if (source === null) return;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      announce('Copied.');
+      button.classList.add('copied');
+      setTimeout(() => button.classList.remove('copied'), COPIED_SHOWN_MS);
+    } catch {
+      window.getSelection().selectAllChildren(source);
+      announce('Selected: copy it with Ctrl+C.');
+    }
+  }
   document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
-    if (button !== null) void copy(button);
+    const button = event.target instanceof Element ? event.target.closest('[data-copy], .copy') : null;
+    if (button !== null) void (button.hasAttribute('data-copy') ? copy(button) : copyBefore(button));
   });
+
+  // A list to which a part adds: paused and resumed by a button, and cut to the newest items.
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('[data-pause]') : null;
+    const list = button === null ? null : document.getElementById(button.dataset.pause);
+    if (list === null) return;
+    const isPausedNow = list.toggleAttribute('data-paused');
+    button.setAttribute('aria-pressed', String(isPausedNow));
+    button.textContent = isPausedNow ? 'Resume' : 'Pause';
+    announce(isPausedNow ? 'Paused.' : 'Resumed.');
+    if (isPausedNow) return;
+    for (const part of list.querySelectorAll('[data-live]')) {
+      renewedAtMs.set(part.id, performance.now());
+      window.htmx.trigger(part, 'refresh');
+    }
+  });
+  // The first child asks for more; the newest item follows it.
+  const newestSeen = new WeakMap();
+  function noteItems() {
+    for (const list of document.querySelectorAll('[data-items-max]')) {
+      const items = [...list.children].slice(1);
+      if (newestSeen.has(list)) {
+        const at = items.indexOf(newestSeen.get(list));
+        const added = at < 0 ? items.length : at;
+        if (added > 0) announce(added === 1 ? '1 new change.' : `${added} new changes.`);
+      }
+      newestSeen.set(list, items[0]);
+      for (const item of items.slice(Number(list.dataset.itemsMax))) item.remove();
+    }
+  }
+  document.addEventListener('DOMContentLoaded', noteItems);
+  document.addEventListener('htmx:after:swap', noteItems);
 
   // Moves the code of a log-in link into the form and out of the address, so that the browser history does not keep it.
   function logInByLink() {

@@ -19,6 +19,8 @@ import {
   tenantIdOf,
   tenantSessionOf,
 } from '../page.ts';
+import { actionBadge } from '../parts/action-badge.ts';
+import { copyId } from '../parts/copy.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
 import { type KeyFacts, keyFactsOf, keyIdEnd, keyMarkup } from '../parts/key-label.ts';
@@ -120,7 +122,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
     state === undefined ? undefined : html`, ${state}`,
     rules === undefined ? undefined : html` ${rules}`,
   ];
-  return html`<span class="badge">${action}</span>${details}`;
+  return html`${actionBadge(action)}${details}`;
 }
 
 function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup {
@@ -215,7 +217,10 @@ function listingMarkup(
       { title: 'When (UTC)', cell: ({ atMs }) => moment(atMs) },
       { title: 'What', cell: ({ change }) => whatMarkup(change, narrowing) },
       { title: 'By', cell: ({ actor }) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
-      { title: 'Request', cell: ({ requestId }) => narrow(narrowing, 'request_id', requestId, code(requestId)) },
+      {
+        title: 'Request',
+        cell: ({ requestId }) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
+      },
     ],
     items,
   );

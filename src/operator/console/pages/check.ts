@@ -3,6 +3,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
@@ -18,10 +19,11 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { codeSamples, copyCode } from '../parts/copy.ts';
 import { entityLink, holdersPath } from '../parts/entity-links.ts';
 import { formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
-import { code, empty, foreign, moment } from '../parts/parts.ts';
+import { empty, foreign, moment } from '../parts/parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/tuple-form.ts';
 import { readTenant } from './tenant.ts';
 
@@ -38,7 +40,7 @@ function grantStep(session: OperatorTenantSession, { subject, relation, object, 
   return html`<li>
     ${entityLink(session.tenantId, subject)} <strong>${relation}</strong>${' '}
     <a href=${holdersPath(session.tenantId, { object })}>${foreign(object)}</a>
-    <small>grant ${code(grantId)}, created ${moment(createdAtMs)} UTC</small>
+    <small>grant ${copyCode(grantId)}, created ${moment(createdAtMs)} UTC</small>
   </li>`;
 }
 
@@ -50,7 +52,7 @@ function whyMarkup(session: OperatorTenantSession, question: NamedTuple, because
     return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
   }
   if (because.length === 1 && first.subject === subject && first.relation === relation && first.object === object) {
-    return html`<p>Allowed by the grant ${code(first.grantId)}, created ${moment(first.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
+    return html`<p>Allowed by the grant ${copyCode(first.grantId)}, created ${moment(first.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
   }
   const rules = html`<a href=${pathTo(['tenants', session.tenantId, 'rules'])}>rules</a>`;
   return html`<p>Allowed by ${because.length === 1 ? 'this grant' : 'this chain of grants'} and the ${rules}:</p>
@@ -158,7 +160,8 @@ async function answerMarkup(
     ${why}
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
-  </section>`;
+  </section>
+  ${codeSamples('This check as code', codeSamplesOfChecks(question))}`;
 }
 
 async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
@@ -190,7 +193,8 @@ async function checkPage(dependencies: PageDependencies, call: PageCall): Promis
       ${objectField(filled)}
       ${submit('Check')}
     </form>
-    ${formError(filled)}${answer}`;
+    ${formError(filled)}${answer}
+    <p><a href=${pathTo(['tenants', tenant.tenantId, 'check', 'many'])}>Check many at once</a></p>`;
   const status = refusal?.status ?? 200;
   return { kind: 'page', status, title: `Check for ${tenant.name}`, body: tenantFrame(tenant, 'check', content) };
 }

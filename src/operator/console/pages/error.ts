@@ -3,7 +3,7 @@
 import { ERROR_CATALOGUE, type ErrorCode, type GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { pathTo } from '../page.ts';
-import { code } from '../parts/parts.ts';
+import { copyCode } from '../parts/copy.ts';
 
 const NEXT: Partial<Record<ErrorCode, string>> = {
   'tenant-not-found': 'It may have been deleted, or the address is incomplete. Look for it in the list of tenants.',
@@ -26,6 +26,6 @@ export function errorBody(error: GrantdError, requestId: string): Markup {
       <a class="button" href=${pathTo(['tenants'])}>Tenants</a>${' '}
       <a class="button secondary" href=${pathTo(['cluster'])}>Cluster</a>
     </p>
-    <p class="id">Request ${code(requestId)}</p>
+    <p class="id">Request ${copyCode(requestId)}</p>
   </section>`;
 }

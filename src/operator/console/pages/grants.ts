@@ -7,6 +7,7 @@ import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type ConsolePage,
@@ -16,11 +17,12 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { copyCode } from '../parts/copy.ts';
 import { entityLink } from '../parts/entity-links.ts';
 import { expiryAsTyped, expiryFields, readExpiry, expiry as shownExpiry } from '../parts/expiry-form.ts';
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
-import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import {
   OBJECT_REFUSED,
   objectField,
@@ -81,7 +83,7 @@ async function grantsListing(
   session: OperatorTenantSession,
   parts: readonly string[],
   of: GrantFilter['of'],
-  { nowMs, groups }: { readonly nowMs: number; readonly groups: boolean },
+  { nowMs, ruleSet }: { readonly nowMs: number; readonly ruleSet?: RuleSet },
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });
@@ -89,6 +91,13 @@ async function grantsListing(
     'subject' in of
       ? (['subject', html`What ${foreign(of.subject)} holds`, 'object'] as const)
       : (['object', html`Who may on ${foreign(of.object)}`, 'subject'] as const);
+  const isRuled = ruleSet !== undefined && hasRules(ruleSet);
+  const following =
+    'subject' in of
+      ? html`Only its own grants. What follows from groups and rules too is under <a href=${pathTo(['tenants', session.tenantId, 'objects'], { subject: of.subject })}>Objects</a>.`
+      : isRuled
+        ? 'Only grants on the object itself. By the rules, others may hold a relation too: list who holds it below.'
+        : undefined;
   const listing =
     page.items.length === 0
       ? empty(
@@ -106,11 +115,11 @@ async function grantsListing(
               cell: ({ [counterpart]: text }) =>
                 counterpart === 'object'
                   ? html`<a href=${pathTo(parts, { object: text })}>${foreign(text)}</a>`
-                  : entityLink(session.tenantId, text, groups),
+                  : entityLink(session.tenantId, text, ruleSet?.groups === true),
             },
             { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Expires', cell: ({ expiresAtMs }) => shownExpiry(expiresAtMs, nowMs) },
-            { title: 'Id', cell: ({ grantId }) => code(grantId) },
+            { title: 'Id', cell: ({ grantId }) => copyCode(grantId) },
             { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
           ],
           page.items,
@@ -118,6 +127,7 @@ async function grantsListing(
   return html`<section aria-labelledby="grants-title">
     <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
     <h2 id="grants-title">${title}</h2>
+    ${following === undefined ? undefined : html`<p class="hint">${following}</p>`}
     ${listing}${pager({ parts, query: { ...of }, cursor, next: page.nextCursor })}
     ${
       page.items.length === 0
@@ -138,7 +148,7 @@ async function objectSections(
   const ruleSet = await session.readRules(call.context());
   const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
   const of = { object };
-  const grants = isAsked ? undefined : await grantsListing(call, session, parts, of, { nowMs, groups: ruleSet.groups });
+  const grants = isAsked ? undefined : await grantsListing(call, session, parts, of, { nowMs, ruleSet });
   return { markup: html`${grants}${markup}`, refusal };
 }
 
@@ -173,7 +183,7 @@ async function grantsPage(
   const onObject =
     fits || !isIdentifier(object) ? undefined : await objectSections(call, session, parts, object, nowMs);
   const listing = fits
-    ? await grantsListing(call, session, parts, { subject }, { nowMs, groups: false })
+    ? await grantsListing(call, session, parts, { subject }, { nowMs })
     : onObject !== undefined
       ? onObject.markup
       : search === undefined
@@ -210,7 +220,8 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall): Prom
   const content = html`<section class="confirm">
     <h2>Revoke this grant</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
-    <p>Checks that start afterwards are denied, on every front. You can undo this on the next page, which creates the grant
+    <p>Checks that start afterwards are denied, on every front, unless other grants and the tenant’s rules still allow
+      them. You can undo this on the next page, which creates the grant
       again with a new ID.</p>
     ${form}
   </section>`;

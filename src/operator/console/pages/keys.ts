@@ -18,6 +18,7 @@ import {
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
+import { copyCode } from '../parts/copy.ts';
 import { parseDateTime } from '../parts/date-time.ts';
 import { changeForm, checkBoxes, type Filled, formError, submit, textField } from '../parts/form-parts.ts';
 import { type CreatedKey, createdPanel, keyEnd, keyFacts, mayRotate } from '../parts/key-facts.ts';
@@ -52,7 +53,7 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
         title: 'Last used',
         cell: ({ lastUsedAtMs }) => (lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)),
       },
-      { title: 'Id', cell: ({ keyId }) => code(keyId) },
+      { title: 'Id', cell: ({ keyId }) => copyCode(keyId) },
       {
         title: 'Actions',
         kind: 'actions',

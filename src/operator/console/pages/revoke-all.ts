@@ -90,7 +90,8 @@ async function ask(
         )
       : html`<section class="confirm">
           <h2>Revoke ${countText(counted)} ${whose(of)}</h2>
-          <p>Checks that start afterwards are denied, on every front. This cannot be undone; the audit log keeps what was
+          <p>Checks that start afterwards are denied, on every front, unless other grants and the tenant’s rules still allow
+            them. This cannot be undone; the audit log keeps what was
             revoked. Grants that are created meanwhile are revoked too.</p>
           ${form}
         </section>`;

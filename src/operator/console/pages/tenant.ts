@@ -23,7 +23,7 @@ import { changeForm, type Filled, formError, selectField, submit, textField } fr
 import { type FramedTenant, stateBadge, tenantFrame } from '../parts/layout.ts';
 import { count, empty, moment, plural, table } from '../parts/parts.ts';
 import { everyMinute, limitPerMinute, usagePlot } from '../parts/plots.ts';
-import { planChoices, planText } from './tenants.ts';
+import { NAME_MISSING, planChoices, planText } from './tenants.ts';
 
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant({ operator }: PageDependencies, call: PageCall): Promise<TenantStatus> {
@@ -148,7 +148,7 @@ function lifeLinks(tenant: Tenant): Markup {
 export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Markup {
   const path = pathTo(['tenants', tenantId, 'deletion']);
   if (tenant === undefined) {
-    return html`<div id="deletion" role="status" class="empty">
+    return html`<div id="deletion" role="status" class="empty deleted">
       <p class="empty-title">Tenant deleted</p>
       <p>All its data has been removed. Its <a href=${pathTo(['tenants', tenantId, 'audit-log'])}>audit log</a> is kept.
         <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
@@ -227,7 +227,9 @@ async function changeName(dependencies: PageDependencies, call: PageCall): Promi
   const { operator } = dependencies;
   const again = (refusal: Refusal): Promise<PageResult> => overview(dependencies, call, { which: 'name', refusal });
   const tenant = await readTenant(dependencies, call);
-  const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
+  const name = call.form.text('name').trim();
+  if (name === '') return again(refuse('name', NAME_MISSING));
+  const parsed = z.object({ name: tenantName }).safeParse({ name });
   if (!parsed.success) return again(refuseInvalid(parsed.error));
   if (tenant.name !== call.form.text('shown')) return again(refuse('name', conflict(`“${tenant.name}”`), 409));
   try {

@@ -27,9 +27,11 @@ export function changeForm(
     readonly htmxTarget?: string;
     readonly htmxTrigger?: string;
     readonly label?: string;
+    /** The form only asks something: an operator who may only read can send it too. */
+    readonly changesNothing?: boolean;
   } = {},
 ): Markup {
-  const { layout = 'stack', htmxTarget, htmxTrigger, label } = options;
+  const { layout = 'stack', htmxTarget, htmxTrigger, label, changesNothing = false } = options;
   const swap =
     htmxTarget === undefined
       ? {}
@@ -40,7 +42,10 @@ export function changeForm(
           'hx-swap': 'outerHTML',
           'hx-trigger': htmxTrigger,
         };
-  const inner = session.access === 'full' ? content : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
+  const inner =
+    changesNothing || session.access === 'full'
+      ? content
+      : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
   return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
     <input type="hidden" name="csrf" value=${session.csrf} />
     ${inner}
@@ -72,8 +77,10 @@ interface Described {
   readonly below: Markup;
 }
 
-function describe({ name, hint, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
+function describe({ name, hint: told, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
   const message = messageOf(filled, name);
+  // An error that says the same as the hint takes its place.
+  const hint = typeof told === 'string' && message?.includes(told) === true ? undefined : told;
   const ids = [hint === undefined ? '' : `${id}-hint`, message === undefined ? '' : `${id}-error`].filter(Boolean);
   return {
     id,

@@ -3,6 +3,7 @@
 
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
+import { copyCode } from './copy.ts';
 import { keyFactsOf, keyIdEnd, keyMarkup } from './key-label.ts';
 import { ago, code, foreign, moment, span } from './parts.ts';
 
@@ -33,7 +34,7 @@ export function keyFacts(key: ListedKey, nowMs: number): Markup {
   const { keyId, createdAtMs, lastUsedAtMs } = key;
   return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
     <dl class="facts">
-      <div><dt>Id</dt><dd>${code(keyId)}</dd></div>
+      <div><dt>Id</dt><dd>${copyCode(keyId)}</dd></div>
       <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
       <div><dt>Expires</dt><dd>${keyEnd(key, nowMs)}</dd></div>
       <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>

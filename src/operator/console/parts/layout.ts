@@ -5,7 +5,8 @@ import { html, type Markup, renderMarkup } from '../../../http/pages/markup.ts';
 import type { Assets } from '../assets.ts';
 import { PAGES_PREFIX, pathTo } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
-import { code, foreign } from './parts.ts';
+import { copyCode } from './copy.ts';
+import { foreign } from './parts.ts';
 
 /** Inline scripts are forbidden, so the features of htmx that evaluate code are off too. */
 const HTMX_CONFIG = JSON.stringify({
@@ -100,6 +101,7 @@ export function renderDocument(facts: DocumentFacts): string {
         ${session === undefined ? undefined : noticeMarkup(session)}
         ${body}
       </main>
+      <p id="announced" class="unseen" aria-live="polite"></p>
       ${session === undefined || version === undefined ? undefined : html`<footer class="version">grantd ${version}</footer>`}
     </body>
   </html>`);
@@ -114,6 +116,7 @@ const TENANT_SECTIONS = [
   ['objects', 'Objects'],
   ['check', 'Check'],
   ['rules', 'Rules'],
+  ['changes', 'Changes'],
   ['audit-log', 'Audit log'],
 ] as const;
 
@@ -137,7 +140,7 @@ export function tenantFrame(tenant: FramedTenant, section: TenantSection, conten
   return html`<div class="tenant-head">
       <p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p>
       <h1>${foreign(name)} ${state === 'active' ? undefined : stateBadge(state)}</h1>
-      <p class="id">${code(tenantId)}</p>
+      <p class="id">${copyCode(tenantId)}</p>
     </div>
     <nav class="sections" aria-label="Tenant"><ul>${links}</ul></nav>
     ${content}`;

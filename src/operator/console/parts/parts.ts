@@ -19,6 +19,12 @@ export function moment(wallMs: number): Markup {
   return html`<time datetime=${text} title=${text}>${text.slice(0, 10)} ${text.slice(11, 19)}</time>`;
 }
 
+/** To the minute: for lists, where seconds are noise. */
+export function minute(wallMs: number): Markup {
+  const text = formatTimestamp(wallMs);
+  return html`<time datetime=${text} title=${text}>${text.slice(0, 10)} ${text.slice(11, 16)}</time>`;
+}
+
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
 

@@ -4,12 +4,14 @@ import type { TenantState } from '../../../core/tenants.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
 import type { Tenant, Tenant__Output } from '../../gen/grantd/v1/Tenant.ts';
 import { stateReader, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
+import { minuteFrom, minuteToWire } from './usage-minutes.ts';
 
-export function tenantToWire({ counts, grants, deletion, ...tenant }: TenantStatus): Tenant {
+export function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }: TenantStatus): Tenant {
   return {
     ...tenant,
     counts: counts ?? null,
     grants: grants ?? null,
+    usage: lastMinute === undefined ? [] : [minuteToWire(lastMinute)],
     deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
   };
 }
@@ -17,7 +19,8 @@ export function tenantToWire({ counts, grants, deletion, ...tenant }: TenantStat
 const stateFrom = stateReader<TenantState>(['active', 'suspended', 'deleting', 'deleted'], 'tenant');
 
 export function tenantFrom(tenant: Tenant__Output): TenantStatus {
-  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion } = tenant;
+  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion, usage } = tenant;
+  const [lastMinute] = usage;
   return {
     tenantId: tenantIdFrom(tenantId),
     name,
@@ -26,6 +29,7 @@ export function tenantFrom(tenant: Tenant__Output): TenantStatus {
     createdAtMs,
     ...(counts ? { counts } : {}),
     ...(grants ? { grants } : {}),
+    ...(lastMinute === undefined ? {} : { lastMinute: minuteFrom(lastMinute) }),
     ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
   };
 }

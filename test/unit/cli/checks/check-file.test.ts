@@ -80,7 +80,7 @@ describe('checks of a file', () => {
     const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });
     assert.equal(
       csv.stdout,
-      'line,subject,relation,object,authorized,error\n1,user:ann,viewer,"doc:a,b",true,\n2,,,,,"The line has 2 columns instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by tabs."\n',
+      'line,subject,relation,object,authorized,error,expected\n1,user:ann,viewer,"doc:a,b",true,,\n2,,,,,"The line has 2 columns instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by tabs.",\n',
     );
   });
 
@@ -105,6 +105,49 @@ describe('checks of a file', () => {
       rows.filter(({ authorized, error }) => (authorized ?? error.code) === answer).map(({ line }) => line);
     assert.deepEqual([linesWith('invalid-relation'), linesWith(true)], [[8, 9, 121], [10]]);
     assert.match(rows[7].error.detail, /"can_raed"/);
+  });
+
+  test('are compared with what their lines expect; a line that expects nothing expects to be authorized', async () => {
+    const expected = 'subject,relation,object,expected\nuser:ann,viewer,doc:a,true\nuser:bob,viewer,doc:a,false\n';
+    const asExpected = await check(['-f', '-', '--format', 'csv'], { stdin: expected });
+    assert.equal(asExpected.code, 0, asExpected.stderr);
+    assert.match(asExpected.stderr, /^2 lines: 1 authorized, 1 not authorized, 0 refused; 2 of 2 as expected\n$/);
+    const different = await check(['-f', '-', '--format', 'csv'], {
+      stdin: `${expected}user:ann,viewer,doc:a,false\nuser:bob,viewer,doc:a,true\n`,
+    });
+    assert.equal(different.code, 3);
+    assert.match(different.stdout, /\ntrue {8}user:ann viewer doc:a {2}\(expected false, line 4\)\n/);
+    assert.match(different.stdout, /\nfalse {7}user:bob viewer doc:a {2}\(expected true, line 5\)\n$/);
+    assert.match(different.stderr, /; 2 of 4 as expected\n$/);
+    const silent = await check(['-f', '-', '--format', 'csv'], { stdin: `${expected}user:bob,viewer,doc:a\n` });
+    assert.equal(silent.code, 3);
+    const mistyped = await check(['-f', '-'], { stdin: 'user:ann\tviewer\tdoc:a\tflase\n' });
+    assert.deepEqual([mistyped.code, /must be true or false, not "flase"/.test(mistyped.stdout)], [4, true]);
+    const json = await check(['-f', '-', '--format', 'ndjson', '--json'], {
+      stdin: '{"subject":"user:ann","relation":"viewer","object":"doc:a","expected":false,"expires_at":"true"}',
+    });
+    assert.equal(json.code, 3);
+    assert.deepEqual(JSON.parse(json.stdout), {
+      line: 1,
+      subject: 'user:ann',
+      relation: 'viewer',
+      object: 'doc:a',
+      authorized: true,
+      expected: false,
+    });
+  });
+
+  test('may ask for names that the rules of the tenant define', async () => {
+    const rules = join(directory, 'rules.json');
+    await writeFile(rules, '{"rules":[{"namespace":"doc","name":"can_read","any_of":["viewer"]}]}');
+    const set = await grantd(['rules', 'set', rules, '--tenant', tenant, '--yes']);
+    assert.equal(set.code, 0, set.stderr);
+    const run = await check(['-f', '-'], {
+      stdin: 'user:ann\tcan_read\tdoc:a\ttrue\nuser:ann\tcan_write\tdoc:a\nuser:bob\tcan_read\tdoc:a\tfalse\n',
+    });
+    assert.equal(run.code, 4);
+    assert.match(run.stdout, /\ntrue {8}user:ann can_read doc:a\nrefused {5}line 2: .*"can_write"/);
+    assert.match(run.stderr, /2 of 2 as expected/);
   });
 
   test('come in the order of the file, 100 in a call, and no faster than they are read', async () => {

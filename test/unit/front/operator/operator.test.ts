@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { parseTenantId } from '../../../../src/core/ids.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
+import type { TenantFilter } from '../../../../src/core/tenants.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { addGrant } from '../../../kit/fake-shard.ts';
 import { contextFor, ids, newTenantId, setStage, until } from '../harness.ts';
@@ -145,6 +146,42 @@ test('a search goes over all shards, cut short by any of them or not, and finds 
   }
   const nobody = { name: 'x'.repeat(600), after: undefined, limit: 10 };
   assert.deepEqual(await stage.front.operator.listTenants(contextFor(), nobody), { tenants: [], next: undefined });
+});
+
+test('tenants are filtered by plan and state, also together with a name, a page at a time', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  for (let count = 0; count < 60; count += 1) {
+    const tenant = stage.world.addTenant(ids.create('ten'));
+    const [plan, state] = [count % 2 === 0 ? 'scale' : 'free', count % 3 === 0 ? 'suspended' : 'active'] as const;
+    tenant.record = { ...tenant.record, name: `Acme ${count % 5}`, plan, state };
+  }
+  for (const filter of [
+    { plan: 'scale' },
+    { state: 'suspended' },
+    { plan: 'free', state: 'suspended', name: 'acme 2' },
+    { plan: 'none' },
+  ] as const) {
+    const { plan, state, name = '' } = filter as TenantFilter;
+    const expected = [...stage.world.tenants.values()]
+      .map(({ record }) => record)
+      .filter((record) => plan === undefined || record.plan === plan)
+      .filter((record) => state === undefined || record.state === state)
+      .filter((record) => record.name.toLowerCase().includes(name))
+      .map(({ tenantId }) => tenantId)
+      .sort();
+    for (const limit of [1, 7, 100]) {
+      const seen: string[] = [];
+      let after: ReturnType<typeof parseTenantId>;
+      do {
+        const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> =
+          await stage.front.operator.listTenants(contextFor(), { ...filter, after, limit });
+        assert.ok(page.tenants.length <= limit);
+        seen.push(...page.tenants.map(({ tenantId }) => tenantId));
+        after = page.next;
+      } while (after !== undefined);
+      assert.deepEqual(seen, expected, `${JSON.stringify(filter)}, ${limit} a page`);
+    }
+  }
 });
 
 test('a page of a search asks each shard a bounded number of times', async (t) => {

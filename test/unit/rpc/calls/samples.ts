@@ -132,12 +132,16 @@ const tenant: fc.Arbitrary<TenantStatus> = fc
     orUndefined(record({ namespaces: uint32, keys: uint32 })),
     orUndefined(record({ grants: timeMs, bytes: timeMs })),
     orUndefined(record({ partsRemoved: uint32, lastPartAtMs: orUndefined(timeMs) })),
+    orUndefined(
+      record({ atMs: uint32.map((minute) => minute * 60_000), requests: uint32, refused: uint32, checks: uint32 }),
+    ),
   )
-  .map(([plain, counts, grants, deletion]) => ({
+  .map(([plain, counts, grants, deletion, lastMinute]) => ({
     ...plain,
     ...(counts && { counts }),
     ...(grants && { grants }),
     ...(deletion && { deletion }),
+    ...(lastMinute && { lastMinute }),
   }));
 const plainWrite: fc.Arbitrary<GrantRequest> = record({
   subject: identifier,

@@ -29,6 +29,16 @@ test('reports of one minute are added up, and minutes without a request left out
   ]);
 });
 
+test('the last whole minute is told, with zeros where nothing was reported, and never an older one', () => {
+  const { usage } = createUsage();
+  const last = { atMs: (MINUTE - 1) * 60_000, requests: 0, refused: 0, checks: 0 };
+  assert.deepEqual(usage.lastMinute(nowMs()), last);
+  usage.add(counts(MINUTE - 61, 9, 9, 9), nowMs(MINUTE - 61));
+  usage.add(counts(MINUTE, 5, 1, 2), nowMs());
+  assert.deepEqual(usage.lastMinute(nowMs()), last);
+  assert.deepEqual(usage.lastMinute(nowMs(MINUTE + 1)), { atMs: MINUTE * 60_000, requests: 5, refused: 1, checks: 2 });
+});
+
 test('sixty minutes are kept, the present one included, and no more', () => {
   const { usage } = createUsage();
   for (let minute = MINUTE - 200; minute <= MINUTE; minute += 1) usage.add(counts(minute, 1), nowMs(minute));

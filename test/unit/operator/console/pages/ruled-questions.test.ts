@@ -81,8 +81,26 @@ describe('a check of a tenant with rules', () => {
     assert.match(text, /<a href="[^"]*grants\?object=doc%3A1">/);
   });
 
+  it('never says that a list of grants, or a revocation, is all there is under rules', async () => {
+    const onObject = await visitor.get(`${base}/grants?object=doc%3A1`);
+    assert.match(onObject.text, /Only grants on the object itself\. By the rules, others may hold a relation too/);
+    const ofSubject = await visitor.get(`${base}/grants?subject=user%3Abob`);
+    assert.match(ofSubject.text, /Only its own grants\..*href="[^"]*\/objects\?subject=user%3Abob"/s);
+    for (const path of ['revoke?subject=user%3Abob&relation=editor&object=doc%3A1', 'revoke-all?object=doc%3A1']) {
+      const { text } = await visitor.get(`${base}/grants/${path}`);
+      assert.match(
+        text,
+        /denied, on every front, unless other grants and the tenant’s rules still allow\s+them\./,
+        path,
+      );
+    }
+  });
+
   it('shows the one grant that suffices', async () => {
-    assert.match((await check('user:bob', 'editor', 'doc:1')).text, /Allowed by the grant <code/);
+    assert.match(
+      (await check('user:bob', 'editor', 'doc:1')).text,
+      /Allowed by the grant <span class="copyable"><code/,
+    );
     assert.match(
       (await check('user:bob', 'viewer', 'doc:1')).text,
       /Allowed by this grant and the <a [^>]*>rules<\/a>/,

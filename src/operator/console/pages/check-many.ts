@@ -1,0 +1,224 @@
+// Many checks at once, pasted as lines or JSON, perhaps with the results that they expect: all are answered at one
+// moment, and what differs is marked. The results make a file that `grantd check -f` compares with later.
+
+import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
+import type { OperatorTenantSession } from '../../../front/front.ts';
+import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
+import {
+  type ExpectedCheck,
+  type ExpectedLine,
+  formatExpectedChecks,
+  parseExpectedChecks,
+} from '../../../rules/expected-checks.ts';
+import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
+import { codeSamples, copyBlock } from '../parts/copy.ts';
+import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { count, foreign, moment, plural, table } from '../parts/parts.ts';
+import { readTenant } from './tenant.ts';
+
+/** UTF-16 units that the box takes, more than 100 of the longest checks have. */
+const TEXT_LENGTH_MAX = 200_000;
+
+/** A line with its result; without one, why it has none. */
+type Row = { readonly number: number } & (
+  | (ExpectedCheck & { readonly authorized: boolean })
+  | { readonly refusal: string }
+);
+type Answered = Extract<Row, { readonly authorized: boolean }>;
+
+interface Results {
+  readonly rows: readonly Row[];
+  readonly checkedAtMs: number;
+}
+
+const isAnswered = (row: Row): row is Answered => 'authorized' in row;
+const differs = ({ expected, authorized }: Answered): boolean => expected !== undefined && expected !== authorized;
+const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not authorized');
+
+async function ask(
+  call: PageCall,
+  session: OperatorTenantSession,
+  lines: readonly ExpectedLine[],
+): Promise<Results | undefined> {
+  const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
+  if (asked.length === 0) return undefined;
+  const questions = asked.map(({ question }) => question);
+  const { authorized, undefinedAt, checkedAtMs } = await session.checkOrDeny(call.context(), questions);
+  const isUndefined = new Set(undefinedAt);
+  let at = -1;
+  const rows = lines.map((line): Row => {
+    if ('refusal' in line) return line;
+    at += 1;
+    const { number, question } = line;
+    if (!isUndefined.has(at)) return { ...line, authorized: authorized[at] === true };
+    return { number, refusal: `No rule of the tenant defines the name ${JSON.stringify(question.relation)}.` };
+  });
+  return { rows, checkedAtMs };
+}
+
+function resultCell(tenantId: string, row: Answered): Markup {
+  const { question, authorized, expected } = row;
+  const why = html`<a href=${pathTo(['tenants', tenantId, 'check'], { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
+  const badge = html`<span class="badge ${authorized ? 'state-active' : ''}">${shown(authorized)}</span>`;
+  const difference =
+    expected !== undefined && differs(row)
+      ? html`<strong class="differs">▲ expected: ${shown(expected)}</strong>${' '}`
+      : undefined;
+  return html`${badge} ${difference}${why}`;
+}
+
+function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, checkedAtMs }: Results): Markup {
+  const answered = rows.filter(isAnswered);
+  const authorized = answered.filter((row) => row.authorized).length;
+  const expecting = answered.filter(({ expected }) => expected !== undefined).length;
+  const different = answered.filter(differs).length;
+  const wrong = rows.length - answered.length;
+  const { tenantId } = session;
+  const title =
+    different > 0 ? `${plural(different, 'result')} not as expected` : expecting > 0 ? 'As expected' : 'Results';
+  const questions = answered.map(({ question }) => question);
+  const file = formatExpectedChecks(
+    answered.map(({ question, expected, authorized: now }) => ({ question, expected: expected ?? now })),
+  );
+  const whole = different === 0 && wrong === 0;
+  return html`<section class="answer ${whole ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
+      <h2 id="answer-title">${title}</h2>
+      <p>${plural(answered.length, 'check')}: ${count(authorized)} authorized, ${count(answered.length - authorized)} not
+        authorized.${expecting === 0 ? undefined : ` ${count(expecting - different)} of ${count(expecting)} as expected.`}
+        ${wrong === 0 ? undefined : html`${' '}<strong>${plural(wrong, 'line')} could not be checked.</strong>`}</p>
+      ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the results of these checks.</p>` : undefined}
+      <p class="id">Checked at one moment, ${moment(checkedAtMs)} UTC</p>
+    </section>
+    ${table<Row>(
+      'Results',
+      [
+        { title: 'Line', cell: ({ number }) => count(number) },
+        { title: 'Subject', cell: (row) => (isAnswered(row) ? foreign(row.question.subject) : '') },
+        { title: 'Relation', cell: (row) => (isAnswered(row) ? row.question.relation : '') },
+        { title: 'Object', cell: (row) => (isAnswered(row) ? foreign(row.question.object) : '') },
+        {
+          title: 'Result',
+          cell: (row) =>
+            isAnswered(row)
+              ? resultCell(tenantId, row)
+              : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
+        },
+      ],
+      rows,
+    )}
+    ${questions.length === 0 ? undefined : fileSection(call, tenantId, file)}
+    ${questions.length === 0 ? undefined : codeSamples('These checks as code', codeSamplesOfChecks(questions))}`;
+}
+
+/** Results are kept in the repository of whoever needs them, not here. */
+function fileSection(call: PageCall, tenantId: string, file: string): Markup {
+  return html`<section class="card" aria-labelledby="file-title">
+    <h2 id="file-title">Keep these results</h2>
+    <p>A file with these checks and the results that they should have. Where you gave none, it is the present one. Put it
+      into the repository of your application, and let its pipeline compare:${' '}
+      <code>grantd check -f checks.csv --tenant ${tenantId}</code></p>
+    ${copyBlock(file, 'the file')}
+    ${changeForm(
+      call.session,
+      pathTo(['tenants', tenantId, 'check', 'many', 'file']),
+      html`<input type="hidden" name="lines" value=${file} />${submit('Download checks.csv', 'secondary')}`,
+      { changesNothing: true, label: 'Download' },
+    )}
+  </section>`;
+}
+
+/** The lines of the form, or why none of them can be checked. */
+function readLines(text: string): readonly ExpectedLine[] | Refusal {
+  if (text.length > TEXT_LENGTH_MAX) return refuse('lines', 'The text is too long. Nothing was checked.');
+  const { lines, count: found } = parseExpectedChecks(text, BULK_CHECKS_MAX);
+  if (found === 0) return refuse('lines', 'Enter at least one check.');
+  if (found <= BULK_CHECKS_MAX) return lines;
+  return refuse(
+    'lines',
+    `These are ${count(found)} checks; at most ${BULK_CHECKS_MAX} can be asked at one moment. Nothing was checked. For longer lists, use “grantd check -f”.`,
+  );
+}
+
+async function page(dependencies: PageDependencies, call: PageCall, isAsked: boolean): Promise<PageResult> {
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  let refusal: Refusal | undefined;
+  let results: Markup;
+  if (isAsked) {
+    const lines = readLines(call.form.text('lines'));
+    if ('messages' in lines) refusal = lines;
+    else {
+      try {
+        const answers = (await ask(call, session, lines)) ?? {
+          rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
+          checkedAtMs: dependencies.clock.wallMs(),
+        };
+        results = resultsMarkup(call, session, answers);
+      } catch (error) {
+        refusal = refuseQuestion(error);
+      }
+    }
+  }
+  const filled = { fields: call.form, refusal };
+  const parts = ['tenants', tenant.tenantId, 'check'];
+  const form = changeForm(
+    call.session,
+    pathTo([...parts, 'many']),
+    html`${formError(filled)}
+      ${textArea(
+        {
+          name: 'lines',
+          label: 'Checks, one per line',
+          required: true,
+          hint: html`Subject, relation and object, separated by spaces, tabs or commas:${' '}
+            <code>user:ada viewer document:plan</code>. A fourth part says which result you expect: <code>true</code> or${' '}
+            <code>false</code>. JSON works too: lines, an array, or the body of a bulk check.`,
+          rows: 10,
+          lengthMax: TEXT_LENGTH_MAX,
+        },
+        filled,
+      )}
+      ${submit('Check all')}`,
+    { changesNothing: true, label: 'Checks' },
+  );
+  const content = html`<section class="many-checks" aria-labelledby="many-title">
+      <p class="crumb"><a href=${pathTo(parts)}>One check, with its reason</a></p>
+      <h2 id="many-title">Check many at once</h2>
+      <p>Up to ${BULK_CHECKS_MAX} checks are answered at one moment, as the API answers a bulk check. They change nothing.</p>
+      ${form}
+    </section>${results}`;
+  const body = tenantFrame(tenant, 'check', content);
+  return { kind: 'page', status: refusal?.status ?? 200, title: `Checks for ${tenant.name}`, body };
+}
+
+/** Only what the page itself could have written: whatever else the form holds is no part of the file. */
+async function file(call: PageCall): Promise<PageResult> {
+  const lines = readLines(call.form.text('lines'));
+  const checks = 'messages' in lines ? [] : lines.flatMap((line) => ('question' in line ? [line] : []));
+  return {
+    kind: 'file',
+    name: 'checks.csv',
+    contentType: 'text/csv; charset=utf-8',
+    text: formatExpectedChecks(checks),
+  };
+}
+
+export function checkManyPages(dependencies: PageDependencies): readonly ConsolePage[] {
+  const path = '/tenants/:tenantId/check/many';
+  const common = { access: 'read-only', name: 'page-check-many' } as const;
+  return [
+    { ...common, method: 'GET', path, run: (call) => page(dependencies, call, false) },
+    { ...common, method: 'POST', path, run: (call) => page(dependencies, call, true) },
+    { ...common, method: 'POST', path: `${path}/file`, name: 'page-check-file', run: file },
+  ];
+}

@@ -1,0 +1,148 @@
+// What operators ask the console for, in a real Chromium: many checks at once, copies of IDs, the list of tenants, and
+// changes as they come; with the keyboard, on a narrow screen, in the dark, and without a script.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import type { TenantId } from '../../src/core/ids.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
+import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { assertAccessible, assertFits, NARROW, tabTo, visitConsole } from './support/console-browser.ts';
+
+const missing = await missingChromium('the tools of the console in a browser');
+const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+
+describe('the tools of the console', { skip: missing ?? false }, () => {
+  let service: ConsoleService;
+  let browser: Browser;
+  let tenantId: TenantId;
+  before(async () => {
+    [service, browser] = await Promise.all([
+      startConsole({ clock: systemClock, random: systemRandom }),
+      openChromium(),
+    ]);
+    ({ tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' }));
+    await grant('doc:1');
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const visit = (options: Parameters<typeof visitConsole>[2] = {}) =>
+    visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
+  async function grant(object: string): Promise<void> {
+    const session = await service.operator.tenant(context, tenantId, 'test');
+    await session.writeGrants(context, [{ subject: 'user:ada', relation: 'viewer', object, revoke: false }]);
+  }
+
+  it('checks many at once, marks what differs, and gives a file and code away', async () => {
+    await using opened = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = opened;
+    await opened.open(`/tenants/${tenantId}/check`);
+    await page.getByRole('link', { name: 'Check many at once' }).click();
+    await page.getByLabel('Checks, one per line').fill('user:ada viewer doc:1\nuser:ada editor doc:1 true\nwrong');
+    await page.getByRole('button', { name: 'Check all' }).click();
+    await page.getByRole('heading', { name: '1 result not as expected' }).waitFor();
+    await page.getByText('▲ expected: authorized').waitFor();
+    await assertAccessible(page, 'the results of many checks');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download checks.csv' }).click();
+    const file = await download;
+    assert.equal(file.suggestedFilename(), 'checks.csv');
+    const expected = 'subject,relation,object,expected\nuser:ada,viewer,doc:1,true\nuser:ada,editor,doc:1,true\n';
+    assert.equal(await readFile(await file.path(), 'utf8'), expected);
+    await page.getByText('These checks as code').click();
+    await page.getByRole('button', { name: 'Copy the sample for Python' }).click();
+    await page.getByText('Copied.').waitFor({ state: 'attached' });
+    assert.equal(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      'results = client.check_bulk([\n    ("user:ada", "viewer", "doc:1"),\n    ("user:ada", "editor", "doc:1"),\n])',
+    );
+    await page.getByRole('link', { name: 'why not' }).click();
+    await page.getByRole('heading', { name: 'Not authorized' }).waitFor();
+  });
+
+  it('copies an ID by keyboard, and announces it', async () => {
+    await using opened = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = opened;
+    await opened.open(`/tenants/${tenantId}/namespaces`);
+    await tabTo(page, `Copy ${tenantId}`);
+    await page.keyboard.press('Space');
+    await waitFor('the announcement', async () => (await page.locator('#announced').textContent()) === 'Copied.');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), tenantId);
+  });
+
+  it('shows changes as they come, pauses, and misses none', async () => {
+    await using opened = await visit();
+    const { page } = opened;
+    await opened.open(`/tenants/${tenantId}/changes`);
+    await page.getByText('Nothing newer at').waitFor();
+    const items = page.locator('#changes > li:not(.changes-next)');
+    const objects = async (): Promise<string[]> => {
+      const texts = await items.locator('a[href*="object="]').allTextContents();
+      return texts.map((text) => text.trim());
+    };
+    const seen = (wanted: readonly string[]): Promise<void> =>
+      waitFor(`the changes ${wanted}`, async () => (await objects()).join() === wanted.join());
+    await grant('doc:2');
+    await seen(['doc:2']);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await grant('doc:3');
+    await grant('doc:4');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await seen(['doc:4', 'doc:3', 'doc:2']);
+    await assertAccessible(page, 'changes as they come');
+    assert.ok(await page.locator('[data-stale]').isHidden());
+    // The list is bounded; the newest stay.
+    await page.evaluate(() => document.querySelector('#changes')?.setAttribute('data-items-max', '2'));
+    await grant('doc:5');
+    await seen(['doc:5', 'doc:4']);
+    // The session ends: so do the changes.
+    await opened.context.clearCookies();
+    await page.waitForURL('**/log-in?to=**');
+  });
+
+  it('fits a narrow and dark screen, and works without a script', async () => {
+    await using narrow = await visit({ viewport: NARROW, colorScheme: 'dark' });
+    const paths = [
+      '/tenants',
+      '/tenants?sort=requests&plan=free&state=active',
+      `/tenants/${tenantId}/changes?from=day`,
+      `/tenants/${tenantId}/check?subject=user:ada&relation=viewer&object=doc:1`,
+      `/tenants/${tenantId}/check/many`,
+    ];
+    for (const path of paths) {
+      await narrow.open(path);
+      for (const details of await narrow.page.locator('details').all()) {
+        await details.evaluate((element) => element.setAttribute('open', ''));
+      }
+      await assertFits(narrow.page, path);
+      await assertAccessible(narrow.page, path);
+    }
+    await narrow.page.getByLabel('Checks, one per line').fill(`user:ada viewer doc:${'long'.repeat(50)} true`);
+    await narrow.page.getByRole('button', { name: 'Check all' }).click();
+    await narrow.page.getByText('▲ expected').waitFor();
+    await assertFits(narrow.page, 'results on a narrow screen');
+    await assertAccessible(narrow.page, 'results on a narrow screen');
+
+    await using bare = await visit({ javaScriptEnabled: false });
+    const { page } = bare;
+    await bare.open(`/tenants/${tenantId}/changes?from=day&namespace=doc`);
+    assert.ok(await page.locator('.copy').first().isHidden());
+    assert.ok(await page.getByRole('button', { name: 'Pause' }).isHidden());
+    await grant('doc:late');
+    await page.getByRole('link', { name: 'Show what came since' }).click();
+    await page.getByText('doc:late').waitFor();
+    await bare.open('/tenants');
+    await page.getByLabel('State').selectOption('suspended');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('No tenant matches').waitFor();
+    await bare.open(`/tenants/${tenantId}/check/many`);
+    await page.getByLabel('Checks, one per line').fill('user:ada viewer doc:1 true');
+    await page.getByRole('button', { name: 'Check all' }).click();
+    await page.getByRole('heading', { name: 'As expected' }).waitFor();
+  });
+});

@@ -1,0 +1,70 @@
+// Samples of given checks: whatever the identifiers hold, a sample holds them as literals, whole and visible.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { codeSamplesOfChecks } from '../../../../src/http/openapi/code-samples.ts';
+
+const HOSTILE = [
+  `user:'"\\`,
+  "user:'); process.exit(1); ('",
+  'user:");os.Exit(1);("',
+  'user:`\u0024{1}`$(id)',
+  'user:\\u0027\\',
+  'user:a\u202eb\u2066c\u200d',
+  'user:\u{e0041}\u{1f600}',
+  'user:éß漢',
+];
+
+const sourceOf = (label: string, questions: Parameters<typeof codeSamplesOfChecks>[0]): string => {
+  const sample = codeSamplesOfChecks(questions).find((each) => each.label === label);
+  assert.ok(sample !== undefined);
+  return sample.source;
+};
+
+describe('samples of checks', () => {
+  it('are literals of TypeScript that hold the identifiers', async () => {
+    for (const text of HOSTILE) {
+      const question = { subject: text, relation: 'viewer', object: text };
+      const asked: unknown[] = [];
+      const grantd = {
+        check: async (...parts: readonly unknown[]) => asked.push(parts),
+        checkBulk: async (questions: unknown) => asked.push(questions),
+      };
+      const run = (source: string): Promise<unknown> =>
+        new Function('grantd', `return (async () => { ${source} })();`)(grantd);
+      await run(sourceOf('TypeScript', question));
+      await run(sourceOf('TypeScript', [question, question]));
+      assert.deepEqual(asked, [
+        [text, 'viewer', text],
+        [question, question],
+      ]);
+    }
+  });
+
+  it('are literals of Go and Python of which every character can be seen', () => {
+    for (const text of HOSTILE) {
+      for (const label of ['curl', 'TypeScript', 'Go', 'Python']) {
+        const source = sourceOf(label, [{ subject: text, relation: 'viewer', object: text }]);
+        assert.doesNotMatch(source.replaceAll(/[ \n\t]/g, ''), /[\p{C}\p{Z}]/u, label);
+      }
+      for (const label of ['Go', 'Python']) {
+        const source = sourceOf(label, { subject: text, relation: 'viewer', object: 'doc:1' });
+        const literal = /"(?:[^"\\]|\\.)*"/.exec(source)?.[0] ?? '';
+        const json = literal.replaceAll(/\\U([0-9a-f]{8})/g, (_, digits) =>
+          String.fromCodePoint(Number.parseInt(digits, 16)),
+        );
+        assert.equal(JSON.parse(json), text);
+      }
+    }
+  });
+
+  it('are a body of JSON in single quotes for curl', () => {
+    for (const text of HOSTILE) {
+      const question = { subject: text, relation: 'viewer', object: 'doc:1' };
+      const source = sourceOf('curl', [question]);
+      assert.match(source, /^curl -sS "\$GRANTD_URL\/v1\/check\/bulk" /);
+      const body = source.slice(source.indexOf("-d '") + 4, -1).replaceAll("'\\''", "'");
+      assert.deepEqual(JSON.parse(body), { checks: [question] });
+    }
+  });
+});
