@@ -239,4 +239,16 @@ CREATE TABLE tenant_rules (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    version: 11,
+    name: 'the hot pages of each slot',
+    sql: `
+CREATE TABLE hot_pages (
+  slot INTEGER NOT NULL,
+  pages TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (slot)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

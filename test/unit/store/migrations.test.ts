@@ -18,6 +18,7 @@ const DIGESTS = {
     '11243258fb5cddd1',
     'f0e4ff5bc502b710',
     '4babb80b5613c34c',
+    '7071ee70e6c2ff84',
   ],
   sqlite: [
     '856a45396569d5dd',
@@ -30,6 +31,7 @@ const DIGESTS = {
     'df4c02a12c42cfc2',
     '749ec3d0bc2d5e46',
     'c77db18a88aae9f5',
+    '7737943004588067',
   ],
 };
 

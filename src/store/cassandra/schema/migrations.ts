@@ -231,6 +231,18 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH ${READ_SOON} AND ${LEVELED}`,
     ],
   },
+  {
+    version: 9,
+    // Programs of earlier versions neither read nor write the lists.
+    servesFrom: 1,
+    name: 'the hot pages of each slot',
+    statements: (keyspace) => [
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.hot_pages (
+        slot int PRIMARY KEY,
+        pages text
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+    ],
+  },
 ];
 
 /** The schema version that this program needs. */
