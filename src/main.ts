@@ -3,8 +3,8 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
-import { registerCliCommands } from './cli/commands.ts';
 import { CliFailure, EXIT, renderFailure } from './cli/failures.ts';
+import { exitOnUsage } from './cli/usage-exit.ts';
 import { ConfigError, readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
@@ -141,16 +141,22 @@ function fromCliConfig<Value>(look: (config: CliConfig) => Value): Value {
 /** Everything after `--` is data. */
 const options = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
 const json = options.includes('--json');
-registerCliCommands(program, {
-  resolveTarget: () => fromCliConfig(resolveOperatorTarget),
-  defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
-  json,
-  stdin,
-  stdout,
-  stderr,
-});
-
 const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
+
+if (SERVING_ROLES.some((role) => role === argv[2])) {
+  exitOnUsage(program, { json, stderr });
+} else {
+  // A process that serves would hold them in memory for as long as it runs.
+  const { registerCliCommands } = await import('./cli/commands.ts');
+  registerCliCommands(program, {
+    resolveTarget: () => fromCliConfig(resolveOperatorTarget),
+    defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
+    json,
+    stdin,
+    stdout,
+    stderr,
+  });
+}
 
 function addSettingsHelp(command: Command): void {
   command.addHelpText('after', renderSettingsHelp(SERVING_ROLES.find((role) => role === command.name()) ?? 'cli'));

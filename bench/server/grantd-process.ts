@@ -8,6 +8,8 @@ import { freePort } from '../../tools/engines/free-port.ts';
 import { readMetric } from './metrics-text.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+/** As `npm start` sets it. */
+const COMPILE_CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'grantd');
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 60_000;
 const READY_POLL_MS = 2;
@@ -63,6 +65,7 @@ export class GrantdProcess {
     this.#child = spawn(command, args, {
       env: {
         PATH: searchPath,
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
         GRANTD_DATA_DIR: directory,
         GRANTD_HTTP_ADDRESS: '127.0.0.1:0',
         GRANTD_OPS_ADDRESS: opsAddress,

@@ -1,6 +1,6 @@
 // The operator's commands, mounted on the program's command line. They talk only to the operator's API.
 
-import type { Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
 import { registerApplyCommand } from './commands/apply.ts';
 import { registerAuditLogCommand } from './commands/audit-log.ts';
@@ -16,24 +16,8 @@ import { registerRulesCommands } from './commands/rules.ts';
 import { registerSecretsCommand } from './commands/secrets.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
-import { CliFailure, EXIT, renderFailure } from './failures.ts';
-
-/** For the whole program. Requested help ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
-function exitOnUsage(command: Command, dependencies: CliDependencies): void {
-  const { stderr, json = false } = dependencies;
-  const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
-  // Programs get one line instead of the message and the help.
-  if (json) command.configureOutput({ writeErr: () => {} });
-  command.exitOverride(({ exitCode, code, message }: CommanderError) => {
-    if (exitCode === 0) exit(EXIT.ok);
-    if (json) {
-      const what = code === 'commander.help' ? 'A command is missing; --help lists them.' : message;
-      stderr.write(`${renderFailure(new CliFailure(what.replace(/^error: /, ''), EXIT.usage), true)}\n`);
-    }
-    exit(EXIT.usage);
-  });
-  for (const child of command.commands) exitOnUsage(child, dependencies);
-}
+import { CliFailure } from './failures.ts';
+import { exitOnUsage } from './usage-exit.ts';
 
 /** Gives a command without `--tenant` the tenant of the settings, or refuses it before it runs. */
 function fillTenant(program: Command, defaultTenant: () => string | undefined): void {

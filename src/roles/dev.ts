@@ -203,7 +203,7 @@ export async function startDev(
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front could not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
-  const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
+  const rateLimiter = await openRateLimits({ clock, random, log, metrics }, config, parts);
   const http = await openPublicApi(
     { front, rateLimiter, ids, clock, turns, random, log, metrics, tracing, decisions },
     config,

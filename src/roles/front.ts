@@ -56,7 +56,7 @@ export async function startFront(
   );
   const reach = watchReach(clock, { complete: () => front.ready(), reachesShards: () => front.reachesShards() });
   parts.defer(() => reach.close());
-  const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
+  const rateLimiter = await openRateLimits({ clock, random, log, metrics }, config, parts);
   const http = await openPublicApi(
     {
       front,

@@ -17,9 +17,10 @@ import { keepCollecting } from './log/grant-collection.ts';
 import { keepCounting } from './log/grant-walk.ts';
 import { keepMaintaining } from './log/maintenance.ts';
 import { Tenure } from './log/tenure.ts';
+import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
-import { type Lookups, reportShard, tenureObservers } from './observers.ts';
+import { reportShard, tenureObservers } from './observers.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
@@ -64,13 +65,15 @@ export interface ShardNodeOptions {
   /** Default: 7 days. Outside tests at least an hour. */
   readonly logRetentionMs?: number;
   readonly maintenanceMs?: number;
+  /** As in `TenureDependencies`. */
+  readonly hotPagesWriteMs?: number;
 }
 
 export class ShardNode implements Shard {
   readonly #dependencies: ShardNodeDependencies;
   readonly #options: ShardNodeOptions;
   readonly #ids: IdFactory;
-  readonly #lookups: Lookups = { hits: 0, misses: 0 };
+  readonly #lookups = new Lookups();
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;
@@ -319,6 +322,7 @@ export class ShardNode implements Shard {
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,
+      hotPagesWriteMs: this.#options.hotPagesWriteMs,
       ...this.#observers,
       onLost: (reason) => this.#loseTenure(tenure, reason),
     });

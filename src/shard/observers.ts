@@ -6,13 +6,8 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure } from './log/tenure.ts';
 import type { TenureDependencies } from './log/tenure-dependencies.ts';
+import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
-
-/** Lookups of subjects in memory since the metrics were last read. */
-export interface Lookups {
-  hits: number;
-  misses: number;
-}
 
 /** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
 const FAILURE_LOG_MS = 10_000;
@@ -23,7 +18,7 @@ export function tenureObservers(
   log: Log,
   clock: Clock,
   wrote: (part: 'append' | 'apply') => void,
-): Pick<TenureDependencies, 'observeAppend' | 'observeState' | 'observeWait'> {
+): Pick<TenureDependencies, 'observeAppend' | 'observeState' | 'observeWait' | 'observePreload'> {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   let waitLoggedAtMs = Number.NEGATIVE_INFINITY;
   return {
@@ -47,6 +42,7 @@ export function tenureObservers(
       loggedAtMs = clock.monotonicMs();
       log.warn({ err: outcome.error }, 'cannot write the state tables; retrying');
     },
+    observePreload: (outcome) => metrics.pagesPreloaded.inc({ result: outcome }),
     observeWait: (slot, kind) => {
       if (clock.monotonicMs() - waitLoggedAtMs < FAILURE_LOG_MS) return;
       waitLoggedAtMs = clock.monotonicMs();
@@ -64,7 +60,11 @@ function reportRecentChanges(metrics: Metrics, { bytes, waiting }: RecentChanges
 /** `leaseLeftMs` infinite: the shard needs no lease. */
 export function reportShard(
   metrics: Metrics,
-  shard: { readonly lookups: Lookups; readonly tenures: Iterable<Tenure>; readonly leaseLeftMs: number },
+  shard: {
+    readonly lookups: Pick<Lookups, 'hits' | 'misses'>;
+    readonly tenures: Iterable<Tenure>;
+    readonly leaseLeftMs: number;
+  },
 ): void {
   const { lookups, leaseLeftMs } = shard;
   metrics.pageLookups.inc({ result: 'hit' }, lookups.hits);

@@ -235,6 +235,14 @@ export interface StateStore {
   writeCheckpoint(slot: number, checkpoint: Checkpoint, deadline: DeadlineMs): Promise<void>;
   readCheckpoint(slot: number, deadline: DeadlineMs): Promise<Checkpoint | undefined>;
 
+  /**
+   * The list of hot pages of a slot, opaque to the store, at most 32 KiB of text; undefined: there is none. Kept
+   * outside the log; may be lost.
+   */
+  readHotPages(slot: number, deadline: DeadlineMs): Promise<string | undefined>;
+  /** Of two lists, that with the later wall clock `atMs` stays. */
+  writeHotPages(slot: number, list: string, atMs: number, deadline: DeadlineMs): Promise<void>;
+
   /** One live grant, or undefined. */
   readGrant(
     tenantId: TenantId,

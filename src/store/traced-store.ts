@@ -44,6 +44,8 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     writeState: trace('BATCH', 'state', store.writeState),
     writeCheckpoint: trace('INSERT', 'checkpoints', store.writeCheckpoint),
     readCheckpoint: trace('SELECT', 'checkpoints', store.readCheckpoint),
+    readHotPages: trace('SELECT', 'hot_pages', store.readHotPages),
+    writeHotPages: trace('INSERT', 'hot_pages', store.writeHotPages),
     readGrant: trace('SELECT', 'grants', store.readGrant),
     listGrants: trace('SELECT', 'grants', store.listGrants),
     listObjectGrants: trace('SELECT', 'grants_by_object', store.listObjectGrants),

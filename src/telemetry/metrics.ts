@@ -53,6 +53,7 @@ export interface Metrics {
   readonly shardSlots: Gauge<'state'>;
   readonly shardQueueLength: Gauge;
   readonly pageLookups: Counter<'result'>;
+  readonly pagesPreloaded: Counter<'result'>;
   readonly pageCacheBytes: Gauge;
   readonly pageCacheLimitBytes: Gauge;
   readonly pageCacheEvictions: Counter;
@@ -227,6 +228,12 @@ export function createMetrics(): Metrics {
     pageLookups: new Counter({
       name: 'grantd_page_lookups_total',
       help: 'Lookups of a subject in the subject cache, by result: hit or miss.',
+      labelNames: ['result'],
+      registers,
+    }),
+    pagesPreloaded: new Counter({
+      name: 'grantd_pages_preloaded_total',
+      help: 'Hot pages of a slot that its new owner loaded ahead of requests, by result: loaded, skipped (already in memory, or capacity was short) or failed.',
       labelNames: ['result'],
       registers,
     }),

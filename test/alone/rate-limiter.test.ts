@@ -91,7 +91,7 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
     const settings = { GRANTD_REDIS_URL: `rediss://127.0.0.1:${port}` };
     const onEnd = (close: () => Promise<void>): void => t.after(close);
     await openLimiterFronts(1, { ...settings, GRANTD_REDIS_TLS_CA: ca }, onEnd);
-    const distrusting = openLimiterFront(settings, onEnd);
+    const distrusting = await openLimiterFront(settings, onEnd);
     const isLost = async () => (await distrusting.value('grantd_redis_lost')) === 1;
     await waitFor('the certificate to be refused', isLost, 10_000, () => distrusting.lines.join('\n'));
     assert.match(distrusting.lines.join('\n'), /certificate/);

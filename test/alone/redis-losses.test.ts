@@ -108,7 +108,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
   it('that refuses the password, which is never told to anybody, is taken up once it does not', async (t) => {
     const server = await startServer(t, [], PASSWORD);
     const wrong = 'not-the-password';
-    const front = openLimiterFront(
+    const front = await openLimiterFront(
       { GRANTD_REDIS_URL: `redis://${server.address}`, GRANTD_REDIS_PASSWORD: wrong },
       (close) => t.after(close),
     );
@@ -123,7 +123,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
   it('that is not there at the start is taken up when it comes', async (t) => {
     const server = await startServer(t);
     await server.kill();
-    const front = openLimiterFront({ GRANTD_REDIS_URL: `redis://${server.address}` }, (close) => t.after(close));
+    const front = await openLimiterFront({ GRANTD_REDIS_URL: `redis://${server.address}` }, (close) => t.after(close));
     assert.equal(await allowedBy(front, newTenant()), LIMIT);
     await waitForLost([front], true);
     await server.restart();

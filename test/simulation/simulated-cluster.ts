@@ -43,6 +43,7 @@ export interface RunningFront {
 const shared = createMetrics();
 const metrics: Metrics = { ...shared, onRender: () => () => {} };
 
+const HOT_PAGES_WRITE_MS = 1000;
 const PORT = 7000;
 /** A stopped shard keeps its streams for so long to answer what is in flight. */
 const FINISH_MS = 500;
@@ -155,6 +156,8 @@ export class SimulatedCluster {
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: this.#profile.maintenanceMs,
+        // Often: an owner that dies after some seconds leaves a list.
+        hotPagesWriteMs: HOT_PAGES_WRITE_MS,
       },
     );
     const streams = new Set<PeerStream>();

@@ -65,7 +65,7 @@ export async function openOperatorApi(
     Pick<ConsoleConfig, 'clusterName' | 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
   options: { readonly plans: Plans; readonly errorsBase: string; readonly version: string },
 ): Promise<ConsoleServer> {
-  const identityProvider = openIdentityProvider(dependencies, config);
+  const identityProvider = await openIdentityProvider(dependencies, config);
   const tokens = openOperatorTokens(dependencies, config);
   try {
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>

@@ -1,12 +1,10 @@
-// Cassandra from the settings: a store for the roles that use it, and its schema as a task for `migrate`.
+// Cassandra from the settings: a store for the roles that use it, and its schema as a task for `migrate`. Its driver is
+// loaded when it is used: `grantd dev` does without the memory that it takes.
 
 import type { MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { SLOTS_DEFAULT } from '../../core/slots.ts';
-import { openCassandraStore } from '../../store/cassandra/cassandra-store.ts';
 import type { CassandraOptions } from '../../store/cassandra/driver/options.ts';
-import { migrateCassandra } from '../../store/cassandra/schema/migrate.ts';
-import { waitForSchema } from '../../store/cassandra/schema/schema-gate.ts';
 import type { ClusterRow } from '../../store/cassandra/tables/rows.ts';
 import type { SchemaTask, StoreAdapter } from '../../store/store-adapter.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -37,11 +35,16 @@ function cassandraOptions(config: ShardConfig | MigrateConfig): CassandraOptions
   };
 }
 
+const importStore = () => import('../../store/cassandra/cassandra-store.ts');
+const importSchemaGate = () => import('../../store/cassandra/schema/schema-gate.ts');
+const importMigration = () => import('../../store/cassandra/schema/migrate.ts');
+
 export function createCassandraAdapter(dependencies: CassandraDependencies, config: ShardConfig): StoreAdapter {
   return {
     product: PRODUCT,
     database: { system: 'cassandra', namespace: config.keyspace },
     open: async () => {
+      const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
       const store = await openCassandraStore(dependencies, cassandraOptions(config));
       return {
         store,
@@ -65,11 +68,13 @@ export function createCassandraSchemaTask(
     product: PRODUCT,
     target: `the keyspace ${config.keyspace} in ${config.localDatacenter}`,
     migrate: async () => {
+      const { migrateCassandra } = await importMigration();
       const { slots, replicationFactor } = config;
       const cluster = newCluster(SLOTS_DEFAULT);
       return describeCluster(await migrateCassandra(dependencies, { ...options, slots, replicationFactor }, cluster));
     },
     wait: async (waiting) => {
+      const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
       const store = await openCassandraStore(dependencies, options);
       try {
         return describeCluster(await waitForSchema(dependencies, store, config, waiting));

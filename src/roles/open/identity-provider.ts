@@ -1,9 +1,9 @@
-// The operators' identity provider, if the settings name one.
+// The operators' identity provider, if the settings name one. Only then are its libraries loaded.
 
 import type { ConsoleConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { PAGES_PREFIX } from '../../operator/console/page.ts';
-import { createIdentityProvider, type IdentityProvider } from '../../operator/identity/identity-provider.ts';
+import type { IdentityProvider } from '../../operator/identity/identity-provider.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 export type IdentityConfig = Pick<
@@ -22,10 +22,10 @@ export type IdentityConfig = Pick<
   | 'oidcRequiredGroups'
 >;
 
-export function openIdentityProvider(
+export async function openIdentityProvider(
   dependencies: { readonly clock: Clock; readonly random: Random; readonly log: Log },
   config: IdentityConfig,
-): IdentityProvider | undefined {
+): Promise<IdentityProvider | undefined> {
   const { oidcIssuer: issuer, oidcClientId: id, consoleUrl } = config;
   if (issuer === undefined) return undefined;
   const client =
@@ -38,6 +38,7 @@ export function openIdentityProvider(
           redirectUri: `${consoleUrl}${PAGES_PREFIX}/log-in/callback`,
           scope: config.oidcScope,
         };
+  const { createIdentityProvider } = await import('../../operator/identity/identity-provider.ts');
   return createIdentityProvider(dependencies, {
     issuer,
     client,

@@ -5,9 +5,7 @@ import type { FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { createMemoryRateLimiter } from '../../front/limits/memory-rate-limiter.ts';
 import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
-import { RedisConnection, type RedisTarget } from '../../front/limits/redis-connection.ts';
-import { createRedisWindows } from '../../front/limits/redis-windows.ts';
-import { createSharedRateLimiter } from '../../front/limits/shared-rate-limiter.ts';
+import type { RedisTarget } from '../../front/limits/redis-connection.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { StartError } from '../process/start-error.ts';
@@ -34,8 +32,8 @@ function redisTarget(config: RedisSettings, url: NonNullable<RedisSettings['redi
   return { ...common, kind, address, database };
 }
 
-/** `parts` closes what this opens. */
-export function openRateLimits(
+/** `parts` closes what this opens. The library for Redis is loaded only if Redis is configured. */
+export async function openRateLimits(
   dependencies: {
     readonly clock: Clock;
     readonly random: Random;
@@ -44,9 +42,14 @@ export function openRateLimits(
   },
   config: RedisSettings,
   parts: AsyncDisposableStack,
-): RateLimiter {
+): Promise<RateLimiter> {
   const { redisUrl } = config;
   if (redisUrl === undefined) return createMemoryRateLimiter(dependencies);
+  const [{ RedisConnection }, { createRedisWindows }, { createSharedRateLimiter }] = await Promise.all([
+    import('../../front/limits/redis-connection.ts'),
+    import('../../front/limits/redis-windows.ts'),
+    import('../../front/limits/shared-rate-limiter.ts'),
+  ]);
   const connection = new RedisConnection(dependencies, redisTarget(config, redisUrl));
   parts.defer(() => connection.close());
   return createSharedRateLimiter({ ...dependencies, counts: createRedisWindows(connection) });

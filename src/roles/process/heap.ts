@@ -4,6 +4,7 @@
 
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { planHeap } from '../../config/page-cache-memory.ts';
 import { StartError } from './start-error.ts';
 
@@ -17,6 +18,17 @@ const GROWTH_PERCENT = 40;
 /** Call this before the heap has grown. */
 export function boundGarbage(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+}
+
+/**
+ * Returns what the start has left behind: source texts, parsed modules, and a young generation that has grown for them.
+ * V8 would keep it for as long as the process has little to do. Stops the process for about a tenth of a second.
+ */
+export function collectStartGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: NodeJS.GCFunction = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /** Options of Node that bound the heap, in every spelling that V8 accepts. */

@@ -4,6 +4,7 @@
 
 import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { collectStartGarbage } from './heap.ts';
 import { StartError } from './start-error.ts';
 
 export interface RunningRole {
@@ -85,6 +86,7 @@ export async function runRole(
   try {
     const role = await start(signal);
     started = !signal.aborted;
+    if (started) collectStartGarbage();
     await stopAsked;
     await role.stop();
   } catch (error) {

@@ -1,6 +1,6 @@
 // Maintenance of a tenure, between requests: trims the log, removes the data of deleted tenants and rows that are no
-// longer needed (row-removal.ts), and stores when keys were last used. Each task does a bounded part at a time and can
-// be interrupted anywhere: it finds unfinished work again.
+// longer needed (row-removal.ts), and stores when keys were last used and which pages are hot. Each task does a bounded
+// part at a time and can be interrupted anywhere: it finds unfinished work again.
 
 import { delay } from '../../core/async/clock.ts';
 import { segmentOf } from '../../core/slots.ts';
@@ -54,6 +54,7 @@ export async function maintain(
   try {
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
+    await tenure.hotPages.store();
     if (options.trim && tenure.restored) await trimLog(ports, tenure);
     await removeLeftovers(ports, tenure);
   } catch (error) {

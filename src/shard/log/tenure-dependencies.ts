@@ -8,6 +8,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { WriteKind } from '../memory/write-memory.ts';
 import type { AppenderPorts } from './appender-ports.ts';
+import type { PreloadOutcome } from './hot-pages.ts';
 
 export interface TenureDependencies {
   readonly store: Store;
@@ -24,6 +25,9 @@ export interface TenureDependencies {
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
   /** Called when writes of a slot wait for memory. */
   readonly observeWait: (slot: number, kind: WriteKind) => void;
+  /** A slot's list of hot pages is stored at most this often. Default: once a minute. */
+  readonly hotPagesWriteMs?: number | undefined;
+  readonly observePreload: (outcome: PreloadOutcome) => void;
   /** The tenure ended unexpectedly. */
   readonly onLost: (reason: string) => void;
 }

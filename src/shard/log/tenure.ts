@@ -19,6 +19,7 @@ import { Appender } from './appender.ts';
 import type { CommittedEntry } from './appender-ports.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
+import { HotPages } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
@@ -47,6 +48,7 @@ export class Tenure {
   readonly tenants = new Map<TenantId, TenantMemory>();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly budget: TenureDependencies['budget'];
+  readonly hotPages: HotPages;
   /** By which its grants expire. */
   readonly slotTime: SlotTime;
   /** Tenants that have, or had, grants that expire. */
@@ -75,6 +77,7 @@ export class Tenure {
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
     this.slotTime = new SlotTime(clock, this);
+    this.hotPages = new HotPages(dependencies, this);
     const hold = (kind: WriteKind): HeldBytes => budget.writes.hold(kind);
     this.#held = { queue: hold('queue'), backlog: hold('backlog'), operations: hold('operations') };
     this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);
@@ -172,6 +175,7 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
+      void this.hotPages.preload();
       void recordOpened(this.#dependencies, this, end.lastSeq, (reason) => this.#lose(reason));
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
       this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
@@ -239,6 +243,7 @@ export class Tenure {
   async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
+    void this.hotPages.storeNow();
     const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
     await Promise.race([finished, delay(this.#dependencies.clock, limitMs)]);
     this.end('The slot was released.');
@@ -250,6 +255,7 @@ export class Tenure {
     this.#state = 'ended';
     this.#appender?.close(new ShardFailure('not-serving', reason));
     this.#applier?.close();
+    this.hotPages.end();
     for (const memory of this.tenants.values()) memory.drop();
     this.tenants.clear();
     this.expiring.clear();

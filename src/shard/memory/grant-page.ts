@@ -4,7 +4,7 @@
 // have requested, present or absent, and knows nothing about others. The *counterpart* is the other entity of a grant.
 
 import { assert } from '../../core/assert.ts';
-import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
+import { type GrantAttributes, packAttributes, packedExpiry, unpackAttributes } from '../../core/grant-attributes.ts';
 import { RELATIONS, type Relation, relationNumber, sortUtf8 } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
 import { firstAfter, TextOrder } from './text-order.ts';
@@ -38,7 +38,7 @@ export interface PageRow extends PagePlace, GrantAttributes {}
 
 const RELATIONS_ASCENDING = [...RELATIONS].sort();
 
-const expires = (packed: string): boolean => unpackAttributes(packed).expiresAtMs !== undefined;
+const expires = (packed: string): boolean => packedExpiry(packed) !== undefined;
 
 const expiryBytes = (packed: string | null | undefined): number =>
   typeof packed === 'string' && expires(packed) ? EXPIRY_BYTES : 0;
@@ -137,13 +137,18 @@ export class GrantPage extends Evictable {
 
   /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant expires. */
   holds(relation: number, counterpart: string): boolean | undefined {
+    if (!this.#expiring) {
+      const has = this.#table.has(relation, counterpart);
+      if (has !== undefined) return has;
+      return this.whole ? false : this.#former?.has(relation, counterpart);
+    }
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return false;
       packed = this.#former?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
-    if (this.#expiring && packed !== null && expires(packed)) return undefined;
+    if (packed !== null && expires(packed)) return undefined;
     return packed !== null;
   }
 

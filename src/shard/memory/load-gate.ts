@@ -16,6 +16,9 @@ const REFUSALS_PER_STEP = 250;
 /** At least this many calls of a tenant are admitted at once, however small the budget: none counts as larger. */
 const AT_ONCE_MIN = 4;
 
+/** Divisor of the bytes: background work begins only while less is reserved. */
+const SPARE_SHARE = 2;
+
 export interface LoadGateOptions {
   /** Bound of the process. */
   readonly bytesMax: number;
@@ -97,6 +100,12 @@ export class LoadGate {
       this.#admit();
     });
     return this.#leaving(tenant, share, reserved);
+  }
+
+  /** Whether background work would delay no call: none of this tenant waits, and half of the bytes are free. */
+  hasSpare(tenant: string): boolean {
+    const waiting = this.#shares.get(tenant)?.waiting.size ?? 0;
+    return !this.#full && waiting === 0 && this.#bytes < this.#options.bytesMax / SPARE_SHARE;
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Turns } from '../../core/async/turns.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { LoadGate } from './load-gate.ts';
+import { Preloads } from './preloads.ts';
 import { WRITE_KINDS, WriteMemory } from './write-memory.ts';
 
 export abstract class Evictable {
@@ -47,6 +48,9 @@ const PAGES_SHARE_MIN = 4;
  */
 export const LARGE_EVALUATION_BYTES = 32 * 1024 * 1024;
 const EVALUATIONS_SHARE = 4;
+
+/** Share of the budget beyond which no page is loaded ahead of calls: it would soon evict one that calls use. */
+const NEARLY_FULL = 0.9;
 
 /** Concurrent reads of one tenant. More would not use the store better, but would only delay other tenants. */
 const TENANT_READS_MAX = 32;
@@ -100,6 +104,8 @@ export class MemoryBudget {
   readonly writes: WriteMemory;
   /** The turns of the process: a read starts, and its result is taken in, when its tenant has its turn. */
   readonly turns: Turns;
+  /** Pages loaded ahead of calls. */
+  readonly preloads = new Preloads();
   readonly #leaving: Iterator<Evictable>[] = [];
 
   constructor(bytesMax: number, turns: Turns) {
@@ -124,6 +130,10 @@ export class MemoryBudget {
 
   get bytes(): number {
     return this.#pageBytes + this.#heldBytes;
+  }
+
+  get isNearlyFull(): boolean {
+    return this.bytes > NEARLY_FULL * this.bytesMax;
   }
 
   /** Bytes that may be evicted. */

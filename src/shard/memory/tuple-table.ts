@@ -1,8 +1,12 @@
 // The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, so
 // these lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
 // little of it would be in the processor's cache. Beyond a handful the table uses maps.
+//
+// The values of a handful are one string if all of them are short, as those of most grants are: a string of its own
+// would take twice the memory of such a value, and a cell that points to it half as much again.
 
 import { assert } from '../../core/assert.ts';
+import { PACKED_ID_LENGTH } from '../../core/grant-attributes.ts';
 import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
 /** Tuples that are searched linearly. */
@@ -11,11 +15,25 @@ const FEW_MAX = 16;
 const CODE_CHARACTERS = 8;
 /** Relations have numbers from 1 to 9. */
 const RELATION_BITS = 4;
-/** Code, counterpart and value of each tuple, one after another. */
-const CELLS_PER_TUPLE = 3;
+/** Code and counterpart of each tuple, one after another. */
+const CELLS_PER_TUPLE = 2;
 
-type Cells = readonly (number | string | null)[];
+type Cells = readonly (number | string)[];
 const NO_CELLS: Cells = Object.freeze([]);
+
+/** The length of a short value, of which each character holds a byte. */
+const SHORT_LENGTH = PACKED_ID_LENGTH;
+const SHORT = /^[\0-\xff]{16}$/s;
+const isShort = (value: string | null): value is string => value?.length === SHORT_LENGTH && SHORT.test(value);
+
+/**
+ * A string of bytes with memory of its own: V8 keeps the parts of a concatenation, and all of a string of which a slice
+ * is used.
+ */
+const ownBytes = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
+/** Short values one after another, or any values. */
+type Values = string | readonly (string | null)[];
 
 /** Different codes mean different tuples. Equal codes say little: the counterparts must be compared. */
 function codeOf(relation: number, counterpart: string): number {
@@ -29,6 +47,7 @@ function codeOf(relation: number, counterpart: string): number {
 
 export class TupleTable {
   #cells: Cells = NO_CELLS;
+  #values: Values = '';
   /** By relation, once there are more than a few tuples. */
   #maps: (StringMap<string | null> | undefined)[] | undefined;
   #size = 0;
@@ -43,7 +62,18 @@ export class TupleTable {
       return this.#maps[relation]?.get(counterpart);
     }
     const place = this.#placeOf(relation, counterpart);
-    return place < 0 ? undefined : (this.#cells[place + 2] as string | null);
+    return place < 0 ? undefined : this.#valueAt(place / CELLS_PER_TUPLE);
+  }
+
+  /** Whether the tuple has a string. Undefined: the table lacks the tuple. */
+  has(relation: number, counterpart: string): boolean | undefined {
+    if (this.#maps !== undefined) {
+      const value = this.#maps[relation]?.get(counterpart);
+      return value === undefined ? undefined : value !== null;
+    }
+    const place = this.#placeOf(relation, counterpart);
+    if (place < 0) return undefined;
+    return typeof this.#values === 'string' || this.#values[place / CELLS_PER_TUPLE] !== null;
   }
 
   /** Returns whether the tuple is new. */
@@ -52,12 +82,13 @@ export class TupleTable {
     if (this.#maps !== undefined) return this.#setInMap(this.#maps, relation, counterpart, value);
     const place = this.#placeOf(relation, counterpart);
     if (place >= 0) {
-      this.#cells = this.#cells.with(place + 2, value);
+      this.#splice(place / CELLS_PER_TUPLE, 1, value);
       return false;
     }
     if (this.#size < FEW_MAX) {
       // Exactly as long as its content: an array that grows by itself reserves extra space.
-      this.#cells = [...this.#cells, codeOf(relation, counterpart), counterpart, value];
+      this.#cells = [...this.#cells, codeOf(relation, counterpart), counterpart];
+      this.#splice(this.#size, 0, value);
       this.#size += 1;
       return true;
     }
@@ -67,6 +98,7 @@ export class TupleTable {
     for (const each of tuples) this.#setInMap(maps, each.relation, each.counterpart, each.value);
     this.#maps = maps;
     this.#cells = NO_CELLS;
+    this.#values = '';
     return this.#setInMap(maps, relation, counterpart, value);
   }
 
@@ -78,6 +110,7 @@ export class TupleTable {
       const place = this.#placeOf(relation, counterpart);
       if (place < 0) return false;
       this.#cells = this.#cells.toSpliced(place, CELLS_PER_TUPLE);
+      this.#splice(place / CELLS_PER_TUPLE, 1);
     }
     this.#size -= 1;
     return true;
@@ -112,9 +145,11 @@ export class TupleTable {
   /** Unordered. Consume it completely before deleting anything; otherwise it may skip tuples. */
   *tuples(): Generator<{ readonly relation: number; readonly counterpart: string; readonly value: string | null }> {
     const cells = this.#cells;
+    const values = this.#list();
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
       const relation = Number(cells[place]) & ((1 << RELATION_BITS) - 1);
-      yield { relation, counterpart: String(cells[place + 1]), value: cells[place + 2] as string | null };
+      const value = values[place / CELLS_PER_TUPLE] ?? null;
+      yield { relation, counterpart: String(cells[place + 1]), value };
     }
     for (const [relation, map] of this.#maps?.entries() ?? []) {
       for (const [counterpart, value] of map?.entries() ?? []) yield { relation, counterpart, value };
@@ -137,6 +172,31 @@ export class TupleTable {
     if (map.size === size) return false;
     this.#size += 1;
     return true;
+  }
+
+  #valueAt(index: number): string | null {
+    const values = this.#values;
+    if (typeof values !== 'string') return values[index] ?? null;
+    return values.slice(SHORT_LENGTH * index, SHORT_LENGTH * (index + 1));
+  }
+
+  /** The values of the cells, each in memory of its own. */
+  #list(): readonly (string | null)[] {
+    if (typeof this.#values !== 'string') return this.#values;
+    return Array.from({ length: this.#values.length / SHORT_LENGTH }, (_, index) =>
+      ownBytes(this.#valueAt(index) ?? ''),
+    );
+  }
+
+  /** Replaces `count` values from an index on. */
+  #splice(index: number, count: number, ...added: readonly (string | null)[]): void {
+    const values = this.#values;
+    if (typeof values === 'string' && added.every(isShort)) {
+      const [before, after] = [values.slice(0, SHORT_LENGTH * index), values.slice(SHORT_LENGTH * (index + count))];
+      this.#values = ownBytes(before + added.join('') + after);
+    } else {
+      this.#values = this.#list().toSpliced(index, count, ...added);
+    }
   }
 
   /** The index of the tuple's code; −1: the tuple is missing. */

@@ -6,13 +6,14 @@ import { relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
 import { checkKey } from '../memory/answer-cache.ts';
+import type { Lookups } from '../memory/lookups.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery, ResultPage } from '../shard.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import type { Handle } from './handles.ts';
 import { cursorAt, demandIndexed, positionOf } from './listings.ts';
 
 export interface RuledChecksDependencies extends HandleCallsDependencies {
-  readonly lookups: { hits: number; misses: number };
+  readonly lookups: Lookups;
 }
 
 export class RuledChecks {
@@ -29,8 +30,7 @@ export class RuledChecks {
     const page = handle.memory.pages.get(subject);
     // Whatever the rules are, a grant counts.
     if (page?.holds(relation, object) === true) {
-      page.referenced = true;
-      this.#dependencies.lookups.hits += 1;
+      this.#dependencies.lookups.hit(handle, page);
       return true;
     }
     demandIndexed(handle);

@@ -10,6 +10,7 @@ import type { Namespace, TupleColumns } from '../../core/tuples.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { type DecideContext, decideNamespace } from '../log/write-decisions.ts';
+import type { Lookups } from '../memory/lookups.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type {
   Attempt,
@@ -56,7 +57,7 @@ import { previewRules, readRules, writeRules } from './rules.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
-  readonly lookups: { hits: number; misses: number };
+  readonly lookups: Lookups;
 }
 
 export class TenantCalls implements TenantConnection {
@@ -136,16 +137,14 @@ export class TenantCalls implements TenantConnection {
     if (page !== undefined) {
       const authorized = page.holds(relation, object);
       if (authorized !== undefined) {
-        page.referenced = true;
-        this.#dependencies.lookups.hits += 1;
+        this.#dependencies.lookups.hit(handle, page);
         // If grants of the tenant expire, a denial may be due to that.
         return authorized || handle.memory.nextExpiryMs === undefined ? authorized : timed(handle.tenure, authorized);
       }
       if (page.expiring) {
         const answer = timedAnswer(handle.tenure, page.find(relation, object));
         if (answer !== undefined) {
-          page.referenced = true;
-          this.#dependencies.lookups.hits += 1;
+          this.#dependencies.lookups.hit(handle, page);
           return answer;
         }
       }
@@ -203,12 +202,9 @@ export class TenantCalls implements TenantConnection {
   }
 
   /** All results from pages in memory, or undefined if one of them cannot be decided there now. */
-  #decide(
-    { tenure, memory: { pages } }: Handle,
-    { subjects, relations, objects }: TupleColumns,
-    nowMs: number,
-  ): boolean[] | undefined {
-    const found = pages.getMany(subjects);
+  #decide(handle: Handle, { subjects, relations, objects }: TupleColumns, nowMs: number): boolean[] | undefined {
+    const { tenure, memory } = handle;
+    const found = memory.pages.getMany(subjects);
     for (const page of found) {
       if (page === undefined) return undefined;
       page.referenced = true;
@@ -226,7 +222,7 @@ export class TenantCalls implements TenantConnection {
       if (holds === undefined) return undefined;
       authorized.push(holds);
     }
-    this.#dependencies.lookups.hits += subjects.length;
+    this.#dependencies.lookups.hitMany(handle, subjects.length, (index) => found[index]?.entity);
     return authorized;
   }
 

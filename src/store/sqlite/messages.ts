@@ -100,7 +100,13 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
 
 /** Executed in slices, in transactions that become durable with a later durable transaction at the latest. */
 export type StateCalls = Calls<
-  'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeTombstones' | 'removeExpiries' | 'purgeTenant'
+  | 'removeSegment'
+  | 'writeCheckpoint'
+  | 'writeHotPages'
+  | 'writeKeyUse'
+  | 'removeTombstones'
+  | 'removeExpiries'
+  | 'purgeTenant'
 > & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
@@ -123,6 +129,7 @@ export type ReadCalls = Calls<
   | 'readMember'
   | 'listMembers'
   | 'readCheckpoint'
+  | 'readHotPages'
   | 'readGrant'
   | 'listGrantWrites'
   | 'listSubjects'

@@ -247,4 +247,16 @@ ALTER TABLE keys ADD COLUMN rotated_from TEXT;
 ALTER TABLE keys ADD COLUMN rotated_to TEXT;
 `,
   },
+  {
+    version: 12,
+    name: 'the hot pages of each slot',
+    sql: `
+CREATE TABLE hot_pages (
+  slot INTEGER NOT NULL,
+  pages TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (slot)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

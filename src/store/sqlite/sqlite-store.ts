@@ -160,6 +160,8 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
       return writer.call('writeCheckpoint', [slot, checkpoint], deadline);
     },
     readCheckpoint: reader.forward('readCheckpoint'),
+    readHotPages: reader.forward('readHotPages'),
+    writeHotPages: writer.forward('writeHotPages'),
     readGrant: reader.forward('readGrant'),
     async listGrants(query, deadline) {
       const page = await reader.call('listGrants', [query], deadline);

@@ -37,16 +37,16 @@ function createLogOf(lines: string[]): Log {
 }
 
 /** `settings`: GRANTD_REDIS_URL and what goes with it. Whoever opens it closes it, at the latest by `onEnd`. */
-export function openLimiterFront(
+export async function openLimiterFront(
   settings: Readonly<Record<string, string>>,
   onEnd: (close: () => Promise<void>) => void,
-): LimiterFront {
+): Promise<LimiterFront> {
   const lines: string[] = [];
   const metrics = createMetrics();
   const parts = new AsyncDisposableStack();
   const config = readConfig('dev', settings);
   const dependencies = { clock: systemClock, random: systemRandom, log: createLogOf(lines), metrics };
-  const limiter = openRateLimits(dependencies, config, parts);
+  const limiter = await openRateLimits(dependencies, config, parts);
   onEnd(() => parts.disposeAsync());
   return {
     limiter,
@@ -71,7 +71,7 @@ export async function openLimiterFronts(
   settings: Readonly<Record<string, string>>,
   onEnd: (close: () => Promise<void>) => void,
 ): Promise<readonly LimiterFront[]> {
-  const fronts = Array.from({ length: count }, () => openLimiterFront(settings, onEnd));
+  const fronts = await Promise.all(Array.from({ length: count }, () => openLimiterFront(settings, onEnd)));
   await waitForFronts(fronts, count);
   return fronts;
 }

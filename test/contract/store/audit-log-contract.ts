@@ -12,6 +12,7 @@ import { systemClock, systemRandom } from '../../../src/roles/process/system.ts'
 import { purgeTenants } from '../../../src/shard/log/maintenance.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
+import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
 import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
@@ -49,6 +50,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     leaseValid: () => true,
     observeAppend: () => {},
     observeState: () => {},
+    observePreload: () => {},
     observeWait: () => {},
     onLost: () => {},
   });
@@ -66,7 +68,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     members: async () => [],
     loads: () => [],
     report: () => ({ incarnation: owner, leaseLeftMs: undefined, rows: [] }),
-    lookups: { hits: 0, misses: 0 },
+    lookups: new Lookups(),
     deadlineMs: 10_000,
     onRefused: () => {},
   };

@@ -201,6 +201,19 @@ export function defineStampContract(context: StoreContext): void {
       assert.equal(await context.store().readCheckpoint(newSlot(), soon()), undefined);
     });
 
+    it('keeps the later list of hot pages of each slot', async () => {
+      const [slot, other] = [newSlot(), newSlot()];
+      const read = (of: number) => context.store().readHotPages(of, soon());
+      assert.equal(await read(slot), undefined);
+      await context.store().writeHotPages(slot, '{"any":"text ü 😀"}', 2000, soon());
+      assert.equal(await read(slot), '{"any":"text ü 😀"}');
+      await context.store().writeHotPages(slot, 'earlier', 1000, soon());
+      assert.equal(await read(slot), '{"any":"text ü 😀"}');
+      await context.store().writeHotPages(slot, 'x'.repeat(32 * 1024), 3000, soon());
+      assert.equal((await read(slot))?.length, 32 * 1024);
+      assert.equal(await read(other), undefined);
+    });
+
     it('keeps from where grants are counted with the checkpoint, and forgets it with one that does not say', async () => {
       const slot = newSlot();
       const write = (checkpoint: Checkpoint) => context.store().writeCheckpoint(slot, checkpoint, soon());

@@ -90,6 +90,7 @@ export class MemoryStore implements Store {
   readonly #slots = new Map<number, SlotRow>();
   readonly #members = new Map<string, MemberRow>();
   readonly #checkpoints = new Map<number, Checkpoint>();
+  readonly #hotPages = new Map<number, { readonly list: string; readonly atMs: number }>();
   readonly #keyUses = new Map<string, Map<KeyId, number>>();
   readonly #tables: StateTables;
   readonly #purgeRowsMax: number;
@@ -250,6 +251,16 @@ export class MemoryStore implements Store {
 
   readCheckpoint(slot: number, deadline: DeadlineMs): Answer<'readCheckpoint'> {
     return this.#run('readCheckpoint', deadline, () => this.#checkpoints.get(slot));
+  }
+
+  readHotPages(slot: number, deadline: DeadlineMs): Answer<'readHotPages'> {
+    return this.#run('readHotPages', deadline, () => this.#hotPages.get(slot)?.list);
+  }
+
+  writeHotPages(...[slot, list, atMs, deadline]: Arguments<'writeHotPages'>): Answer<'writeHotPages'> {
+    return this.#run('writeHotPages', deadline, () => {
+      if (atMs >= (this.#hotPages.get(slot)?.atMs ?? 0)) this.#hotPages.set(slot, { list, atMs });
+    });
   }
 
   readGrant(...[tenantId, subject, relation, object, deadline]: Arguments<'readGrant'>): Answer<'readGrant'> {

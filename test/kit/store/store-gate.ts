@@ -40,6 +40,9 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     writeCheckpoint: (slot, checkpoint, deadline) =>
       gate('writeCheckpoint', deadline, () => store.writeCheckpoint(slot, checkpoint, deadline)),
     readCheckpoint: (slot, deadline) => gate('readCheckpoint', deadline, () => store.readCheckpoint(slot, deadline)),
+    readHotPages: (slot, deadline) => gate('readHotPages', deadline, () => store.readHotPages(slot, deadline)),
+    writeHotPages: (slot, list, atMs, deadline) =>
+      gate('writeHotPages', deadline, () => store.writeHotPages(slot, list, atMs, deadline)),
     readGrant: (tenantId, subject, relation, object, deadline) =>
       gate('readGrant', deadline, () => store.readGrant(tenantId, subject, relation, object, deadline)),
     listGrants: (query, deadline) => gate('listGrants', deadline, () => store.listGrants(query, deadline)),

@@ -100,6 +100,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
     'src/cli',
     [
       'commands.ts',
+      'usage-exit.ts',
       'commands',
       'checks',
       'apply',

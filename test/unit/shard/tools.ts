@@ -11,8 +11,10 @@ import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
 import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
+import type { PreloadOutcome } from '../../../src/shard/log/hot-pages.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
+import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
@@ -107,6 +109,7 @@ export class OpenSlot {
   readonly lost: string[] = [];
   /** What writes had to wait for. */
   readonly waits: WriteKind[] = [];
+  readonly preloads: PreloadOutcome[] = [];
   /** The lease of the owner, as it reads it. */
   leaseValid = true;
   /** Operations of each committed append. */
@@ -142,6 +145,7 @@ export class OpenSlot {
         this.expired.push(expired);
       },
       observeState: () => {},
+      observePreload: (outcome) => this.preloads.push(outcome),
       observeWait: (_, kind) => this.waits.push(kind),
       onLost: (reason) => this.lost.push(reason),
     });
@@ -162,7 +166,7 @@ export class OpenSlot {
       members: () => store.listMembers(soon()),
       loads: () => [this.connection.load, this.front.load],
       report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
-      lookups: { hits: 0, misses: 0 },
+      lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
       onRefused: () => {},
     };

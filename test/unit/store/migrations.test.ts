@@ -19,6 +19,7 @@ const DIGESTS = {
     'f0e4ff5bc502b710',
     '4babb80b5613c34c',
     'cdbb2176b7474c59',
+    '7071ee70e6c2ff84',
   ],
   sqlite: [
     '856a45396569d5dd',
@@ -32,6 +33,7 @@ const DIGESTS = {
     '749ec3d0bc2d5e46',
     'c77db18a88aae9f5',
     'caf9b5a82eb8bc95',
+    '7737943004588067',
   ],
 };
 

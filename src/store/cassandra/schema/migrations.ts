@@ -241,6 +241,18 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE ${keyspace}.keys ADD IF NOT EXISTS rotated_to text`,
     ],
   },
+  {
+    version: 10,
+    // Programs of earlier versions neither read nor write the lists.
+    servesFrom: 1,
+    name: 'the hot pages of each slot',
+    statements: (keyspace) => [
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.hot_pages (
+        slot int PRIMARY KEY,
+        pages text
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+    ],
+  },
 ];
 
 /** The schema version that this program needs. */

@@ -37,6 +37,7 @@ const AUDIT_LOG_ROWS_PER_PAGE = 64;
 type Calls = Pick<
   StateStore,
   | 'readCheckpoint'
+  | 'readHotPages'
   | 'readGrant'
   | 'listGrants'
   | 'listObjectGrants'
@@ -89,6 +90,7 @@ function selectRange(select: string, other: string, range: GrantRange): Statemen
 export function createStateReads(executor: Executor, keyspace: string): Calls {
   const table = (name: string): string => `${keyspace}.${name}`;
   const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
+  const hotPages = `SELECT pages FROM ${table('hot_pages')} WHERE slot = ?`;
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
@@ -126,6 +128,11 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     async readCheckpoint(slot, deadline) {
       const rows = await readAll(checkpoint, [slot], deadline);
       return rows.map(checkpointOf)[0];
+    },
+
+    async readHotPages(slot, deadline) {
+      const rows = await readAll(hotPages, [slot], deadline);
+      return rows.map((row) => textAt(row, 'pages'))[0];
     },
 
     async readGrant(tenantId: TenantId, subject: string, relation: Relation, object: string, deadline: DeadlineMs) {

@@ -13,11 +13,12 @@ const BATCHES_AT_ONCE = 8;
 export function createStateWrites(
   executor: Executor,
   keyspace: string,
-): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
+): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeHotPages' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
   const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, indexed_from, window_from)
     VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
+  const hotPages = `INSERT INTO ${keyspace}.hot_pages (slot, pages) VALUES (?, ?) USING TIMESTAMP ?`;
   /** From failed calls. The writes are stamped, so what was confirmed once stays applied. */
   const confirmed = new WeakSet<StateWrite>();
   return {
@@ -47,6 +48,11 @@ export function createStateWrites(
       const counted = BigInt(countedFrom);
       const values = [slot, BigInt(seq), counted, counted, BigInt(windowFrom), BigInt(stamp)];
       await executor.write(checkpoint, values, deadline);
+    },
+
+    /** As for key uses. */
+    async writeHotPages(slot, list, atMs, deadline) {
+      await executor.write(hotPages, [slot, list, BigInt(atMs) * 1000n], deadline);
     },
 
     /** A use has no stamp: its time in microseconds is the timestamp, so that a later use wins. */

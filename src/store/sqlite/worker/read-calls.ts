@@ -172,6 +172,7 @@ function createTenantReads(
 ): Pick<
   Handlers<ReadCalls>,
   | 'readCheckpoint'
+  | 'readHotPages'
   | 'listNamespaces'
   | 'readKey'
   | 'listKeys'
@@ -182,6 +183,7 @@ function createTenantReads(
   | 'listKeyUses'
 > {
   const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
+  const hotPages = prepare(database, 'SELECT pages FROM hot_pages WHERE slot = ?');
   const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
   const key = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND key_id = ? AND gone = 0`);
   const keys = prepare(
@@ -210,6 +212,7 @@ function createTenantReads(
   const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
   return {
     readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
+    readHotPages: (slot) => hotPages.all(slot).map((row) => textAt(row, 0))[0],
     listNamespaces: (tenantId) =>
       namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
     readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],

@@ -105,6 +105,11 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET used_at_ms = excluded.used_at_ms WHERE excluded.used_at_ms > used_at_ms`,
   );
+  const upsertHotPages = prepare(
+    database,
+    `INSERT INTO hot_pages (slot, pages, at_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET pages = excluded.pages, at_ms = excluded.at_ms WHERE excluded.at_ms >= at_ms`,
+  );
   const removals = {
     grant: prepare(database, REMOVALS.grant),
     objectGrant: prepare(database, REMOVALS.objectGrant),
@@ -170,6 +175,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     },
     writeCheckpoint: (slot, { seq, countedFrom, windowFrom, stamp }) =>
       runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, windowFrom ?? null, stamp),
+    writeHotPages: (slot, list, atMs) => runAtOnce(upsertHotPages, slot, list, atMs),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
     *removeTombstones(rows) {
       for (const [index, row] of rows.entries()) {

@@ -14,10 +14,20 @@ const counterpart = fc.oneof(
   fc.constantFrom('a:b', 'aa:b', 'a:ü', 'a:😀', `a:${'x'.repeat(256)}`, `a:${'x'.repeat(255)}y`),
 );
 const relation = fc.integer({ min: 1, max: 9 });
+/** Short ones, of which each character holds a byte; as many characters that do not; and others. */
+const shortValue = fc.string({
+  unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
+  minLength: 16,
+  maxLength: 16,
+});
+const value = fc.oneof(
+  { weight: 20, arbitrary: shortValue },
+  { weight: 1, arbitrary: fc.constantFrom(`${'ü'.repeat(15)}ł`, '', 'longer than a short value', null) },
+);
 const step = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('set'), relation, counterpart, value: fc.option(fc.string()) }),
+    arbitrary: fc.record({ kind: fc.constant('set'), relation, counterpart, value }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete'), relation, counterpart, value: fc.constant(null) }) },
 );
@@ -41,6 +51,8 @@ it('holds what a map holds', () => {
         }
         assert.equal(table.size, model.size);
         assert.equal(table.get(number, text), model.get(key));
+        const known = model.get(key);
+        assert.equal(table.has(number, text), known === undefined ? undefined : known !== null);
         largest = Math.max(largest, table.size);
       }
       for (const each of steps) assert.equal(table.get(each.relation, each.counterpart), model.get(keyOf(each)));
