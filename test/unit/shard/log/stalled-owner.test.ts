@@ -55,6 +55,8 @@ for (const { name, fault } of [
     const trimmedSeq = former.tenure.lastSeq + 1;
     const appends = former.faults.calls('append');
     former.faults.turn(fault, ['append', 'readRecord']);
+    // Otherwise it hears of the heir here, a second after its start, if the machine takes that long for what follows.
+    former.faults.turn('fail-before', ['recordOpened']);
     const write = former.revoke(handle, KEPT);
     write.catch(() => {});
     await waitFor(() => former.faults.calls('append') > appends);
