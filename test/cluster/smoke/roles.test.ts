@@ -161,13 +161,17 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
 
   it('shard starts on a later schema that serves it, and refuses one that does not', async () => {
     const keyspace = 'later';
+    const later = SCHEMA_VERSION + 1;
     const environment = { GRANTD_CASSANDRA_KEYSPACE: keyspace };
     assert.equal((await migrate(environment)).code, 0);
-    await query(keyspace, "UPDATE meta SET schema_version = 9, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS");
+    await query(
+      keyspace,
+      `UPDATE meta SET schema_version = ${later}, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS`,
+    );
     const served = await startShard('shard-1', environment);
     await ready(served.service, served.ops);
     assert.equal((await served.service.stop()).code, 0);
-    await query(keyspace, "UPDATE meta SET schema_version = 9, schema_serves_from = 9 WHERE id = 'cluster' IF EXISTS");
+    await query(keyspace, `UPDATE meta SET schema_serves_from = ${later} WHERE id = 'cluster' IF EXISTS`);
     const { service } = await startShard('shard-1', environment);
     const ended = await service.ended;
     assert.equal(ended.code, 1);
