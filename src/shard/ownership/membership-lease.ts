@@ -181,18 +181,15 @@ export class MembershipLease {
   }
 
   async #keepHeartbeating(): Promise<void> {
-    const { clock, log } = this.#ports;
-    let skipped = false;
+    const { clock } = this.#ports;
     // The first heartbeat was applied just now.
     await this.#pause(HEARTBEAT_INTERVAL_MS);
     while (!this.ended) {
       const startMs = clock.monotonicMs();
       if (this.#ports.health.healthy) {
-        skipped = false;
         await this.#heartbeat();
       } else {
-        if (!skipped) log.error('this shard is unhealthy; heartbeats suspended, so its slots go to other shards');
-        skipped = true;
+        // Why, the health watch has logged: its slots go to other shards.
         this.#ports.observe({ outcome: 'skipped', seconds: 0 });
       }
       if (this.ended) return;
