@@ -68,7 +68,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'expiry-before-the-log',
     what: 'A client is told that a grant has expired before the log, and so the next owner, knows that time.',
     caughtBy: 'expiry',
-    firstSeed: 20,
+    firstSeed: 44,
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
@@ -86,6 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'expiry-told-twice',
     what: 'A grant with several rows that tell its expiries is collected once for each.',
     caughtBy: 'expiry',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/grant-collection.ts',
@@ -123,6 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'rotated-key-revoked-in-memory-alone',
     what: 'A rotation without a grace ends the former key in memory, and not in the state tables.',
     caughtBy: 'rotations',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log-changes.ts',
@@ -169,7 +171,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'certain-death',
     what: 'A shard that starts declares some of the others dead while they live, wherever they run.',
     caughtBy: 'restarts',
-    firstSeed: 80,
+    firstSeed: 104,
     edits: [
       {
         file: 'src/shard/ownership/predecessors.ts',
@@ -195,7 +197,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
-    firstSeed: 19,
+    firstSeed: 40,
     edits: [
       {
         file: 'src/shard/log/appender.ts',
@@ -233,7 +235,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'declaring-dead',
     what: 'A member is declared dead before its lease is over.',
     caughtBy: 'zombies',
-    firstSeed: 60,
+    firstSeed: 180,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -270,6 +272,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'operation-ids',
     what: 'The results of operations are forgotten, so that a repeat is done again.',
     caughtBy: 'failover',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/idempotency/cache.ts',
@@ -318,6 +321,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'whole-page-delta',
     what: 'A page that was read to its end in slices is installed without what was committed meanwhile.',
     caughtBy: 'memory',
+    firstSeed: 33,
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
@@ -393,6 +397,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'completion-stamps',
     what: 'The rows by object of older grants are written with a stamp of their own, over what was committed meanwhile.',
     caughtBy: 'memory',
+    firstSeed: 29,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -405,7 +410,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'revocation-search',
     what: 'What a version without rows by object revoked stays there.',
     caughtBy: 'broad',
-    firstSeed: 119,
+    firstSeed: 370,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -418,6 +423,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'completion-awaited',
     what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
     caughtBy: 'broad',
+    firstSeed: 38,
     edits: [
       {
         file: 'src/shard/peers/listings.ts',
@@ -430,7 +436,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tenure-scope',
     what: 'Handles and pages of a tenure go on after it has ended.',
     caughtBy: 'delays',
-    firstSeed: 265,
+    firstSeed: 283,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -448,6 +454,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tombstone-rows',
     what: 'A revocation deletes its row, so that an older write that comes late brings the grant back.',
     caughtBy: 'store',
+    firstSeed: 23,
     edits: [
       {
         file: 'test/kit/store/store-tables.ts',
@@ -466,6 +473,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'void-entries',
     what: 'An entry counts although a higher epoch stands before it.',
     caughtBy: 'displaced',
+    firstSeed: 22,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -478,6 +486,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'contiguous-replay',
     what: 'A recovery goes on over a gap in the log.',
     caughtBy: 'lost-records',
+    firstSeed: 24,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -515,6 +524,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'counted-from',
     what: 'A count is taken for right although a version that keeps none has owned the slot since.',
     caughtBy: 'broad',
+    firstSeed: 25,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -527,7 +537,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'count-delta',
     what: 'A page of grants is counted as it was read, without what was committed meanwhile.',
     caughtBy: 'broad',
-    firstSeed: 27,
+    firstSeed: 198,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -540,7 +550,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'release',
     what: 'A shard goes on serving a slot while its release is in flight.',
     caughtBy: 'moves',
-    firstSeed: 118,
+    firstSeed: 138,
     edits: [
       {
         file: 'src/shard/ownership/ownership.ts',
@@ -554,6 +564,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'listing-past-read',
     what: 'A listing takes in changes that lie behind what it has read of the state tables.',
     caughtBy: 'listings',
+    firstSeed: 31,
     edits: [
       {
         file: 'src/shard/memory/grant-range.ts',
@@ -590,6 +601,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
     caughtBy: 'failover',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -607,6 +619,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-after-undecided',
     what: 'A write that an owner could not tell the outcome of is said to have been refused, where the next try is.',
     caughtBy: 'keys',
+    firstSeed: 106,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
@@ -619,6 +632,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-after-disconnect',
     what: 'A write whose connection was lost is said to have been refused, where the next try is.',
     caughtBy: 'keys',
+    firstSeed: 26,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
@@ -631,7 +645,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-at-the-door',
     what: 'A write that may stand is said to have been refused, where its key is revoked or its tenant suspended by its next try.',
     caughtBy: 'keys',
-    firstSeed: 378,
+    firstSeed: 391,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
@@ -680,6 +694,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'revoked-while-queued',
     what: 'A write that waits for its turn is done although its key was revoked before.',
     caughtBy: 'keys',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -692,6 +707,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'removal-after-checkpoint',
     what: 'The rows of a deleted tenant are removed before the last of them are written.',
     caughtBy: 'operators',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/maintenance.ts',
@@ -704,6 +720,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'removal-to-the-end',
     what: 'A tenant counts as removed when the first part of its rows is.',
     caughtBy: 'operators',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/maintenance.ts',
@@ -716,7 +733,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-finds-expired',
     what: 'A bulk write takes a grant that has expired, and is not collected, for one that exists.',
     caughtBy: 'expiry',
-    firstSeed: 11,
+    firstSeed: 31,
     edits: [
       {
         file: 'src/shard/log/bulk-decision.ts',
@@ -729,6 +746,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'filter-revokes-expired',
     what: 'A revocation by a filter counts grants that have expired as revoked.',
     caughtBy: 'expiry',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/revocation-decision.ts',
@@ -741,6 +759,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-in-two-entries',
     what: 'The revocations of a bulk write are an operation of their own, after its grants.',
     caughtBy: 'transactions',
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -811,6 +830,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'swept-range',
     what: 'A new grant leaves it standing that nothing is left where a revocation by a filter has been.',
     caughtBy: 'transactions',
+    firstSeed: 22,
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
@@ -886,7 +906,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'answers-whatever-the-time',
     what: 'Answers under rules are kept that rest on a grant that expires.',
     caughtBy: 'expiry',
-    firstSeed: 8,
+    firstSeed: 33,
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
@@ -954,7 +974,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'search-of-two-runs',
     what: 'What a run has found for a subject serves the next one, after a load.',
     caughtBy: 'rules',
-    firstSeed: 15,
+    firstSeed: 86,
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-checks.ts',
