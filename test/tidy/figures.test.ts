@@ -78,6 +78,16 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     [COMPARE, /durable writes a second \(`write`\) +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
     ['README.md', /\| durable writes a second +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
   ],
+  'p99 at the same load, beside the peers': [
+    [
+      COMPARE,
+      /\| 2,000 [\s\S]*?\| +p99 +\| +(\S+) \| +\S+ \| +\S+ \| +\S+ \| +(\S+) \| +\S+ \| +(\S+) \|[\s\S]*?\| 5,000 [\s\S]*?\| +p99 +\| +(\S+) \| +\S+ \| +\S+ \| +\S+ \| +(\S+) \| +\| +(\S+) \|/,
+    ],
+    [
+      'README.md',
+      /p99 at 2,000 checks a second +\| (\S+) ms \| +(\S+) ms \| +(\S+) ms \| \| p99 at 5,000 checks a second +\| (\S+) ms \| +(\S+) ms \| +(\S+) ms/,
+    ],
+  ],
   'share of checks to answer within the time, at equal loads': [
     ['bench/compare/load/arrivals/result.go', /onTimeMin = 0\.(\S+)/],
     [COMPARE, /if at least (\S+) % of the checks that were due were answered right/],
