@@ -11,6 +11,7 @@ export interface Gate {
   /** Calls `serve` once the requests before this one have been answered. */
   admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void;
   readBody(): void;
+  discardBody(): void;
   skipBody(): void;
   /** From now on, what arrives is not read: it is discarded, up to `bytesMax`. */
   discard(bytesMax: number): void;

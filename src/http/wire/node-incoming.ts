@@ -168,7 +168,7 @@ export class NodeIncoming implements Incoming {
       });
       request.once('end', end);
       request.resume();
-      connection.gate?.readBody();
+      connection.gate?.discardBody();
     };
     response.write(body);
     request.once('close', end);

@@ -14,6 +14,9 @@ import type { Connection, Gate } from './connection.ts';
 /** The shortest request has 18 bytes, so a piece contains at most the end of one head and the whole of another. */
 const HEAD_PIECE_MIN = 16;
 
+/** What a piece of an unwanted body costs besides feeding it: its read from the socket, and its buffer. */
+const DISCARD_MS = 0.1;
+
 /** For a body of unknown length: up to about 50 requests may follow its end in one piece. */
 const BODY_PIECE = 1024;
 
@@ -35,7 +38,7 @@ export interface RequestGateOptions {
   /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
-  /** A head is read when the turn of its client comes. */
+  /** A head, and each piece of an unwanted body, is read when the turn of its client comes. */
   readonly turns: Turns;
 }
 
@@ -50,6 +53,8 @@ export class RequestGate implements Gate {
   readonly #waiting: (() => void)[] = [];
   #newest: IncomingMessage | undefined;
   #bodyWanted = false;
+  /** The body of the request that is being answered is read only to be discarded. */
+  #bodyDiscarded = false;
   /** Announced bytes of the body that are still to be read; 0: unknown. */
   #bodyBytesLeft = 0;
   /** Fed since the newest request was complete: the head of the next one, which the parser keeps. */
@@ -81,6 +86,7 @@ export class RequestGate implements Gate {
     this.#open += 1;
     this.#newest = request;
     this.#bodyWanted = false;
+    this.#bodyDiscarded = false;
     this.#bodyBytesLeft = Number(request.headers['content-length'] ?? 0);
     this.#headBytes = 0;
     this.#connection.lastResponse = response;
@@ -90,17 +96,24 @@ export class RequestGate implements Gate {
     else this.#waiting.push(serve);
   }
 
-  /** From now on the body of the request that is being answered is read, or discarded. */
+  /** From now on the body of the request that is being answered is read. */
   readBody(): void {
     this.#bodyWanted = true;
     this.#socket.resume();
   }
 
+  /** From now on it is read only to be discarded, piece by piece. */
+  discardBody(): void {
+    this.#bodyWanted = false;
+    this.#bodyDiscarded = true;
+    this.#continue();
+  }
+
   /** Feeds what has arrived of an unwanted body, to find out whether it is complete. */
   skipBody(): void {
-    this.#bodyWanted = true;
+    this.#bodyDiscarded = true;
     // Emits held bytes at once. If the parser itself is the caller, the rest is not held, and nothing is emitted.
-    if (this.#socket.readableLength > 0) this.#socket.read();
+    if (this.#socket.readableLength > 0) this.#inOneTurn(() => this.#socket.read());
   }
 
   /** Whether bytes have arrived after the request that is being answered, as far as its end is known. */
@@ -123,22 +136,30 @@ export class RequestGate implements Gate {
     this.#waiting.shift()?.();
     if (this.#open > 0) return;
     this.#connection.busy = false;
-    // The rest of an unwanted body takes no turn.
-    if (this.#socket.readableLength === 0 || this.#isInBody) this.#socket.resume();
-    else this.#askForTurn();
+    this.#bodyWanted = false;
+    this.#continue();
   };
+
+  #continue(): void {
+    if (this.#socket.readableLength === 0) this.#socket.resume();
+    else this.#askForTurn();
+  }
 
   get #isInBody(): boolean {
     return this.#newest?.complete === false;
   }
 
   /**
-   * Whether the parser may be fed: with a body, if it is wanted or is all that is left of its request; with a head, in
-   * turn.
+   * Whether the parser may be fed: with a body, if it is wanted; in turn, with the rest of a body that is not wanted,
+   * and with a head.
    */
   get #mayFeed(): boolean {
-    if (this.#isInBody) return this.#bodyWanted || this.#open === 0;
-    return this.#open === 0 && this.#inTurn;
+    return (this.#isInBody && this.#bodyWanted) || (this.#inTurn && this.#takesTurns);
+  }
+
+  /** Whether what arrives is read in turns, unless it is a body that is wanted. */
+  get #takesTurns(): boolean {
+    return this.#open === 0 || (this.#isInBody && this.#bodyDiscarded);
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -147,7 +168,7 @@ export class RequestGate implements Gate {
       if (this.#discardBytesLeft < 0) this.#socket.destroy();
       return;
     }
-    if (this.#mayFeed || this.#isOver || this.#open > 0) {
+    if (this.#mayFeed || this.#isOver || !this.#takesTurns) {
       this.#feedPieces(bytes);
       return;
     }
@@ -161,21 +182,34 @@ export class RequestGate implements Gate {
   #askForTurn(): void {
     if (this.#waitsForTurn) return;
     this.#waitsForTurn = true;
-    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn);
+    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? DISCARD_MS : 0);
   }
 
-  /** Begins one of the requests that have arrived. */
+  /** Begins one of the requests that have arrived, or discards what has arrived of an unwanted body. */
   readonly #takeTurn = (): boolean => {
     this.#waitsForTurn = false;
     const bytes = this.#arrived;
     this.#arrived = undefined;
-    this.#inTurn = true;
-    if (bytes !== undefined) this.#feedPieces(bytes);
-    else if (this.#socket.readableLength > 0) this.#socket.read();
-    this.#inTurn = false;
-    if (this.#socket.readableLength === 0) this.#socket.resume();
-    return false;
+    this.#inOneTurn(() => {
+      if (bytes !== undefined) this.#feedPieces(bytes);
+      else if (this.#socket.readableLength > 0) this.#socket.read();
+    });
+    if (this.#socket.readableLength === 0) {
+      this.#socket.resume();
+      return false;
+    }
+    // The socket hands over one buffer at a time.
+    const more = this.#takesTurns && !this.#waitsForTurn && !this.#socket.destroyed;
+    if (more) this.#waitsForTurn = true;
+    return more;
   };
+
+  #inOneTurn(feed: () => void): void {
+    const before = this.#inTurn;
+    this.#inTurn = true;
+    feed();
+    this.#inTurn = before;
+  }
 
   /** Nothing after a broken request, or after a response that says close, is read (RFC 9112 section 9.6). */
   get #isOver(): boolean {
@@ -187,7 +221,7 @@ export class RequestGate implements Gate {
     while (at < bytes.length && !this.#isOver) {
       if (!this.#mayFeed) {
         this.#hold(bytes, at);
-        if (this.#open === 0) this.#askForTurn();
+        if (this.#takesTurns) this.#askForTurn();
         return;
       }
       const inBody = this.#isInBody;

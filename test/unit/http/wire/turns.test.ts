@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { assertProblem, type CallOptions, call } from '../../../kit/http-client.ts';
 import { RawConnection } from '../../../kit/http-raw.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
@@ -15,6 +16,8 @@ const CHECK: CallOptions = {
   body: { subject: 'user:a', relation: 'viewer', object: 'doc:1' },
 };
 const DEADLINE_MS = 2000;
+/** What Node reads from a socket at once, at most. */
+const READ_BYTES = 64 * 1024;
 
 describe('requests in turns', () => {
   let http: HttpInProcess;
@@ -77,6 +80,28 @@ describe('requests in turns', () => {
       turns.release();
       assert.equal((await connection.readResponses(count)).at(-1)?.status, 404);
     }
+    connection.destroy();
+  });
+
+  it('have the rest of a body that nobody wants discarded piece by piece, each in a turn of their address', async () => {
+    turns.readsHeads = false;
+    const bodyBytes = 16 * READ_BYTES;
+    const connection = await RawConnection.open(http.url);
+    connection.send(`POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: ${bodyBytes}\r\n\r\n`);
+    connection.send(' '.repeat(bodyBytes));
+    connection.send('GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n');
+    const responses = connection.readResponses(2);
+    let ofAddress = 0;
+    for (let done = false; !done; ) {
+      if (turns.keys[0]?.startsWith('address ') === true) ofAddress += 1;
+      turns.release();
+      done = await Promise.race([responses.then(() => true), setImmediate(false)]);
+    }
+    assert.deepEqual(
+      (await responses).map(({ status }) => status),
+      [401, 401],
+    );
+    assert.ok(ofAddress >= bodyBytes / READ_BYTES, `${ofAddress} turns of the address`);
     connection.destroy();
   });
 
