@@ -12,8 +12,11 @@ import { SharedProcess } from './shared-results.ts';
 import { MEASURES_ITS_PROCESS, ROOT, type SuiteFile } from './suites.ts';
 
 const PROCESSORS = availableParallelism();
-/** All at once, so that none is left to run alone: half of their time they wait for timers, processes and sockets. */
-const TOGETHER = 3 * PROCESSORS;
+/**
+ * All at once, so that none is left to run alone: almost half of their time they wait for timers, processes and
+ * sockets. Each compiles the program for itself.
+ */
+const TOGETHER = 2 * PROCESSORS;
 /** These wait about half of their time. */
 const BESIDE = 2 * PROCESSORS;
 /** Not worth another process. */

@@ -32,6 +32,7 @@ const row = (name: string, runs: Suite['runs'], minutes: number, what: string): 
 export const SUITES: readonly Suite[] = [
   row('cluster/smoke', 'beside', 5, 'whole processes: start, stop, kill, refusals'),
   row('contract', 'beside', 5, 'each port, on each of its adapters'),
+  row('browser', 'beside', 5, 'the console and an example in a real browser'),
   row('cli', 'beside', 5, 'the command line as a process'),
   row('loadtest', 'beside', 5, 'the load scenarios of k6'),
   row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
@@ -44,7 +45,6 @@ export const SUITES: readonly Suite[] = [
   row('unit', 'together', 5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 5, 'the Dockerfile compared with what the program loads'),
   row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),
-  row('browser', 'alone', 5, 'the console and an example in a real browser'),
   row('alone', 'alone', 5, 'Redis under load'),
   row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),
   row('cluster/slow', 'asked', 15, 'longer faults of a whole cluster'),

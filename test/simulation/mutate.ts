@@ -24,14 +24,19 @@ export function watchAssertions(): void {
 }
 
 export function mutate({ edits }: { readonly edits: readonly Edit[] }): void {
-  const byUrl = Map.groupBy(edits, ({ file }) => pathToFileURL(new URL(file, ROOT).pathname).href);
+  const byFile = Map.groupBy(edits, ({ file }) => file);
+  patchAsLoaded(new Map([...byFile].map(([file, some]) => [file, (text: string) => some.reduce(applyEdit, text)])));
+}
+
+/** By file, from the root of the project: what makes another text of its text. */
+export function patchAsLoaded(patches: ReadonlyMap<string, (text: string) => string>): void {
+  const byUrl = new Map([...patches].map(([file, patch]) => [pathToFileURL(new URL(file, ROOT).pathname).href, patch]));
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const wanted = byUrl.get(url);
-      if (wanted === undefined) return loaded;
-      const text = Buffer.from(loaded.source as Uint8Array).toString('utf8');
-      return { ...loaded, source: wanted.reduce(applyEdit, text) };
+      const patch = byUrl.get(url);
+      if (patch === undefined) return loaded;
+      return { ...loaded, source: patch(Buffer.from(loaded.source as Uint8Array).toString('utf8')) };
     },
   });
 }

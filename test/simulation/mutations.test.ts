@@ -3,21 +3,33 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { applyEdit, watchAssertions } from './mutate.ts';
-import { MUTATIONS } from './mutations.ts';
+import { isSwitchable } from './mutation-switch.ts';
+import { MUTATIONS, type Mutation } from './mutations.ts';
+import type { Focus } from './profile.ts';
 import { renderFailure } from './render-results.ts';
-import { runSeeds } from './run-seeds.ts';
+import { SeedWorkers } from './seed-workers.ts';
+import type { RunResult } from './simulation-run.ts';
 
 /** Within these, counted from the first, each mutation is caught. */
 const SEEDS_MAX = 1000;
 /** What is bounded is seeds; this only ends what hangs. */
 const TEST_MS_MAX = 1_800_000;
-
-watchAssertions();
-const { runSeed } = await import('./simulation-run.ts');
+const WORKERS = 2;
+/** A search that takes more runs than this is to begin later. */
+const RUNS_EXPECTED = 20;
+/** Of the code that has most mutations, each with a seed. */
+const UNCHANGED: readonly (readonly [Focus, number])[] = [
+  ['broad', 3],
+  ['rules', 4],
+  ['transactions', 5],
+];
 
 const ROOT = new URL('../../', import.meta.url);
+
+const workers = new SeedWorkers(WORKERS, { switches: true });
+after(() => workers.end());
 
 test('every mutation patches the code as it is', () => {
   for (const { edits } of MUTATIONS) {
@@ -29,16 +41,40 @@ test('every mutation patches the code as it is', () => {
   }
 });
 
-for (const { name, what, caughtBy, firstSeed = 1 } of MUTATIONS) {
-  test(`is caught: ${name}. ${what}`, { timeout: TEST_MS_MAX }, async (t) => {
-    const count = SEEDS_MAX - firstSeed + 1;
-    const seeds = { from: firstSeed, count, focus: caughtBy };
-    const mutated = await runSeeds({ ...seeds, mutation: name, stopAtFailure: true });
-    const caught = mutated.find(({ failures }) => failures.length > 0);
-    assert.ok(caught !== undefined, `not within ${mutated.length} seeds`);
-    t.diagnostic(`by seed ${caught.seed} (${caughtBy}): ${caught.failures[0]?.slice(0, 200)}`);
-    // In this process, which has no mutation: a worker would take longer to start than to run one seed.
-    const asItIs = await runSeed({ seed: caught.seed, focus: caughtBy });
-    assert.deepEqual(asItIs.failures, [], renderFailure(asItIs));
-  });
+test('nearly all mutations can be switched, and switched off they change nothing', async () => {
+  assert.ok(MUTATIONS.filter((each) => !isSwitchable(each)).length < MUTATIONS.length / 10);
+  watchAssertions();
+  const { runSeed } = await import('./simulation-run.ts');
+  for (const [focus, seed] of UNCHANGED) {
+    const [switchedOff] = (await workers.run({ focus, from: seed, count: 1 })) ?? [];
+    assert.deepEqual(switchedOff, await runSeed({ focus, seed }));
+  }
+});
+
+/** The first run that fails with the mutation, or the last one. */
+async function search(mutation: Mutation): Promise<RunResult | undefined> {
+  const { name, caughtBy: focus, firstSeed = 1 } = mutation;
+  const chunk = { from: firstSeed, count: SEEDS_MAX - firstSeed + 1, focus, stopAtFailure: true };
+  if (isSwitchable(mutation)) return (await workers.run({ ...chunk, switchedOn: name }))?.at(-1);
+  const own = new SeedWorkers(1, { mutation: name });
+  try {
+    return (await own.run(chunk))?.at(-1);
+  } finally {
+    own.end();
+  }
 }
+
+describe('a mutation is caught', { concurrency: WORKERS, timeout: TEST_MS_MAX }, () => {
+  for (const mutation of MUTATIONS) {
+    test(`${mutation.name}. ${mutation.what}`, async (t) => {
+      const caught = await search(mutation);
+      assert.ok(caught !== undefined && caught.failures.length > 0, `not up to seed ${caught?.seed}`);
+      t.diagnostic(`by seed ${caught.seed} (${caught.focus}): ${caught.failures[0]?.slice(0, 200)}`);
+      const runs = caught.seed - (mutation.firstSeed ?? 1) + 1;
+      if (runs > RUNS_EXPECTED) t.diagnostic(`after ${runs} runs: give it firstSeed ${caught.seed}`);
+      const asItIs = (await workers.run({ from: caught.seed, count: 1, focus: caught.focus }))?.[0];
+      assert.ok(asItIs !== undefined);
+      assert.deepEqual(asItIs.failures, [], renderFailure(asItIs));
+    });
+  }
+});

@@ -843,7 +843,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'pages-of-two-moments',
     what: 'An evaluation keeps the grants that it has looked at while it loads others.',
     caughtBy: 'rules',
-    firstSeed: 15,
+    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/evaluation/page-graph.ts',
@@ -863,7 +863,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kinds-of-commits',
     what: 'A subject of a new kind that gets a grant is not known to exist.',
     caughtBy: 'rules',
-    firstSeed: 24,
+    firstSeed: 27,
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { sumOf, type Totals } from './render-results.ts';
-import type { Chunk } from './run-seeds.ts';
+import type { SeedChunk } from './run-seeds.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -62,7 +62,7 @@ export class SeedJournal {
     return sumOf([...this.#done.values()]);
   }
 
-  add({ from }: Chunk, totals: Totals): void {
+  add({ from }: SeedChunk, totals: Totals): void {
     this.#done.set(from, totals);
     appendFileSync(this.#path, `${JSON.stringify({ from, totals } satisfies Line)}\n`);
   }

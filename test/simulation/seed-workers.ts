@@ -1,0 +1,133 @@
+// Worker processes that run chunks of seeds, each one chunk at a time. They live until they are ended, since the first
+// seeds of a process take several times as long as the others: the code is compiled while it runs.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { finished } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Focus } from './profile.ts';
+import type { RunResult } from './simulation-run.ts';
+
+const WORKER = fileURLToPath(new URL('./seed-worker.ts', import.meta.url));
+/**
+ * A run is short-lived objects and errors that are handled: room for the former, and no stacks for the latter, save a
+ * sixth of the time. The replay of a seed has its stacks.
+ */
+const WORKER_OPTIONS = ['--max-semi-space-size=64', '--stack-trace-limit=0'];
+/** Of what a worker wrote before it failed. */
+const COMPLAINT_MAX = 10_000;
+
+/** What a worker is made with: the code as it is, with one mutation, or with all that can be switched. */
+export interface WorkerTask {
+  readonly mutation?: string | undefined;
+  readonly switches?: boolean;
+}
+
+export interface Chunk {
+  readonly from: number;
+  readonly count: number;
+  readonly focus: Focus;
+  /** The mutation that is on, in a worker with switches. */
+  readonly switchedOn?: string | undefined;
+  /** Ends the chunk with the first run that fails. */
+  readonly stopAtFailure?: boolean;
+}
+
+/** Each result, and after the last one of a chunk `undefined`. */
+export type WorkerMessage = { readonly result: RunResult } | { readonly result: undefined };
+
+export class SeedWorkers {
+  readonly #task: WorkerTask;
+  readonly #idle: Worker[] = [];
+  readonly #waiting: ((worker: Worker) => void)[] = [];
+  readonly #workers: Worker[] = [];
+  readonly #countMax: number;
+
+  constructor(countMax: number, task: WorkerTask = {}) {
+    this.#countMax = countMax;
+    this.#task = task;
+  }
+
+  /** Waits for a worker. Resolves to all results, or to undefined where `end` comes first. */
+  async run(chunk: Chunk, onResult: (result: RunResult) => void = () => {}): Promise<RunResult[] | undefined> {
+    const worker = await this.#take();
+    const results = await worker.run(chunk, onResult);
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(worker);
+    else next(worker);
+    return results;
+  }
+
+  end(): void {
+    for (const worker of this.#workers) worker.end();
+  }
+
+  #take(): Worker | Promise<Worker> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#workers.length >= this.#countMax) return new Promise((resolve) => this.#waiting.push(resolve));
+    const worker = new Worker(this.#task);
+    this.#workers.push(worker);
+    return worker;
+  }
+}
+
+class Worker {
+  readonly #child: ChildProcess;
+  #ended = false;
+  #failure: Error | undefined;
+  #complaint = '';
+  #onResult: (result: RunResult) => void = () => {};
+  /** Of the chunk that it runs. */
+  #settle: (() => void) | undefined;
+
+  constructor(task: WorkerTask) {
+    const child = fork(WORKER, [JSON.stringify(task)], {
+      execArgv: WORKER_OPTIONS,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.#child = child;
+    child.stderr?.on('data', (bytes: Buffer) => {
+      this.#complaint = (this.#complaint + bytes.toString()).slice(-COMPLAINT_MAX);
+    });
+    child.on('message', ({ result }: WorkerMessage) => {
+      if (this.#ended) return;
+      if (result === undefined) this.#settle?.();
+      else this.#onResult(result);
+    });
+    child.on('error', (error) => this.#fail(error));
+    // Not `close`, which never comes where the parent has disconnected.
+    child.on('exit', (code) => {
+      const fail = (): void => this.#fail(new Error(`A worker ended with ${code}: ${this.#complaint}`));
+      if (child.stderr === null) fail();
+      else finished(child.stderr, fail);
+    });
+  }
+
+  async run(chunk: Chunk, onResult: (result: RunResult) => void): Promise<RunResult[] | undefined> {
+    const results: RunResult[] = [];
+    this.#onResult = (result) => {
+      results.push(result);
+      onResult(result);
+    };
+    if (!this.#ended && this.#failure === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#settle = resolve;
+        this.#child.send(chunk);
+      });
+    }
+    if (this.#ended) return undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    return results;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#child.kill('SIGKILL');
+    this.#settle?.();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#settle?.();
+  }
+}
