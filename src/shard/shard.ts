@@ -162,6 +162,8 @@ export interface UsageMinute {
   /** Requests that the rate limit refused. */
   readonly refused: number;
   readonly checks: number;
+  /** The tenant's plan in that minute, and thus the limit; undefined: not known. */
+  readonly plan?: string | undefined;
 }
 
 /** The load that fronts put on a shard over the last ten seconds. */

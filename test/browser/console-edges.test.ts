@@ -179,6 +179,34 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     assert.equal(await inkOf(figures.locator('.tile strong').first()), grey);
   });
 
+  it('tells which slot a cell is by keyboard, pointer and touch, and goes on telling it', async () => {
+    service.operator.slots = slotsOf(['south', 'south', 'south', 'north']);
+    await using opened = await visit({ hasTouch: true });
+    const { page } = opened;
+    const chooser = page.getByRole('slider', { name: 'Slot' });
+    const told = page.locator('#slot-told');
+    const isTold = (text: string) => waitFor(text, async () => (await told.textContent()) === text);
+    await isTold('Point at a cell, or choose a slot here with the arrow keys.');
+    // The page may show the cluster of the test before, for as long as a look is shared.
+    await page.getByRole('img', { name: '4 slots, 4 of them serving' }).waitFor();
+    await chooser.focus();
+    await page.keyboard.press('Home');
+    await isTold('Slot 0: south, serving');
+    await page.keyboard.press('End');
+    await isTold('Slot 3: north, serving');
+    assert.equal(await chooser.getAttribute('aria-valuetext'), 'Slot 3: north, serving');
+    service.operator.slots = slotsOf(['south', 'south', 'south', undefined]);
+    await isTold('Slot 3: unowned');
+    assert.ok(await chooser.evaluate((element) => element === document.activeElement));
+    assert.equal(await chooser.inputValue(), '3');
+    await assertAccessible(page, 'a chosen slot');
+    await page.setViewportSize(NARROW);
+    await assertFits(page, 'a chosen slot');
+    const { x, y, width } = (await page.locator('svg.slots').boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    await page.touchscreen.tap(x + (width / 16) * 1.4, y + width / 32);
+    await isTold('Slot 1: south, serving');
+  });
+
   it('shows the hour before it was opened: with its gap, its moves and its lost shard', async () => {
     const clock = new VirtualClock();
     clock.wallOffsetMs = Date.UTC(2026, 10, 22, 11) - clock.monotonicMs();

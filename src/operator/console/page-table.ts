@@ -30,6 +30,7 @@ import { objectPages } from './pages/objects.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
 import { revokeAllPages } from './pages/revoke-all.ts';
 import { rulesPages } from './pages/rules.ts';
+import { slotsPages } from './pages/slots.ts';
 import { tenantPages } from './pages/tenant.ts';
 import { tenantLifePages } from './pages/tenant-life.ts';
 import { tenantsPages } from './pages/tenants.ts';
@@ -64,6 +65,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
   const forPages = { operator, clock, plans: options.plans, watch };
   const pages = [
     ...clusterPages(forPages),
+    ...slotsPages(forPages),
     // Before the page of one tenant: `new` is not an id.
     ...tenantsPages(forPages),
     ...tenantPages(forPages),

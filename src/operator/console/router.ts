@@ -3,6 +3,8 @@
 // form from another session changes anything.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -29,6 +31,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+const compress = promisify<Buffer, Buffer>(gzip);
 const ASSET_AGE_SECONDS = 31_536_000;
 /** The cookie of a session: `__Host-` binds it to this very host and requires TLS. */
 const COOKIE = 'grantd_console';
@@ -74,6 +77,30 @@ function sendHtml(response: ServerResponse, status: number, text: string): void 
   const bytes = Buffer.from(text, 'utf8');
   response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': bytes.length });
   response.end(bytes);
+}
+
+/** Below this, compression gains nothing. */
+const COMPRESSED_BYTES_MIN = 1024;
+
+/**
+ * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret whose
+ * length could tell of it next to text of somebody else.
+ */
+async function sendRefreshed(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+  response.setHeader('Vary', 'Accept-Encoding');
+  const accepted = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(request.headers['accept-encoding'] ?? ''));
+  const bytes = Buffer.from(text, 'utf8');
+  if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) {
+    sendHtml(response, 200, text);
+    return;
+  }
+  const compressed = await compress(bytes);
+  response.writeHead(200, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Encoding': 'gzip',
+    'Content-Length': compressed.length,
+  });
+  response.end(compressed);
 }
 
 /** Its name is one of the console's own. */
@@ -295,8 +322,11 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
       context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
     });
     if (answer.kind === 'page') sendDocument(request, response, session, answer);
-    else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
-    else if (answer.kind === 'file') sendFile(response, answer);
+    else if (answer.kind === 'part') {
+      const text = renderMarkup(answer.body);
+      if (page.unattended === true) await sendRefreshed(request, response, text);
+      else sendHtml(response, 200, text);
+    } else if (answer.kind === 'file') sendFile(response, answer);
     else {
       const { notice: text, undo } = answer;
       session.notice = text === undefined ? undefined : { text, undo };

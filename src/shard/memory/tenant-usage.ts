@@ -10,13 +10,15 @@ const MINUTES = 60;
 /** Requests, refused, checks. */
 const COUNTS = 3;
 const COUNT_MAX = 2 ** 32 - 1;
-/** The two arrays and their overhead. */
-const USAGE_BYTES = (MINUTES + MINUTES * COUNTS) * Uint32Array.BYTES_PER_ELEMENT + 300;
+/** The arrays and their overhead; the texts of plans belong to the tenant. */
+const USAGE_BYTES = (MINUTES + MINUTES * COUNTS) * Uint32Array.BYTES_PER_ELEMENT + MINUTES * 8 + 400;
 
 interface Cells {
   /** The minute since 1970 that each cell holds. */
   readonly minutes: Uint32Array;
   readonly counts: Uint32Array;
+  /** The tenant's plan at the first report of the minute. */
+  readonly plans: (string | undefined)[];
 }
 
 /** A whole number that fits into a cell; invalid values become zero or the maximum. */
@@ -34,18 +36,19 @@ export class TenantUsage extends Evictable {
 
   /**
    * `nowMs`: wall clock. If the front's clock is ahead, the current minute counts; reports older than 60 minutes are
-   * dropped.
+   * dropped. `plan`: the tenant's plan now.
    */
-  add(report: Omit<TenantUsageReport, 'slot' | 'tenantId'>, nowMs: number): void {
+  add(report: Omit<TenantUsageReport, 'slot' | 'tenantId'>, nowMs: number, plan?: string): void {
     const now = Math.floor(nowMs / MS_PER_MINUTE);
     const minute = Math.min(report.minute, now);
     if (this.#dropped || !(minute > now - MINUTES)) return;
-    const { minutes, counts } = this.#cells ?? this.#allocate();
+    const { minutes, counts, plans } = this.#cells ?? this.#allocate();
     this.referenced = true;
     const cell = minute % MINUTES;
     const at = cell * COUNTS;
     if (minutes[cell] !== minute) {
       minutes[cell] = minute;
+      plans[cell] = plan;
       counts.fill(0, at, at + COUNTS);
     }
     for (const [index, value] of [report.requests, report.refused, report.checks].entries()) {
@@ -56,14 +59,17 @@ export class TenantUsage extends Evictable {
   /** Ascending; omits minutes without requests. */
   read(nowMs: number): readonly UsageMinute[] {
     if (this.#cells === undefined) return [];
-    const { minutes, counts } = this.#cells;
+    const { minutes, counts, plans } = this.#cells;
     const now = Math.floor(nowMs / MS_PER_MINUTE);
     const found: UsageMinute[] = [];
     for (let minute = now - MINUTES + 1; minute <= now; minute += 1) {
       const cell = minute % MINUTES;
       if (minutes[cell] !== minute) continue;
       const [requests = 0, refused = 0, checks = 0] = counts.subarray(cell * COUNTS, (cell + 1) * COUNTS);
-      if (requests > 0) found.push({ atMs: minute * MS_PER_MINUTE, requests, refused, checks });
+      if (requests === 0) continue;
+      const plan = plans[cell];
+      const used = { atMs: minute * MS_PER_MINUTE, requests, refused, checks };
+      found.push(plan === undefined ? used : { ...used, plan });
     }
     return found;
   }
@@ -91,7 +97,11 @@ export class TenantUsage extends Evictable {
   }
 
   #allocate(): Cells {
-    const cells = { minutes: new Uint32Array(MINUTES), counts: new Uint32Array(MINUTES * COUNTS) };
+    const cells: Cells = {
+      minutes: new Uint32Array(MINUTES),
+      counts: new Uint32Array(MINUTES * COUNTS),
+      plans: new Array<string | undefined>(MINUTES).fill(undefined),
+    };
     this.#cells = cells;
     this.#budget.add(this, USAGE_BYTES);
     return cells;

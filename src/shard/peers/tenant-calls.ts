@@ -332,7 +332,8 @@ export class TenantCalls implements TenantConnection {
       // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
       // nothing.
       const tenantId = parseTenantId(each.tenantId);
-      if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
+      const memory = tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
+      memory?.usage.add(each, nowMs, memory.tenant.plan);
     }
   }
 }

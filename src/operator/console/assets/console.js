@@ -143,6 +143,49 @@
   document.addEventListener('DOMContentLoaded', noteItems);
   document.addEventListener('htmx:after:swap', noteItems);
 
+  // The slots: the pointer, a finger or the arrow keys choose one, and the line below the picture describes it. A
+  // refresh replaces the picture, so the chosen slot is marked again.
+  let chosenSlot;
+  function tellSlot() {
+    const picture = document.querySelector('svg[data-slots]');
+    const field = document.getElementById('slot-number');
+    const told = document.getElementById('slot-told');
+    if (picture === null || field === null || told === null || chosenSlot === undefined) return;
+    const [columns, cell] = [Number(picture.dataset.columns), Number(picture.dataset.cell)];
+    const [left, top] = [(chosenSlot % columns) * cell, Math.floor(chosenSlot / columns) * cell];
+    const inside = new DOMPoint(left + cell / 2 - 1, top + cell / 2 - 1);
+    const found = [...picture.querySelectorAll('path')].find((each) => each.isPointInFill(inside));
+    if (found === undefined) return;
+    const text = `Slot ${chosenSlot}: ${found.textContent}`;
+    field.value = String(chosenSlot);
+    field.setAttribute('aria-valuetext', text);
+    told.textContent = text;
+    const mark = picture.querySelector('.slot-chosen');
+    mark.setAttribute('x', String(left));
+    mark.setAttribute('y', String(top));
+  }
+  function chooseSlotAt(event) {
+    const picture = event.target instanceof Element ? event.target.closest('svg[data-slots]') : null;
+    if (picture === null) return;
+    const { left, top, width } = picture.getBoundingClientRect();
+    const columns = Number(picture.dataset.columns);
+    const across = Math.floor(((event.clientX - left) / width) * columns);
+    const slot = Math.floor(((event.clientY - top) / width) * columns) * columns + across;
+    if (across < 0 || across >= columns || slot >= Number(picture.dataset.slots) || slot === chosenSlot) return;
+    chosenSlot = slot;
+    tellSlot();
+  }
+  for (const name of ['pointermove', 'pointerdown']) document.addEventListener(name, chooseSlotAt);
+  // At the focus too: the slider stands somewhere before it is moved.
+  for (const name of ['input', 'focusin']) {
+    document.addEventListener(name, (event) => {
+      if (event.target.id !== 'slot-number') return;
+      chosenSlot = Number(event.target.value);
+      tellSlot();
+    });
+  }
+  document.addEventListener('htmx:after:swap', tellSlot);
+
   // Moves the code of a log-in link into the form and out of the address, so that the browser history does not keep it.
   function logInByLink() {
     const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];

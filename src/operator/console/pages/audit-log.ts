@@ -25,7 +25,7 @@ import { parseDateTime } from '../parts/date-time.ts';
 import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
 import { type KeyFacts, keyFactsOf, keyIdEnd, keyMarkup } from '../parts/key-label.ts';
 import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
-import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { code, count, empty, foreign, moment, pager, table } from '../parts/parts.ts';
 import { readTenant } from './tenant.ts';
 
 const CHANGES_PER_PAGE = 50;
@@ -125,6 +125,35 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
   return html`${actionBadge(action)}${details}`;
 }
 
+/** Fewer of one request stay apart. */
+const GROUPED_MIN = 4;
+
+/** Entries of one request that follow each other, as one row; otherwise a row of its own. */
+type Row = readonly [AuditRecord, ...(readonly AuditRecord[])];
+
+function groupByRequest(items: readonly AuditRecord[]): readonly Row[] {
+  const rows: Row[] = [];
+  for (let from = 0, to = 0; from < items.length; from = to) {
+    const first = items[from];
+    if (first === undefined) break;
+    to = from + 1;
+    while (items[to]?.requestId === first.requestId && items[to]?.actor === first.actor) to += 1;
+    const alike = items.slice(from, to);
+    if (alike.length < GROUPED_MIN) rows.push(...alike.map((item): Row => [item]));
+    else rows.push([first, ...alike.slice(1)]);
+  }
+  return rows;
+}
+
+/** How many of each action; on demand all of them. */
+function groupMarkup(row: Row, narrowing: Narrowing): Markup {
+  const actions = Map.groupBy(row, ({ change }) => parseChange(change)?.action ?? 'unknown');
+  return html`<details class="grouped">
+    <summary>${[...actions].map(([action, { length }]) => html`${actionBadge(action)} ${count(length)} `)}</summary>
+    <ul class="lines">${row.map(({ change }) => html`<li>${whatMarkup(change, narrowing)}</li>`)}</ul>
+  </details>`;
+}
+
 function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup {
   const name = /^operator:(.*)$/su.exec(actor)?.[1];
   if (name !== undefined) return html`operator token ${foreign(name)}`;
@@ -211,18 +240,23 @@ function listingMarkup(
           isDeleted ? 'The entries of this tenant have expired.' : 'Every change to this tenant appears here.',
         );
   }
-  return table<AuditRecord>(
+  // Whoever asks for one request wants to see its entries.
+  const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
+  return table<Row>(
     'Changes',
     [
-      { title: 'When (UTC)', cell: ({ atMs }) => moment(atMs) },
-      { title: 'What', cell: ({ change }) => whatMarkup(change, narrowing) },
-      { title: 'By', cell: ({ actor }) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
+      { title: 'When (UTC)', cell: ([{ atMs }]) => moment(atMs) },
+      {
+        title: 'What',
+        cell: (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing)),
+      },
+      { title: 'By', cell: ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
       {
         title: 'Request',
-        cell: ({ requestId }) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
+        cell: ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
       },
     ],
-    items,
+    rows,
   );
 }
 

@@ -2,20 +2,21 @@
 // seconds while the page is visible. Invariant: an outdated figure says so, with its age.
 
 import { GrantdError } from '../../../core/errors.ts';
-import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { type ClusterEvent, lagOf } from '../../cluster-history.ts';
+import type { ClusterEvent } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
 import { type ConsolePage, type PageDependencies, pathTo } from '../page.ts';
-import { asOf, count, foreign, moment, pager, table } from '../parts/parts.ts';
-import { colourClass, slotsPicture } from '../parts/slots-picture.ts';
-import { known, NOT_KNOWN, ownersOf, ownersTable, swatch, tiles } from './cluster-figures.ts';
+import { asOf, count, foreign, moment } from '../parts/parts.ts';
+import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
+import { ownersOf, ownersTable, swatch, tiles } from './cluster-figures.ts';
 import { eventsList, plots } from './cluster-past.ts';
 
-const SLOTS_PER_PAGE = 256;
 const FIGURES_SECONDS = 2;
 /** Plots change only with their samples, and are several times as long as the figures. */
 const PAST_SECONDS = 10;
+
+const slotsOf = (shard: string): Markup =>
+  html`<a href=${pathTo(['cluster', 'slots'], { shard })}>${foreign(shard)}</a>`;
 
 function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
   const owners = ownersOf(look, events);
@@ -25,9 +26,10 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
     <section aria-labelledby="slots-title">
       <h2 id="slots-title">Slots</h2>
       ${slotsPicture(look.slots, look.colours)}
+      ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
       <ul class="legend">
-        ${owners.filter(({ ended }) => ended === undefined).map(({ shardName, slots }) => html`<li>${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)} <small>${count(slots.length)}</small></li>`)}
-        ${others === 0 ? undefined : html`<li>${swatch('slot owner-none')} no owner <small>${count(others)}</small></li>`}
+        ${owners.filter(({ ended }) => ended === undefined).map(({ shardName, slots }) => html`<li>${swatch(colourClass(look.colours, shardName))} ${slotsOf(shardName)} <small>${count(slots.length)}</small></li>`)}
+        ${others === 0 ? undefined : html`<li>${swatch('owner-none')} no owner <small>${count(others)}</small></li>`}
       </ul>
       <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>
     </section>
@@ -69,36 +71,6 @@ async function figuresPart({ watch, clock }: PageDependencies): Promise<Markup> 
 const pastPart = ({ watch, clock }: PageDependencies): Markup =>
   live('past', ['cluster', 'past'], PAST_SECONDS, plots(watch, clock.wallMs()));
 
-interface SlotCursor {
-  readonly from: number;
-}
-
-function slotsTable(slots: readonly SlotView[], { from }: SlotCursor): Markup {
-  const shown = slots.slice(from, from + SLOTS_PER_PAGE);
-  return html`
-    ${table<SlotView>(
-      'Slots',
-      [
-        { title: 'Slot', kind: 'number', cell: ({ slot }) => count(slot) },
-        { title: 'State', cell: ({ state }) => html`<span class="badge slot-${state}">${state}</span>` },
-        { title: 'Owner', cell: ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName)) },
-        { title: 'Epoch', kind: 'number', cell: ({ epoch }) => known(epoch) },
-        { title: 'Log end', kind: 'number', cell: ({ logEnd }) => known(logEnd) },
-        { title: 'Checkpoint', kind: 'number', cell: ({ checkpoint }) => known(checkpoint) },
-        { title: 'Lag', kind: 'number', cell: (slot) => known(lagOf(slot)) },
-        { title: 'Tenants', kind: 'number', cell: ({ tenants }) => known(tenants) },
-        { title: 'Uncounted', kind: 'number', cell: ({ tenantsUncounted }) => known(tenantsUncounted) },
-      ],
-      shown,
-    )}
-    ${pager({
-      parts: ['cluster', 'slots'],
-      query: {},
-      cursor: from === 0 ? undefined : String(from),
-      next: from + SLOTS_PER_PAGE < slots.length ? String(from + SLOTS_PER_PAGE) : undefined,
-    })}`;
-}
-
 export function clusterPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
     {
@@ -132,20 +104,6 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       access: 'read-only',
       unattended: true,
       run: async () => ({ kind: 'part', body: pastPart(dependencies) }),
-    },
-    {
-      method: 'GET',
-      path: '/cluster/slots',
-      name: 'page-slots',
-      access: 'read-only',
-      async run(call) {
-        const cursor = call.query.text('cursor');
-        const from = /^[0-9]{1,4}$/.test(cursor) ? Number(cursor) : 0;
-        const { slots } = await dependencies.watch.look();
-        const body = html`<p class="crumb"><a href=${pathTo(['cluster'])}>Cluster</a></p>
-          <h1>Slots</h1>${slotsTable(slots, { from })}`;
-        return { kind: 'page', status: 200, title: 'Slots', body };
-      },
     },
   ];
 }

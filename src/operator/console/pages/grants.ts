@@ -3,6 +3,7 @@
 
 import { assert } from '../../../core/assert.ts';
 import type { GrantFilter } from '../../../core/bulk-writes.ts';
+import { GrantdError } from '../../../core/errors.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
@@ -56,6 +57,28 @@ function revokeLink(parts: readonly string[], { subject, relation, object, expir
     aria-label="Revoke ${relation} on ${object}">Revoke …</a>`;
 }
 
+/** Subjects whose last grant was revoked or has expired remain listed for a while. */
+async function withoutGrants(
+  call: PageCall,
+  session: OperatorTenantSession,
+  subjects: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const empties = await Promise.all(
+    subjects.map(async (subject) => {
+      try {
+        const query = { of: { subject }, relation: undefined, limit: 1, cursor: undefined };
+        const { items, nextCursor } = await session.listGrants(call.context(), query);
+        return items.length === 0 && nextCursor === undefined ? [subject] : [];
+      } catch (error) {
+        // The mark is a convenience: without it, the page of the subject says the same.
+        if (!(error instanceof GrantdError)) throw error;
+        return [];
+      }
+    }),
+  );
+  return new Set(empties.flat());
+}
+
 async function subjectsListing(
   call: PageCall,
   session: OperatorTenantSession,
@@ -63,15 +86,20 @@ async function subjectsListing(
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const empties = await withoutGrants(call, session, page.items);
   const listing =
     page.items.length === 0
       ? empty(
           'This tenant has no grants',
           'No subject is authorized for anything yet. Create the first grant below, or import a file with “grantd import”.',
         )
-      : html`<ul class="subjects">${page.items.map(
-          (subject) => html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a></li>`,
-        )}</ul>`;
+      : html`<p class="hint">In the order of their characters: “u10” comes before “u2”.</p>
+          <ul class="subjects">${page.items.map(
+            (subject) =>
+              html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a>${
+                empties.has(subject) ? html` <small>no grants any more</small>` : undefined
+              }</li>`,
+          )}</ul>`;
   return html`<section aria-labelledby="subjects-title">
     <h2 id="subjects-title">Subjects</h2>
     ${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}

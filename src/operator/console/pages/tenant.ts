@@ -22,7 +22,7 @@ import {
 import { changeForm, type Filled, formError, selectField, submit, textField } from '../parts/form-parts.ts';
 import { type FramedTenant, stateBadge, tenantFrame } from '../parts/layout.ts';
 import { count, empty, moment, plural, table } from '../parts/parts.ts';
-import { everyMinute, limitPerMinute, usagePlot } from '../parts/plots.ts';
+import { everyMinute, type Limit, limitPerMinute, limitsOf, usagePlot } from '../parts/plots.ts';
 import { NAME_MISSING, planChoices, planText } from './tenants.ts';
 
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
@@ -45,18 +45,31 @@ export async function readTenantOrId(dependencies: PageDependencies, call: PageC
 const conflict = (what: string): string =>
   `Another operator has changed this to ${what} in the meantime. Nothing was overwritten; submit the form again to change it.`;
 
+/** A burst is refused by the limit of the window, however quiet the rest of the minute is. */
+function limitInWords(limit: Limit | undefined): string {
+  if (limit === undefined) return 'The plan has no limit.';
+  const perMinute = `${count(limitPerMinute(limit))} requests per minute`;
+  if (limit.windowSeconds === 60) return `The limit is ${perMinute}.`;
+  const window = limit.windowSeconds === 1 ? 'second' : plural(limit.windowSeconds, 'second');
+  return `The limit is ${plural(limit.requests, 'request')} per ${window}: ${perMinute} if they come evenly.`;
+}
+
 async function usageMarkup(
   { operator, clock, plans }: PageDependencies,
   call: PageCall,
   tenant: Tenant,
 ): Promise<Markup> {
   const path = pathTo(['tenants', tenant.tenantId, 'usage']);
-  const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
-  const limit = requests === undefined ? undefined : { requests, windowSeconds };
+  const limitOf = (plan: string): Limit | undefined => {
+    const { requests, windowSeconds } = resolvePlan(plans, plan);
+    return requests === undefined ? undefined : { requests, windowSeconds };
+  };
+  const limit = limitOf(tenant.plan);
   const known = await operator.readUsage(call.context(), tenant.tenantId);
   const minutes = everyMinute(known, clock.wallMs());
   // The current minute is incomplete and would look like a drop.
   const complete = minutes.slice(0, -1);
+  const shown = complete.some(({ requests }) => requests > 0) ? complete : minutes;
   const sum = (pick: (minute: UsageMinute) => number): number =>
     minutes.reduce((total, minute) => total + pick(minute), 0);
   const all = sum((minute) => minute.requests);
@@ -71,7 +84,7 @@ async function usageMarkup(
           ${plural(all, 'request')} in the last hour, ${count(sum((minute) => minute.checks))} of them checks.${' '}
           ${refused === 0 ? 'The limit refused none of them.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
         </p>
-        ${usagePlot(complete.some(({ requests: asked }) => asked > 0) ? complete : minutes, limit)}
+        ${usagePlot(shown, limitsOf(shown, limit, limitOf))}
         <details>
           <summary>As a table</summary>
           ${table<UsageMinute>(
@@ -87,7 +100,7 @@ async function usageMarkup(
         </details>`;
   return html`<div id="usage" data-live="10000" hx-get=${path} hx-trigger="every 10s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
     <h2>Usage</h2>
-    ${limit === undefined ? html`<p>The plan has no limit.</p>` : html`<p>The limit is ${count(limitPerMinute(limit))} requests per minute.</p>`}
+    <p>${limitInWords(limit)}</p>
     ${content}
   </div>`;
 }

@@ -1,15 +1,19 @@
-// The slots as a picture: one cell each, coloured by owner. Colour is never the only sign: every cell names its slot
-// and owner, a slot that does not serve has another shape, and tables give the same information as text.
+// The slots as a picture: one cell each, coloured by owner. Colour is never the only sign: a slot that does not serve
+// has another shape, the console's script describes the slot that is pointed at or chosen with the keys, and tables
+// give the same information as text. Invariant: cells that look alike are one path, so that the picture grows by some
+// 20 bytes a slot.
 
-import { scaleBand } from 'd3-scale';
 import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { plural } from './parts.ts';
 
 /** The number of distinguishable colours; further shards share them. */
 const PALETTE_SIZE = 10;
+/** From one cell to the next. */
 const CELL = 20;
-const GAP = 0.16;
+/** Of the filled part, which begins at `INSET`; the line around it rounds its corners. */
+const SIDE = 13;
+const INSET = 2;
 
 export function colourClass(colours: ReadonlyMap<string, number>, shardName: string | undefined): string {
   const colour = shardName === undefined ? undefined : colours.get(shardName);
@@ -21,25 +25,32 @@ const columnsFor = (slots: number): number => (slots <= 64 ? 16 : slots <= 1024 
 export function slotsPicture(slots: readonly SlotView[], colours: ReadonlyMap<string, number>): Markup {
   const columns = columnsFor(slots.length);
   const rows = Math.ceil(slots.length / columns);
-  const x = scaleBand<number>(
-    Array.from({ length: columns }, (_, index) => index),
-    [0, columns * CELL],
-  ).paddingInner(GAP);
-  const y = scaleBand<number>(
-    Array.from({ length: rows }, (_, index) => index),
-    [0, rows * CELL],
-  ).paddingInner(GAP);
-  const cells = slots.map(({ slot, state, shardName }, index) => {
-    const left = (x(index % columns) ?? 0).toFixed(1);
-    const top = (y(Math.floor(index / columns)) ?? 0).toFixed(1);
-    const title = `Slot ${slot}: ${shardName === undefined ? state : `${shardName}, ${state}`}`;
-    return html`<rect
-      class="slot slot-${state} ${colourClass(colours, shardName)}"
-      x=${left} y=${top} width=${x.bandwidth().toFixed(1)} height=${y.bandwidth().toFixed(1)} rx="3"
-      ><title>${title}</title></rect>`;
-  });
+  const cell = (index: number): string => {
+    const [left, top] = [(index % columns) * CELL + INSET, Math.floor(index / columns) * CELL + INSET];
+    return `M${left} ${top}h${SIDE}v${SIDE}h-${SIDE}z`;
+  };
+  const alike = Map.groupBy(
+    slots.map((slot, index) => ({ ...slot, index })),
+    ({ shardName, state }) => (shardName === undefined ? state : `${shardName}, ${state}`),
+  );
+  const paths = [...alike].map(([title, [first, ...others]]) =>
+    first === undefined
+      ? undefined
+      : html`<path class="slot slot-${first.state} ${colourClass(colours, first.shardName)}"
+          d=${[first, ...others].map(({ index }) => cell(index)).join('')}><title>${title}</title></path>`,
+  );
   const serving = slots.filter(({ state }) => state === 'serving').length;
   return html`<svg class="slots" viewBox="0 0 ${columns * CELL} ${rows * CELL}" role="img"
+    data-slots=${slots.length} data-columns=${columns} data-cell=${CELL}
     aria-label="${plural(slots.length, 'slot')}, ${serving} of them serving; the tables below contain the same data"
-    >${cells}</svg>`;
+    >${paths}<rect class="slot-chosen" width=${CELL - 2} height=${CELL - 2} rx="4" /></svg>`;
+}
+
+/** Chooses a slot of the picture by keyboard or touch; hidden without a script, which shows what it chose. */
+export function slotChooser(slots: readonly SlotView[]): Markup {
+  return html`<div class="slot-chooser">
+    <label for="slot-number">Slot</label>
+    <input type="range" id="slot-number" min="0" max=${slots.length - 1} step="1" />
+    <span id="slot-told">Point at a cell, or choose a slot here with the arrow keys.</span>
+  </div>`;
 }

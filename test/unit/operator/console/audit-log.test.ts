@@ -75,6 +75,33 @@ describe('the audit log', () => {
     });
   });
 
+  it('shows the many entries of one request as one row, which opens, unless it is asked for that request', async () => {
+    const tenantId = await createTenant();
+    const entry = (request: string, index: number, actor = 'system'): Partial<AuditRecord> => ({
+      ...{ requestId: `req_${request.repeat(26)}`, actor },
+      change: JSON.stringify({
+        action: 'grant.created',
+        subject: `user:${index}`,
+        relation: 'viewer',
+        object: 'doc:1',
+      }),
+    });
+    const many = (request: string, length: number, actor?: string) =>
+      Array.from({ length }, (_, index) => entry(request, index, actor));
+    const rows = [...many('0', 3), ...many('1', 40), ...many('1', 4, 'operator:bob'), ...many('2', 1)];
+    await withRows(rows, async () => {
+      const { text } = await read(tenantId);
+      assert.equal(text.match(/<tr role="row">/g)?.length, 1 + 3 + 1 + 1 + 1);
+      assert.deepEqual(
+        [...text.matchAll(/<summary><span [^>]*>\+ grant\.created<\/span> (\d+)/g)].map(([, counted]) => counted),
+        ['40', '4'],
+      );
+      assert.equal(objectsOf(text).length, rows.length, 'nothing is left out');
+      const { text: asked } = await read(tenantId, `?request_id=req_${'1'.repeat(26)}`);
+      assert.doesNotMatch(asked, /<details class="grouped"/);
+    });
+  });
+
   it('shows what fits every field, and nothing else', async () => {
     const tenantId = await createTenant(['doc:1', 'doc:2', 'doc:3']);
     assert.deepEqual(objectsOf((await read(tenantId)).text), ['doc:3', 'doc:2', 'doc:1']);

@@ -373,7 +373,12 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     request: text,
     answer: () =>
       many(
-        record({ atMs: uint32.map((minute) => minute * 60_000), requests: uint32, refused: uint32, checks: uint32 }),
+        fc
+          .record(
+            { requests: uint32, refused: uint32, checks: uint32, plan: someText },
+            { requiredKeys: ['requests', 'refused', 'checks'] },
+          )
+          .chain((counts) => uint32.map((minute) => ({ atMs: minute * 60_000, ...counts }))),
       ),
   },
   listTenants: { request: record({ after: orUndefined(someText), limit }), answer: () => many(tenant) },

@@ -29,6 +29,17 @@ test('reports of one minute are added up, and minutes without a request left out
   ]);
 });
 
+test('a minute has the plan of its first report, and a minute that takes its cell has its own', () => {
+  const { usage } = createUsage();
+  usage.add(counts(MINUTE - 1, 5), nowMs(MINUTE - 1), 'free');
+  usage.add(counts(MINUTE - 1, 5), nowMs(), 'standard');
+  usage.add(counts(MINUTE, 1), nowMs(), 'standard');
+  const plans = (minute: number) => usage.read(nowMs(minute)).map(({ plan }) => plan);
+  assert.deepEqual(plans(MINUTE), ['free', 'standard']);
+  usage.add(counts(MINUTE + 59, 1), nowMs(MINUTE + 59));
+  assert.deepEqual(plans(MINUTE + 59), ['standard', undefined]);
+});
+
 test('the last whole minute is told, with zeros where nothing was reported, and never an older one', () => {
   const { usage } = createUsage();
   const last = { atMs: (MINUTE - 1) * 60_000, requests: 0, refused: 0, checks: 0 };

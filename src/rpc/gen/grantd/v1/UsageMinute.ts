@@ -6,6 +6,7 @@ export interface UsageMinute {
   'requests'?: (number);
   'refused'?: (number);
   'checks'?: (number);
+  'plan'?: (string);
 }
 
 export interface UsageMinute__Output {
@@ -13,4 +14,5 @@ export interface UsageMinute__Output {
   'requests': (number);
   'refused': (number);
   'checks': (number);
+  'plan': (string);
 }

@@ -41,6 +41,53 @@ describe('the cluster page', () => {
     return text.replaceAll(/\s+/g, ' ');
   }
 
+  it('refreshes in a few kilobytes with the most slots there can be, each owned by another shard than the next', async () => {
+    const shards = Array.from({ length: 8 }, (_, index) => `shard-${index}`);
+    own(...Array.from({ length: 4096 }, (_, slot) => shards[(slot * 2654435761) % 8] ?? ''));
+    await clock.advance(10_000);
+    const visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+    const sizes = async (encoding: string): Promise<number> => {
+      const { headers, text } = await visitor.get('/console/cluster/live', { 'Accept-Encoding': encoding });
+      assert.equal(headers.get('content-encoding'), encoding.startsWith('gzip') ? 'gzip' : null);
+      assert.equal(headers.get('vary'), 'Accept-Encoding');
+      assert.match(text, /4,096 slots, 4096 of them serving/);
+      return Number(headers.get('content-length'));
+    };
+    const [whole, compressed] = [await sizes('identity'), await sizes('gzip, br')];
+    assert.ok(whole < 160_000, `${whole} bytes`);
+    assert.ok(compressed < 24_000, `${compressed} bytes, compressed`);
+    // What has a form in it has a secret too.
+    const page = await visitor.get('/console/cluster', { 'Accept-Encoding': 'gzip' });
+    assert.equal(page.headers.get('content-encoding'), null);
+  });
+
+  it('lists slots by number, owner and state, page by page, and says what it cannot read', async () => {
+    own(...Array.from({ length: 200 }, (_, slot) => (slot % 2 === 0 ? 'north' : 'south')));
+    service.operator.slots = service.operator.slots.map((view) =>
+      view.slot === 7 ? { ...view, state: 'unreachable' } : view,
+    );
+    await clock.advance(10_000);
+    const list = async (query: string): Promise<readonly number[]> => {
+      const text = await read(`/console/cluster/slots?${query}`);
+      return [...text.matchAll(/data-title="Slot" class="number" role="cell"><div class="cell">(\d+)</g)].map(
+        ([, slot]) => Number(slot),
+      );
+    };
+    assert.deepEqual(await list('slots=17'), [17]);
+    assert.deepEqual(await list('slots=3-6&shard=south'), [3, 5]);
+    assert.deepEqual(await list('state=unreachable'), [7]);
+    assert.deepEqual((await list('shard=north&cursor=64')).slice(0, 2), [128, 130]);
+    assert.equal((await list('')).length, 64);
+    assert.deepEqual(await list('shard=gone'), []);
+    assert.match(await read('/console/cluster/slots?shard=north'), /shard=north&amp;cursor=64|shard=north&cursor=64/);
+    const visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+    for (const slots of ['x', '9-3', '12345', '-1']) {
+      const { status, text } = await visitor.get(`/console/cluster/slots?slots=${slots}`);
+      assert.equal(status, 422, slots);
+      assert.match(text, /id="slots-error"/);
+    }
+  });
+
   it('says that no shard answers, and goes on asking', async () => {
     fallSilent();
     clock.stall(5000);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { HISTORY_MS, type Sample } from '../../../../../src/operator/cluster-history.ts';
-import { everyMinute, usagePlot } from '../../../../../src/operator/console/parts/plots.ts';
+import { everyMinute, limitsOf, usagePlot } from '../../../../../src/operator/console/parts/plots.ts';
 import { bucketsOf, gapsIn, timePlot } from '../../../../../src/operator/console/parts/time-plot.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 7);
@@ -71,7 +71,12 @@ describe('the usage of a tenant', () => {
     const minute = { requests: 800, refused: 200, checks: 0 };
     const atMs = Math.floor(NOW / 60_000) * 60_000;
     const minutes = everyMinute([{ atMs, ...minute }], NOW);
-    const svg = renderMarkup(usagePlot(minutes, { requests: 600, windowSeconds: 60 }));
+    const svg = renderMarkup(
+      usagePlot(
+        minutes,
+        minutes.map(() => 600),
+      ),
+    );
     const heightOf = (text: string): number => {
       const [, y = ''] = new RegExp(`y1="([\\d.]+)" y2="[\\d.]+"[^>]*></line><text[^>]*>${text}<`).exec(svg) ?? [];
       return Number(y);
@@ -86,5 +91,25 @@ describe('the usage of a tenant', () => {
     assert.deepEqual([highest('plot-area'), highest('plot-refused')], [limit, all]);
     // Nothing between the two minutes: neither a slope nor a curve.
     assert.deepEqual([...new Set(path('plot-line'))], [none, all]);
+  });
+
+  it('are drawn against the limit of their time, whatever the limit is now', () => {
+    const minuteMs = 60_000;
+    const lastMs = Math.floor(NOW / minuteMs) * minuteMs;
+    const used = (ago: number, plan?: string) => ({
+      ...{ atMs: lastMs - ago * minuteMs, requests: 500, refused: 0, checks: 0 },
+      ...(plan === undefined ? {} : { plan }),
+    });
+    const limitOf = (plan: string) => (plan === 'none' ? undefined : { requests: Number(plan), windowSeconds: 1 });
+    const now = { requests: 50, windowSeconds: 1 };
+    const minutes = everyMinute([used(40, '10'), used(20, '50'), used(10, 'none')], NOW);
+    const limits = limitsOf(minutes, now, limitOf);
+    const stretches = limits.map((limit, index) => (limit === limits[index - 1] ? '' : `${index}: ${limit}`));
+    assert.deepEqual(stretches.filter(Boolean), ['0: 600', '39: 3000', '49: undefined']);
+    const svg = renderMarkup(usagePlot(minutes, limits));
+    const texts = [...svg.matchAll(/>(limit [\d,]+)</g)].map(([, text]) => text);
+    assert.deepEqual(texts, ['limit 600', 'limit 3,000', 'limit 600', 'limit 3,000'], 'in each of the two sizes');
+    // A shard of an earlier version does not say.
+    assert.deepEqual([...new Set(limitsOf(everyMinute([used(40)], NOW), now, limitOf))], [3000]);
   });
 });
