@@ -1014,4 +1014,28 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'feed-cursor-over-a-switch',
+    what: 'The cursor after the stored part of a feed skips what was committed while that part was read.',
+    caughtBy: 'feeds',
+    edits: [
+      {
+        file: 'src/shard/peers/change-feed.ts',
+        find: 'after = last;\n  }\n  return filling.page(end);',
+        replace: 'after = last;\n  }\n  return filling.page(endOf(tenure));',
+      },
+    ],
+  },
+  {
+    name: 'feed-tail-from-anywhere',
+    what: 'A follower goes on from pages to the tail over what was committed between the two.',
+    caughtBy: 'feeds',
+    edits: [
+      {
+        file: 'src/front/feeds/tail.ts',
+        find: 'return start !== undefined && !isAfter(start, place);',
+        replace: 'return start !== undefined;',
+      },
+    ],
+  },
 ];

@@ -5,13 +5,15 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
-import { type FeedFilter, type FeedPlace, isAfter } from '../../core/change-feed.ts';
+import type { FeedFilter, FeedPlace } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { FeedPage } from '../../shard/shard.ts';
 import type { FeedFollower, FeedSubscription } from '../changes.ts';
 import { batchOf, type PlacedBatch } from './feed-batch.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { FEED_PAGE_LIMIT, type Tail, type TailFollower } from './tail.ts';
+
+const isSame = (left: FeedPlace, right: FeedPlace): boolean => left.seq === right.seq && left.index === right.index;
 
 /** What parsing a page costs. */
 const PAGE_MS = 0.5;
@@ -68,10 +70,10 @@ export class Following implements FeedSubscription, TailFollower {
   }
 
   advance(latest: PlacedBatch): void {
-    const isIdle = this.#goesOn && !this.#reading && !this.#giving;
-    // Nothing was committed: that is news too.
-    const isStill = !isAfter(latest.to, this.#place) && !isAfter(this.#place, latest.to);
-    if (isIdle && isStill && latest.changes.length === 0) this.#give(latest);
+    if (!this.#goesOn || this.#reading || this.#giving) return;
+    // Whoever has kept up is where the batch begins. An empty batch is news too, though it leads no further.
+    if (isSame(latest.from, this.#place)) this.#give(latest);
+    else if (isSame(latest.to, this.#place) && latest.changes.length === 0) this.#give(latest);
     else this.#go();
   }
 

@@ -8,13 +8,16 @@
 // that other work gets its share.
 
 import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
+import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
+import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
 import { type AuditLogPlace, readAuditLog } from './audit-log-rows.ts';
+import type { KeptAuditLog } from './kept-audit-log.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
 
@@ -37,6 +40,10 @@ const PAGE_LENGTH_MAX = 1024 * 1024;
  * owners differ, or were set back. It bounds how far beyond a time range the call reads.
  */
 export const CLOCK_STEP_MS = 24 * 3_600_000;
+
+export interface AuditLogContext extends ListingContext {
+  readonly kept: KeptAuditLog;
+}
 
 interface Bounds {
   readonly tenantId: TenantId;
@@ -63,7 +70,7 @@ interface Read {
 }
 
 export async function listAuditLog(
-  context: ListingContext,
+  context: AuditLogContext,
   tenure: Tenure,
   tenant: { readonly tenantId: TenantId; readonly createdAtMs: number; readonly isDeleted: boolean },
   query: AuditLogQuery,
@@ -74,12 +81,21 @@ export async function listAuditLog(
   const scope = (order: string): readonly string[] => parts.toSpliced(2, 0, order);
   const order = newestFirst ? 'newest-first' : 'oldest-first';
   const position = positionOf(context, scope(order), query.cursor);
+  const nowMs = Math.max(context.clock.wallMs(), tenure.slotTime.loggedMs);
   const end = tenure.lastSeq;
   // Every change so far has a smaller base, and no later change has a smaller one.
   const endMs = tenure.nextBase / 1000;
+  const firstMonth = monthOf(Math.min(Math.max(createdAtMs, sinceMs), endMs));
+  const goesOn = (place: AuditLogPlace, placeMs: number): string =>
+    cursorAt(context, scope('oldest-first'), ascendingTexts(place, placeMs, nowMs));
+  if (!newestFirst && position !== undefined && (await isTooOld(context, position, nowMs))) {
+    const from = formatTimestamp(timeOf(position));
+    throw new GrantdError('cursor-too-old', `Changes after ${from} are no longer kept.`, {
+      details: { earliest: goesOn({ month: firstMonth, after: undefined }, 0) },
+    });
+  }
   await tenure.applied();
 
-  const firstMonth = monthOf(Math.min(Math.max(createdAtMs, sinceMs), endMs));
   const lastMonth = monthOf(Math.min(untilMs + CLOCK_STEP_MS, endMs));
   const bounds = { tenantId, fits: auditMatcher(query), newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth };
   const beyondEnd = { seq: end + 1, index: -1 };
@@ -95,13 +111,30 @@ export async function listAuditLog(
     known && !isDeleted && untilMs === Number.POSITIVE_INFINITY
       ? { month: monthOf(endMs), after: beyondEnd }
       : undefined;
+  const readToMs =
+    (next === last ? undefined : scannedToMs) ?? found[limit - 1]?.row.atMs ?? found.at(-1)?.row.atMs ?? 0;
+  const nextOf = newestFirst ? (place: AuditLogPlace) => cursorAt(context, scope(order), textsOf(place)) : goesOn;
   return {
     items: found.slice(0, limit).map(({ row }) => auditRecordOf(row)),
-    nextCursor: next && cursorAt(context, scope(order), textsOf(next)),
-    resumeCursor: resume && cursorAt(context, scope('oldest-first'), textsOf(resume)),
+    nextCursor: next && nextOf(next, readToMs),
+    resumeCursor: resume && goesOn(resume, nowMs),
     scannedToMs,
   };
 }
+
+/** Whether changes after this place may have been deleted since the cursor was issued. */
+async function isTooOld({ kept }: AuditLogContext, position: readonly string[], nowMs: number): Promise<boolean> {
+  const { keptMs, earliestMs } = await kept.read();
+  const [, , , , issuedMs = '0'] = position;
+  return timeOf(position) < nowMs - keptMs && Number(issuedMs) < nowMs - (keptMs - earliestMs);
+}
+
+/** Of a place in ascending order. A cursor of version 0.2 has none: its month tells the latest. */
+function timeOf([month = '', , , placeMs]: readonly string[]): number {
+  return placeMs === undefined ? startOf(monthBeside(month, 1)) : Math.max(Number(placeMs), startOf(month));
+}
+
+const startOf = (month: string): number => Date.parse(`${month}-01T00:00:00.000Z`);
 
 /** One row more than `limit` shows that others follow. */
 async function readRows(
@@ -145,6 +178,12 @@ async function readRows(
 
 const textsOf = ({ month, after }: AuditLogPlace): readonly string[] =>
   after === undefined ? [month] : [month, String(after.seq), String(after.index)];
+
+/** Every change of a month is after seq -1. */
+const ascendingTexts = ({ month, after }: AuditLogPlace, placeMs: number, issuedMs: number): readonly string[] => {
+  const { seq, index } = after ?? { seq: -1, index: -1 };
+  return [month, ...[seq, index, placeMs, issuedMs].map(String)];
+};
 
 const placeFrom = ([month = '', seq, index]: readonly string[]): AuditLogPlace => ({
   month,

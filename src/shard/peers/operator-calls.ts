@@ -38,6 +38,7 @@ import { withFeedCursor } from './change-feed.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import { readLog } from './exported-log.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
+import { KeptAuditLog } from './kept-audit-log.ts';
 import { KeyCalls } from './key-calls.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
@@ -67,11 +68,13 @@ export class OperatorCalls implements OperatorConnection {
   readonly #dependencies: OperatorCallsDependencies;
   readonly #calls: HandleCalls;
   readonly #keys: KeyCalls;
+  readonly #kept: KeptAuditLog;
 
   constructor(dependencies: OperatorCallsDependencies, calls: HandleCalls) {
     this.#dependencies = dependencies;
     this.#calls = calls;
     this.#keys = new KeyCalls(dependencies, calls);
+    this.#kept = new KeptAuditLog(dependencies);
   }
 
   async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle> {
@@ -167,12 +170,13 @@ export class OperatorCalls implements OperatorConnection {
     const createdAtMs = memory?.tenant.createdAtMs ?? this.#timeOfRemoved(tenantId) - CLOCK_STEP_MS;
     const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
     const of = { tenantId, createdAtMs, isDeleted };
-    const page = await listAuditLog(this.#dependencies, tenure, of, query);
+    const context = { ...this.#dependencies, kept: this.#kept };
+    const page = await listAuditLog(context, tenure, of, query);
     const isNothing = ({ items, nextCursor }: AuditLogPage): boolean => items.length === 0 && nextCursor === undefined;
     if (memory === undefined && query.cursor === undefined && isNothing(page)) {
       // Either no entry matches, or the tenant has none.
       const last = { limit: 1, cursor: undefined, newestFirst: true };
-      if (isNothing(await listAuditLog(this.#dependencies, tenure, of, last))) throw noTenant(tenantId);
+      if (isNothing(await listAuditLog(context, tenure, of, last))) throw noTenant(tenantId);
     }
     tenure.assertServing();
     return page;

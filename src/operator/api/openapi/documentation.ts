@@ -228,7 +228,7 @@ const LOGS: Readonly<Record<string, OperatorDocumentation>> = {
         header: 'X-Service-Cursor',
       },
     ],
-    errors: ['invalid-cursor'],
+    errors: ['invalid-cursor', 'cursor-too-old'],
   },
   'operator-export-audit-log': {
     tag: 'Audit log and changes',

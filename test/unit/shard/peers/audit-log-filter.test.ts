@@ -91,7 +91,8 @@ test('a filter and a range of time both have to fit', async () => {
 });
 
 test('what comes later is found from the end on, and a cursor belongs to its filter', async () => {
-  const { slot, tenantId, handle } = await openSlot();
+  // A cursor has the time at which it was issued.
+  const { slot, tenantId, handle } = await openSlot({ wallMs: () => Date.UTC(2026, 10, 30) });
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const filter = { subject: 'user:a' };
   const { resumeCursor } = await auditLogPage(slot, tenantId, filter);

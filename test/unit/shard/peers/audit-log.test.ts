@@ -3,9 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { GrantdError } from '../../../../src/core/errors.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { attempt, auditLogPage, ids, openSlot, SEGMENT_SIZE, soon, tuple, waitFor, wholeAuditLog } from '../tools.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 /** `grant.created doc:1`: of each change its action and what tells it from others. */
 const told = (rows: readonly { readonly change: string }[]): readonly string[] =>
@@ -153,7 +156,8 @@ test('every kind of change is told exactly once, whatever a failover replays and
 });
 
 test('whoever goes on from the end misses nothing, even where state is ahead of what was committed', async () => {
-  const { memory, slot, tenantId, handle } = await openSlot();
+  // A cursor has the time at which it was issued.
+  const { memory, slot, tenantId, handle } = await openSlot({ wallMs: () => Date.UTC(2026, 10, 30) });
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const first = await auditLogPage(slot, tenantId, { limit: 2 });
   assert.equal(first.resumeCursor, undefined, 'there is more to read first');
@@ -188,6 +192,41 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
   );
   assert.deepEqual(told(rest).at(-1), 'grant.created doc:3');
   heir.kill();
+});
+
+test('a reader that comes back after its changes were deleted is refused, with where to begin again', async () => {
+  let wall = Date.UTC(2025, 0, 10);
+  const { slot, handle, tenantId } = await openSlot({ wallMs: () => wall });
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const first = await auditLogPage(slot, tenantId, { limit: 1 });
+  const end = await auditLogPage(slot, tenantId);
+  const newest = await auditLogPage(slot, tenantId, { limit: 1, newestFirst: true });
+  wall += 300 * DAY_MS;
+  await slot.grant(handle, tuple('user:a', 'doc:2'));
+  // All of it is still kept.
+  assert.equal((await auditLogPage(slot, tenantId, { cursor: first.nextCursor })).items.length, 4);
+  const followed = await auditLogPage(slot, tenantId, { cursor: end.resumeCursor });
+  assert.deepEqual(told(followed.items), ['grant.created doc:2']);
+  const late = await auditLogPage(slot, tenantId, { limit: 1 });
+  wall += 99.5 * DAY_MS;
+  // The cursor was issued long ago, and its place is no longer kept.
+  const earliest: string[] = [];
+  for (const cursor of [first.nextCursor, end.resumeCursor, late.nextCursor]) {
+    await assert.rejects(auditLogPage(slot, tenantId, { cursor }), (error: GrantdError) => {
+      assert.equal(error.code, 'cursor-too-old');
+      earliest.push(String(error.details.earliest));
+      return true;
+    });
+  }
+  for (const cursor of earliest) {
+    assert.deepEqual(told((await auditLogPage(slot, tenantId, { cursor })).items).at(-1), 'grant.created doc:2');
+  }
+  // Whoever reads from the oldest change on goes on, and so does whoever has kept up, or goes back in time.
+  const rest = await readAll((cursor) => auditLogPage(slot, tenantId, { limit: 1, cursor }));
+  assert.equal(rest.length, 5);
+  await auditLogPage(slot, tenantId, { cursor: followed.resumeCursor });
+  await auditLogPage(slot, tenantId, { cursor: newest.nextCursor, newestFirst: true });
+  slot.kill();
 });
 
 test('a place to go on from belongs to its tenant, its order and its range', async () => {
