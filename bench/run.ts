@@ -16,7 +16,9 @@ import { cassandraScenario } from './scenarios/cassandra.ts';
 import { changesScenario } from './scenarios/changes.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
+import { coldScenario } from './scenarios/cold.ts';
 import { expiryScenario } from './scenarios/expiry.ts';
+import { failoverScenario } from './scenarios/failover.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { hopScenario } from './scenarios/hop.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
@@ -42,8 +44,10 @@ const SCENARIOS: readonly Scenario[] = [
   memoryScenario,
   restartScenario,
   tenantsScenario,
+  coldScenario,
   hopScenario,
   clusterScenario,
+  failoverScenario,
   cassandraScenario,
   isolationScenario,
 ];
@@ -185,7 +189,10 @@ const program = new Command('bench')
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
   .option('--only <part>', 'only that part of a scenario; may be repeated', collect, [])
   .option('--quick', 'fewer grants, shorter rounds: rough figures in a few minutes', false)
-  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` in this folder, and reuse those in it')
+  .option(
+    '--keep <folder>',
+    'keep the tenants of the scenarios `tenants` and `cold` in this folder, and reuse those in it',
+  )
   .option('--json <file>', 'also write machine and figures to this file')
   .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(PARTS)}`)
   .action(run);

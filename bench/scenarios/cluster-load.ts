@@ -43,8 +43,11 @@ export async function startCassandraFor(context: BenchContext, nodes: number): P
   return startCassandra({ nodes });
 }
 
-/** Creates tenants until each shard owns that many; surplus ones are not used. */
-async function createTenantsEvenly(cluster: GrantdCluster, tenantsPerShard: number): Promise<readonly TenantAccess[]> {
+/** Creates tenants until each shard owns that many, in the order of the shards; surplus ones are not used. */
+export async function createTenantsEvenly(
+  cluster: GrantdCluster,
+  tenantsPerShard: number,
+): Promise<readonly TenantAccess[]> {
   const names = cluster.shards.map(({ name }) => name);
   const byShard = new Map<string, TenantAccess[]>(names.map((name) => [name, []]));
   const isShort = (): boolean => [...byShard.values()].some(({ length }) => length < tenantsPerShard);
@@ -60,7 +63,7 @@ async function createTenantsEvenly(cluster: GrantdCluster, tenantsPerShard: numb
   return [...byShard.values()].flat();
 }
 
-function questionsOf(data: DataSet, count: number, key: string): readonly PreparedRequest[] {
+export function questionsOf(data: DataSet, count: number, key: string): readonly PreparedRequest[] {
   return Array.from({ length: count }, (_, number) => {
     const { tuple, authorized } = data.question(number);
     return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},`, key };

@@ -118,6 +118,19 @@ export class GrantdCluster {
     await this.#waitForSlots();
   }
 
+  /** Kills a shard, which cannot tell anyone. */
+  async killShard(shard: Member): Promise<void> {
+    await this.#shards.find(({ name }) => name === shard.name)?.program.stop('SIGKILL');
+  }
+
+  /** Starts a shard that was killed, and resolves once all slots are where they were. */
+  async restoreShard(shard: Member): Promise<void> {
+    const index = this.#shards.findIndex(({ name }) => name === shard.name);
+    const restored = await this.#startShard(index);
+    this.#shards = this.#shards.with(index, restored);
+    await this.#waitForSlots();
+  }
+
   /** Stops all in order and starts them again on the same addresses, with empty memory. */
   async restartShards(): Promise<void> {
     await Promise.all(this.#shards.map(({ program }) => program.stop()));
@@ -137,10 +150,10 @@ export class GrantdCluster {
     this.#fronts.push(await this.#startReady('front', name, this.#settingsOfSeekers()));
   }
 
-  /** Of each shard. */
-  readShardMetrics(name: string): Promise<readonly number[]> {
+  /** Of each shard, or of some. */
+  readShardMetrics(name: string, shards: readonly Member[] = this.#shards): Promise<readonly number[]> {
     return Promise.all(
-      this.#shards.map(async ({ opsAddress }) => {
+      shards.map(async ({ opsAddress }) => {
         const response = await fetch(`http://${opsAddress}/metrics`);
         return readMetric(await response.text(), name);
       }),
@@ -169,11 +182,12 @@ export class GrantdCluster {
   }
 
   async #startShards(): Promise<void> {
-    this.#shards = await Promise.all(
-      this.#shardAddresses.map((address, index) =>
-        this.#startReady('shard', `shard-${index + 1}`, { ...this.#store, GRANTD_PLANS: PLANS }, address),
-      ),
-    );
+    this.#shards = await Promise.all(this.#shardAddresses.map((_, index) => this.#startShard(index)));
+  }
+
+  #startShard(index: number): Promise<Started> {
+    const settings = { ...this.#store, GRANTD_PLANS: PLANS };
+    return this.#startReady('shard', `shard-${index + 1}`, settings, this.#shardAddresses[index]);
   }
 
   /** For the processes that must find shards. */

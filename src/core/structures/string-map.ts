@@ -5,10 +5,15 @@
 // Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4) into a dense list
 // of entries. The hashes depend on a secret of the process, so that an attacker cannot choose keys that collide; the
 // order of entries does not.
+//
+// A map of a few entries has no buckets: it compares keys one after another. Most tenants have few subjects in use, and
+// what belongs to a tenant that rarely asks is in no cache of the processor, so each object less on the way counts.
 
 import { getRandomValues } from 'node:crypto';
 
 const BUCKETS_MIN = 8;
+/** Up to so many entries are searched one after another: about as many places in memory as buckets and one entry. */
+const FEW_MAX = 4;
 const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) => value | 1);
 
 /** Bound: V8 would look up a method for each character, since keys have many internal representations. */
@@ -24,9 +29,15 @@ function hashOf(key: string): number {
   return hash;
 }
 
+/** The index among the entries of what an occupied bucket holds. */
+const offsetIn = (buckets: Int32Array, bucket: number): number => 2 * ((buckets[2 * bucket + 1] ?? 0) - 1);
+
 export class StringMap<Value> {
-  /** Two numbers per bucket: the hash of a key, and the number of its entry, counted from 1; 0: the bucket is empty. */
-  #buckets = new Int32Array(2 * BUCKETS_MIN);
+  /**
+   * Two numbers per bucket: the hash of a key, and the number of its entry, counted from 1; 0: the bucket is empty.
+   * Undefined: there have been only a few entries so far.
+   */
+  #buckets: Int32Array | undefined;
   #mask = BUCKETS_MIN - 1;
   /** Two elements per entry: its key and its value. */
   #entries: (string | Value)[] = [];
@@ -36,7 +47,8 @@ export class StringMap<Value> {
   }
 
   get(key: string): Value | undefined {
-    return this.#valueOf(key, hashOf(key));
+    const offset = this.#offsetOf(key);
+    return offset < 0 ? undefined : (this.#entries[offset + 1] as Value);
   }
 
   /**
@@ -44,52 +56,76 @@ export class StringMap<Value> {
    * the processor fetch what they need at the same time instead of one after another.
    */
   getMany(keys: readonly string[]): (Value | undefined)[] {
+    const buckets = this.#buckets;
+    if (buckets === undefined) return keys.map((key) => this.get(key));
     const hashes = keys.map(hashOf);
-    const entries = hashes.map((hash) => this.#buckets[2 * (hash & this.#mask) + 1] ?? 0);
+    const entries = hashes.map((hash) => buckets[2 * (hash & this.#mask) + 1] ?? 0);
     const candidates = entries.map((entry) => (entry === 0 ? undefined : this.#entries[2 * entry - 2]));
     return keys.map((key, index) => {
       if (candidates[index] === key) return this.#entries[2 * (entries[index] ?? 0) - 1] as Value;
-      return this.#valueOf(key, hashes[index] ?? 0);
+      const bucket = this.#find(buckets, key, hashes[index] ?? 0);
+      return bucket < 0 ? undefined : (this.#entries[offsetIn(buckets, bucket) + 1] as Value);
     });
   }
 
   has(key: string): boolean {
-    return this.#find(key, hashOf(key)) >= 0;
+    return this.#offsetOf(key) >= 0;
   }
 
   set(key: string, value: Value): void {
+    if (this.#buckets === undefined) {
+      const offset = this.#search(key);
+      if (offset >= 0) {
+        this.#entries[offset + 1] = value;
+        return;
+      }
+      if (this.size < FEW_MAX) {
+        this.#entries.push(key, value);
+        return;
+      }
+    }
+    this.#setIn(this.#buckets ?? this.#index(), key, value);
+  }
+
+  #setIn(buckets: Int32Array, key: string, value: Value): void {
     const hash = hashOf(key);
-    const bucket = this.#find(key, hash);
+    const bucket = this.#find(buckets, key, hash);
     if (bucket >= 0) {
-      this.#entries[this.#offsetOf(bucket) + 1] = value;
+      this.#entries[offsetIn(buckets, bucket) + 1] = value;
       return;
     }
     // At most three of four buckets are occupied.
-    if (4 * (this.size + 1) > 3 * (this.#mask + 1)) this.#resize(2 * (this.#mask + 1));
+    const isFull = 4 * (this.size + 1) > 3 * (this.#mask + 1);
     this.#entries.push(key, value);
-    this.#occupy(hash, this.size);
+    this.#occupy(isFull ? this.#resize(buckets, 2 * (this.#mask + 1)) : buckets, hash, this.size);
   }
 
   /** Returns whether the key was there. The last entry takes its place in the order. */
   delete(key: string): boolean {
-    const bucket = this.#find(key, hashOf(key));
-    if (bucket < 0) return false;
-    const offset = this.#offsetOf(bucket);
-    this.#free(bucket);
+    const buckets = this.#buckets;
+    const bucket = buckets === undefined ? -1 : this.#find(buckets, key, hashOf(key));
+    const offset = buckets === undefined ? this.#search(key) : bucket < 0 ? -1 : offsetIn(buckets, bucket);
+    if (offset < 0) return false;
+    if (buckets !== undefined) this.#free(buckets, bucket);
     const value = this.#entries.pop() as Value;
     const lastKey = this.#entries.pop() as string;
     if (offset < this.#entries.length) {
-      this.#buckets[2 * this.#bucketOfEntry(hashOf(lastKey), this.#entries.length / 2 + 1) + 1] = offset / 2 + 1;
       this.#entries[offset] = lastKey;
       this.#entries[offset + 1] = value;
+      if (buckets !== undefined) {
+        const moved = this.#bucketOfEntry(buckets, hashOf(lastKey), this.#entries.length / 2 + 1);
+        buckets[2 * moved + 1] = offset / 2 + 1;
+      }
     }
     const bucketCount = this.#mask + 1;
-    if (bucketCount > BUCKETS_MIN && 8 * this.size < bucketCount) this.#resize(bucketCount / 2);
+    if (buckets !== undefined && bucketCount > BUCKETS_MIN && 8 * this.size < bucketCount) {
+      this.#resize(buckets, bucketCount / 2);
+    }
     return true;
   }
 
   clear(): void {
-    this.#buckets = new Int32Array(2 * BUCKETS_MIN);
+    this.#buckets = undefined;
     this.#mask = BUCKETS_MIN - 1;
     this.#entries = [];
   }
@@ -112,19 +148,25 @@ export class StringMap<Value> {
     for (const [, value] of this.entries()) yield value;
   }
 
-  #valueOf(key: string, hash: number): Value | undefined {
-    const bucket = this.#find(key, hash);
-    return bucket < 0 ? undefined : (this.#entries[this.#offsetOf(bucket) + 1] as Value);
+  /** The index in `#entries` of a key; −1: the key is missing. */
+  #offsetOf(key: string): number {
+    const buckets = this.#buckets;
+    if (buckets !== undefined) {
+      const bucket = this.#find(buckets, key, hashOf(key));
+      return bucket < 0 ? -1 : offsetIn(buckets, bucket);
+    }
+    return this.#search(key);
   }
 
-  /** The index in `#entries` of the entry of an occupied bucket. */
-  #offsetOf(bucket: number): number {
-    return 2 * ((this.#buckets[2 * bucket + 1] ?? 0) - 1);
+  /** The same without buckets. */
+  #search(key: string): number {
+    const entries = this.#entries;
+    for (let offset = 0; offset < entries.length; offset += 2) if (entries[offset] === key) return offset;
+    return -1;
   }
 
   /** The bucket of a key; −1: the key is missing. */
-  #find(key: string, hash: number): number {
-    const buckets = this.#buckets;
+  #find(buckets: Int32Array, key: string, hash: number): number {
     const mask = this.#mask;
     for (let bucket = hash & mask; ; bucket = (bucket + 1) & mask) {
       const entry = buckets[2 * bucket + 1] ?? 0;
@@ -133,24 +175,23 @@ export class StringMap<Value> {
     }
   }
 
-  #bucketOfEntry(hash: number, entry: number): number {
+  #bucketOfEntry(buckets: Int32Array, hash: number, entry: number): number {
     let bucket = hash & this.#mask;
-    while (this.#buckets[2 * bucket + 1] !== entry) bucket = (bucket + 1) & this.#mask;
+    while (buckets[2 * bucket + 1] !== entry) bucket = (bucket + 1) & this.#mask;
     return bucket;
   }
 
-  #occupy(hash: number, entry: number): void {
+  #occupy(buckets: Int32Array, hash: number, entry: number): void {
     let bucket = hash & this.#mask;
-    while (this.#buckets[2 * bucket + 1] !== 0) bucket = (bucket + 1) & this.#mask;
-    this.#buckets[2 * bucket] = hash;
-    this.#buckets[2 * bucket + 1] = entry;
+    while (buckets[2 * bucket + 1] !== 0) bucket = (bucket + 1) & this.#mask;
+    buckets[2 * bucket] = hash;
+    buckets[2 * bucket + 1] = entry;
   }
 
   /** Empties a bucket, and moves up entries that a search would no longer find (algorithm 6.4R in Knuth). */
-  #free(bucket: number): void {
-    const buckets = this.#buckets;
+  #free(buckets: Int32Array, freed: number): void {
     const mask = this.#mask;
-    let hole = bucket;
+    let hole = freed;
     for (let next = (hole + 1) & mask; buckets[2 * next + 1] !== 0; next = (next + 1) & mask) {
       const hash = buckets[2 * next] ?? 0;
       if (((next - (hash & mask)) & mask) < ((next - hole) & mask)) continue;
@@ -161,13 +202,24 @@ export class StringMap<Value> {
     buckets[2 * hole + 1] = 0;
   }
 
-  #resize(bucketCount: number): void {
-    const former = this.#buckets;
-    this.#buckets = new Int32Array(2 * bucketCount);
+  /** Gives every entry its bucket: from now on the map has them. */
+  #index(): Int32Array {
+    const buckets = new Int32Array(2 * BUCKETS_MIN);
+    this.#buckets = buckets;
+    for (let offset = 0; offset < this.#entries.length; offset += 2) {
+      this.#occupy(buckets, hashOf(this.#entries[offset] as string), offset / 2 + 1);
+    }
+    return buckets;
+  }
+
+  #resize(former: Int32Array, bucketCount: number): Int32Array {
+    const buckets = new Int32Array(2 * bucketCount);
+    this.#buckets = buckets;
     this.#mask = bucketCount - 1;
     for (let offset = 0; offset < former.length; offset += 2) {
       const entry = former[offset + 1] ?? 0;
-      if (entry !== 0) this.#occupy(former[offset] ?? 0, entry);
+      if (entry !== 0) this.#occupy(buckets, former[offset] ?? 0, entry);
     }
+    return buckets;
   }
 }

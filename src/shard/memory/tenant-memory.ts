@@ -53,7 +53,7 @@ const EMPTY_SUBJECTS_MAX = 1000;
 
 /** Bytes of every tenant without the strings of its record, and additional bytes of a tenant in use (measured). */
 const TENANT_BYTES = 444;
-const USED_BYTES = 2600;
+const USED_BYTES = 2100;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
 /** Additional bytes of what holds its rules, without the rules themselves (measured). */
