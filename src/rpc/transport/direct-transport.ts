@@ -50,7 +50,8 @@ class DirectStream implements ClientStream {
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
     if (this.#waiting.length === 1) queueMicrotask(() => this.#deliver());
-    this.#full = this.#waitingBytes > WAITING_BYTES_MAX;
+    // Only `onDrain` ends a wait: a front that waits for it would never hear of one that a short message ended.
+    if (this.#waitingBytes > WAITING_BYTES_MAX) this.#full = true;
     return !this.#full;
   }
 

@@ -166,5 +166,25 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
       await waitFor('the word to go on', () => front.drained > 0);
       assert.deepEqual(front.endings, []);
     });
+
+    it('tells a front to go on although it has sent a short message while it waits', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      let sent = 0;
+      let mayGoOn = true;
+      while (mayGoOn) {
+        const message = largeMessage(sent);
+        sent += message.checks.ids.length;
+        mayGoOn = front.stream.write(message);
+      }
+      // As the pings of a front, which wait for nothing.
+      while (front.drained === 0) {
+        front.stream.write({ ping: { id: 7 } });
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.deepEqual(front.endings, []);
+    });
   });
 }

@@ -357,7 +357,8 @@ describe('a key', () => {
     assert.doesNotMatch(rotated.text, /<i>/);
     const again = await visitor.get(keys);
     assert.ok(!again.text.includes(key));
-    assert.match(again.text, /ends in 23 hours/);
+    // 24 if rotation and page fall into the same millisecond.
+    assert.match(again.text, /ends in 2[34] hours/);
     assert.doesNotMatch(again.text, new RegExp(`href="${path}"`), 'it is not rotated twice');
     const second = await visitor.post(path, { grace: '0' });
     assert.equal(second.status, 409);
