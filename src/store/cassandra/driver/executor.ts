@@ -47,6 +47,7 @@ export type Driver = Pick<Client, 'execute' | 'batch'>;
 export interface ExecutorPorts {
   readonly clock: Clock;
   readonly log: Log;
+  /** Read for each call, because another client may have taken over. */
   readonly driver: Driver;
   /** Called before each call to the driver, with the same options object that the driver gets. */
   readonly listen: (options: object, onHost: OnHost) => void;
