@@ -1,4 +1,4 @@
-// Keeps one usable session: as soon as the current one has lost every node, ends it and opens others until one connects.
+// Keeps one usable session: as soon as the current one has lost every node, ends it and opens others until one works.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { Log } from '../../../telemetry/log.ts';
