@@ -6,13 +6,15 @@ import { parseArgs } from 'node:util';
 import { listChangedTests } from './testing/changes.ts';
 import { readDurations, writeDurations } from './testing/durations.ts';
 import { Report } from './testing/report.ts';
-import { runFiles } from './testing/run-files.ts';
+import { runSelection } from './testing/run-selection.ts';
 import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
-import { runStep, STEPS, type Step } from './testing/steps.ts';
+import { STEPS } from './testing/steps.ts';
 import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
 
 const CACHE = join(ROOT, 'node_modules', '.cache');
 const DURATIONS = join(CACHE, 'test-durations.json');
+/** What tests print, a file for each test file. */
+const LOGS = join(CACHE, 'test-logs');
 const STATUS_FAILED = 1;
 const STATUS_USAGE = 2;
 
@@ -63,27 +65,14 @@ function choose({ values, positionals }: ReturnType<typeof readArguments>): Sele
   return values.part === undefined ? chosen : partOf(chosen, parsePart(values.part));
 }
 
-async function runAll({ steps, files }: Selection): Promise<boolean> {
-  const startedMs = performance.now();
+async function runAll(selection: Selection): Promise<boolean> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
-  const report = new Report(ROOT, files, (text) => stdout.write(text));
-  const runSteps = async (some: readonly Step[]): Promise<void> => {
-    for (const step of some) {
-      const stepMs = performance.now();
-      const { isGood, output } = await runStep(step);
-      report.step(step.name, performance.now() - stepMs, isGood, output);
-    }
-  };
-  await runSteps(steps.filter(({ neededBy }) => neededBy !== undefined));
-  const checked = runSteps(steps.filter(({ neededBy }) => neededBy === undefined));
-  // Files that mostly compute run beside the linter and the types; others may need the machine for themselves.
-  if (files.some(({ suite }) => suite.runs !== 'together')) await checked;
-  await runFiles(files, readDurations(DURATIONS), report, interruption.signal);
-  await checked;
+  const write = (text: string): void => void stdout.write(text);
+  const report = new Report({ root: ROOT, files: selection.files, logDirectory: LOGS, write });
+  const isGood = await runSelection(selection, readDurations(DURATIONS), report, interruption.signal);
   writeDurations(DURATIONS, report.durations);
-  if (interruption.signal.aborted) report.failed('the run was interrupted');
-  return report.end(performance.now() - startedMs);
+  return isGood;
 }
 
 // With cached compiled code, processes start in half the time; each test file is a process, and so is each service of a

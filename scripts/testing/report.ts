@@ -1,15 +1,23 @@
 // The output of a test run: a line per file, each failure as it happens and again by name at the end, what was skipped
-// and why, and the time of each suite. Invariant: no failure is reported as passed.
+// and why, and what each suite took. What the tests of a file print goes to a log of its own. Invariant: no failure is
+// reported as passed.
 
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
-import type { Durations } from './durations.ts';
+import type { Duration, Durations } from './durations.ts';
 import type { SuiteFile } from './suites.ts';
 
 const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
 /** How many of the slowest files are listed at the end. */
 const SLOWEST_MAX = 5;
-/** Lines that node:test itself writes, once for all files. */
+/** Of the reason of a failure; the rest is in the log. */
+const LINES_MAX = 25;
+/** Lines that node:test itself writes, once for each process. */
 const COUNTER = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
+/** The message of a test that could not judge because the machine was busy. It is run once more at the end. */
+const INCONCLUSIVE = 'inconclusive: ';
 
 export interface TestEvent {
   readonly name: string;
@@ -28,7 +36,7 @@ export interface TestEvent {
 }
 
 export interface FileSummary {
-  readonly file?: string | undefined;
+  readonly path: string;
   readonly success: boolean;
   readonly duration_ms: number;
   readonly counts: { readonly tests: number };
@@ -39,40 +47,56 @@ interface Sum {
   tests: number;
   failures: number;
   ms: number;
+  cpuMs: number;
 }
 
 const seconds = (ms: number): string => `${(ms / SECOND_MS).toFixed(1)} s`;
-const indented = (text: string): string => text.replace(/^/gm, '    ');
+const minutes = (ms: number): string =>
+  ms < MINUTE_MS ? seconds(ms) : `${Math.floor(ms / MINUTE_MS)} min ${Math.round((ms % MINUTE_MS) / SECOND_MS)} s`;
+const indented = (text: string): string => text.replace(/^(?=.)/gm, '    ');
+const describe = (cause: unknown): string => (typeof cause === 'string' ? cause : inspect(cause, { depth: 8 }));
+
+export interface ReportOptions {
+  /** Of the project: paths are shown from here. */
+  readonly root: string;
+  readonly files: readonly SuiteFile[];
+  /** Emptied at the start of each run. */
+  readonly logDirectory: string;
+  readonly write: (text: string) => void;
+}
 
 export class Report {
-  readonly #write: (text: string) => void;
-  readonly #root: string;
+  readonly #options: ReportOptions;
   readonly #files: ReadonlyMap<string, SuiteFile>;
   readonly #sums = new Map<string, Sum>();
   readonly #failures: string[] = [];
   readonly #skipped = new Map<string, number>();
-  readonly #ended: { readonly path: string; readonly ms: number }[] = [];
+  readonly #durations = new Map<string, Duration>();
   /** By file: the suites around the next reported test. */
   readonly #around = new Map<string, string[]>();
+  readonly #inconclusive = new Map<string, string[]>();
+  #isRepeating = false;
+  #passed = 0;
 
-  constructor(root: string, files: readonly SuiteFile[], write: (text: string) => void) {
-    this.#root = root;
-    this.#files = new Map(files.map((file) => [file.path, file]));
-    this.#write = write;
+  constructor(options: ReportOptions) {
+    this.#options = options;
+    this.#files = new Map(options.files.map((file) => [file.path, file]));
+    rmSync(options.logDirectory, { recursive: true, force: true });
+    mkdirSync(options.logDirectory, { recursive: true });
   }
 
   /** A file, a step or a whole run that failed. */
   failed(what: string): void {
     this.#failures.push(what);
-    this.#write(`✖ ${what}\n`);
+    this.#options.write(`✖ ${what}\n`);
   }
 
-  /** `output`: what the step wrote and nobody has seen. */
-  step(name: string, ms: number, isGood: boolean, output = ''): void {
+  /** `output` is shown if it failed. */
+  step(name: string, { ms, isGood, output = '' }: { ms: number; isGood: boolean; output?: string }): void {
     this.#sum(name).ms += ms;
-    this.#write(output);
-    if (isGood) this.#write(`✔ ${name} ${seconds(ms)}\n`);
+    if (isGood) this.#options.write(`✔ ${name} ${seconds(ms)}\n`);
     else {
+      this.#options.write(output);
       this.#sum(name).failures += 1;
       this.failed(name);
     }
@@ -84,97 +108,148 @@ export class Report {
   }
 
   passed(event: TestEvent): void {
-    const suite = this.#suiteOf(event.entryFile);
+    const path = this.#pathOf(event.entryFile);
     if (event.skip !== undefined && event.skip !== false) {
-      const why = `${this.#pathOf(event.entryFile)}: ${event.skip === true ? event.name : event.skip}`;
+      const why = `${path}: ${event.skip === true ? event.name : event.skip}`;
       this.#skipped.set(why, (this.#skipped.get(why) ?? 0) + 1);
-    } else if (
-      suite !== undefined &&
-      suite.runs !== 'beside' &&
-      suite.runs !== 'together' &&
-      event.details.type !== 'suite'
-    ) {
-      this.#write(`  ✔ ${this.#title(event)} ${seconds(event.details.duration_ms)}\n`);
+    } else if (event.details.type !== 'suite') {
+      this.#passed += 1;
+      this.#log(path, `✔ ${this.#titles(event).join(' › ')} ${seconds(event.details.duration_ms)}\n`);
     }
   }
 
-  testFailed(event: TestEvent): void {
-    const { error, type } = event.details;
+  testFailed(given: TestEvent): void {
+    // A file that cannot be loaded, or whose process fails, is itself a test.
+    const isFile = given.entryFile === undefined && given.name === given.file;
+    const event = isFile ? { ...given, name: 'the file as a whole', entryFile: given.file, line: undefined } : given;
+    const { error, type, duration_ms: ms } = event.details;
     // A suite that fails because of its tests: they are reported themselves.
     if (type === 'suite' && error?.failureType === 'subtestsFailed') return;
     const path = this.#pathOf(event.entryFile);
     const line = event.line === undefined ? '' : `:${event.line}`;
     const place = event.file === event.entryFile ? '' : ` (${this.#pathOf(event.file)}${line})`;
-    const what = `${path}${place === '' ? line : ''} ${this.#title(event)}${place}`;
+    const titles = this.#titles(event);
+    const what = `${path}${place === '' ? line : ''} ${titles.join(' › ')}${place}`;
     const cause = error?.cause ?? error ?? 'no reason was given';
-    this.#sum(this.#suiteOf(event.entryFile)?.name ?? 'other').failures += 1;
+    const text = describe(cause);
+    this.#log(path, `✖ ${what} ${seconds(ms)}\n${indented(text)}\n`);
+    if (!this.#isRepeating && cause instanceof Error && cause.message.startsWith(INCONCLUSIVE)) {
+      this.#inconclusive.set(path, [...(this.#inconclusive.get(path) ?? []), titles.join(' ')]);
+      this.#options.write(
+        `? ${what} ${seconds(ms)}\n    ${cause.message.split('\n', 1)[0]}; it runs again at the end\n`,
+      );
+      return;
+    }
+    this.#sum(this.#suiteOf(path)).failures += 1;
     this.#failures.push(what);
-    this.#write(`✖ ${what} ${seconds(event.details.duration_ms)}\n${indented(describe(cause))}\n`);
+    const lines = text.split('\n');
+    const shown = lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), '…'] : lines;
+    this.#options.write(`✖ ${what} ${seconds(ms)}\n${indented(shown.join('\n'))}\n    log: ${this.#logFile(path)}\n`);
   }
 
-  diagnostic(message: string): void {
-    if (!COUNTER.test(message)) this.#write(`  ℹ ${message.replace(/\n/g, '\n    ')}\n`);
+  diagnostic(path: string, message: string): void {
+    if (!COUNTER.test(message)) this.#log(path, `ℹ ${message}\n`);
   }
 
-  output(message: string): void {
-    this.#write(message);
+  /** What a test printed. */
+  output(path: string, message: string): void {
+    this.#log(path, message);
   }
 
-  fileEnded({ file, success, duration_ms: ms, counts }: FileSummary): void {
-    if (file === undefined) return;
-    const path = this.#pathOf(file);
-    const sum = this.#sum(this.#suiteOf(file)?.name ?? 'other');
-    sum.files += 1;
-    sum.tests += counts.tests;
+  fileEnded({ path, success, duration_ms: ms, counts }: FileSummary): void {
+    const sum = this.#sum(this.#suiteOf(path));
+    if (!this.#isRepeating) {
+      sum.files += 1;
+      sum.tests += counts.tests;
+      this.#durations.set(path, { cpuMs: 0, ...this.#durations.get(path), ms });
+    }
     sum.ms += ms;
-    this.#ended.push({ path, ms });
-    this.#write(`${success ? '✔' : '✖'} ${path} (${counts.tests} in ${seconds(ms)})\n`);
-    if (!success && !this.#failures.some((failure) => failure.startsWith(path))) this.failed(path);
+    const isUndecided = !this.#isRepeating && this.#inconclusive.has(path);
+    const hasFailed = this.#failures.some((failure) => failure.startsWith(path));
+    const mark = success ? '✔' : isUndecided && !hasFailed ? '?' : '✖';
+    this.#options.write(`${mark} ${path} (${counts.tests} in ${seconds(ms)})\n`);
+    if (!success && !hasFailed && !isUndecided) this.failed(`${path} (log: ${this.#logFile(path)})`);
+  }
+
+  /** Processor time that a file took. */
+  used(path: string, cpuMs: number): void {
+    this.#sum(this.#suiteOf(path)).cpuMs += cpuMs;
+    if (!this.#isRepeating) this.#durations.set(path, { ms: cpuMs, ...this.#durations.get(path), cpuMs });
+  }
+
+  /** Processor time that several files took together. */
+  engineUsed(name: string, cpuMs: number): void {
+    if (cpuMs > 0) this.#sum(name).cpuMs += cpuMs;
   }
 
   /** Of each file that has ended. */
   get durations(): Durations {
-    return new Map(this.#ended.map(({ path, ms }) => [path, ms]));
+    return this.#durations;
+  }
+
+  /**
+   * The tests that could not judge, by file, each with the names of its suites and its own joined by spaces. From now on
+   * such a test fails.
+   */
+  takeInconclusive(): ReadonlyMap<string, readonly string[]> {
+    this.#isRepeating = true;
+    return this.#inconclusive;
   }
 
   /** Ends the report. Returns whether everything passed. */
-  end(ms: number): boolean {
-    const lines = [...this.#sums].map(([name, { files, tests, failures, ms: each }]) => {
-      const what = files === 0 ? '' : `${tests} tests in ${files} files`;
-      return `${failures === 0 ? '✔' : '✖'} ${name.padEnd(16)} ${seconds(each).padStart(9)}  ${what}`;
+  end({ ms, cpuMs }: Duration): boolean {
+    const { write } = this.#options;
+    const isGood = this.#failures.length === 0;
+    const lines = [...this.#sums].map(([name, sum]) => {
+      const what = sum.files === 0 ? '' : `${sum.tests} tests in ${sum.files} files`;
+      const took = `${seconds(sum.ms).padStart(9)} ${seconds(sum.cpuMs).padStart(9)}`;
+      return `${sum.failures === 0 ? '✔' : '✖'} ${name.padEnd(16)} ${took}  ${what}`;
     });
-    const slowest = this.#ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_MAX);
+    const slowest = [...this.#durations].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, SLOWEST_MAX);
+    const skipped = [...this.#skipped].map(([why, count]) => `NOT TESTED (${count}): ${why}`);
     const parts = [
-      ['', 'Time of each suite (files run in parallel, so the sum exceeds the elapsed time):', ...lines],
+      ['', 'Time and processor time of each suite (files run side by side, so the sums exceed the whole):', ...lines],
       slowest.length > 1
-        ? ['Slowest:', ...slowest.map((each) => `  ${seconds(each.ms).padStart(9)}  ${each.path}`)]
+        ? ['Slowest:', ...slowest.map(([path, each]) => `  ${seconds(each.ms).padStart(9)}  ${path}`)]
         : [],
-      [...this.#skipped].map(([why, count]) => `NOT TESTED (${count}): ${why}`),
-      this.#failures.length === 0 ? [] : ['Failed:', ...this.#failures.map((each) => `  ✖ ${each}`)],
-      [`${this.#failures.length === 0 ? '✔ all passed' : `✖ ${this.#failures.length} failed`} in ${seconds(ms)}`],
+      skipped,
+      isGood ? [] : ['Failed:', ...this.#failures.map((each) => `  ✖ ${each}`)],
+      [
+        `${isGood ? '✔ all passed' : `✖ ${this.#failures.length} failed`} in ${minutes(ms)}, with ${minutes(cpuMs)} of processor time`,
+      ],
+      [
+        `${this.#passed} passed, ${this.#failures.length} failed, ${[...this.#skipped.values()].reduce((a, b) => a + b, 0)} skipped`,
+      ],
     ];
-    this.#write(`${parts.flat().join('\n')}\n`);
-    return this.#failures.length === 0;
+    write(`${parts.flat().join('\n')}\n`);
+    return isGood;
   }
 
-  #title({ name, nesting, entryFile = '' }: TestEvent): string {
-    return [...(this.#around.get(entryFile) ?? []).slice(0, nesting), name].join(' › ');
+  #titles({ name, nesting, entryFile = '' }: TestEvent): string[] {
+    return [...(this.#around.get(entryFile) ?? []).slice(0, nesting), name];
   }
 
   #pathOf(file: string | undefined): string {
     if (file === undefined) return 'the run';
-    return file.startsWith(`${this.#root}/`) ? file.slice(this.#root.length + 1) : file;
+    const { root } = this.#options;
+    return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file;
   }
 
-  #suiteOf(file: string | undefined): SuiteFile['suite'] | undefined {
-    return this.#files.get(this.#pathOf(file))?.suite;
+  #suiteOf(path: string): string {
+    return this.#files.get(path)?.suite.name ?? 'other';
+  }
+
+  #logFile(path: string): string {
+    return join(this.#options.logDirectory, `${path.replaceAll('/', '-')}.log`);
+  }
+
+  #log(path: string, text: string): void {
+    appendFileSync(this.#logFile(path), text);
   }
 
   #sum(name: string): Sum {
-    const sum = this.#sums.get(name) ?? { files: 0, tests: 0, failures: 0, ms: 0 };
+    const sum = this.#sums.get(name) ?? { files: 0, tests: 0, failures: 0, ms: 0, cpuMs: 0 };
     this.#sums.set(name, sum);
     return sum;
   }
 }
-
-const describe = (cause: unknown): string => (typeof cause === 'string' ? cause : inspect(cause, { depth: 8 }));

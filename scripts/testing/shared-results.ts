@@ -10,6 +10,7 @@ import { ROOT } from './suites.ts';
 export class SharedProcess {
   readonly #report: Report;
   readonly #left: Set<string>;
+  readonly #durations: { readonly path: string; readonly ms: number }[] = [];
   #current = '';
   #tests = 0;
   #ms = 0;
@@ -25,14 +26,16 @@ export class SharedProcess {
   take({ type, data }: NodeEvent): void {
     if (type === 'test:start') this.#started(data);
     else if (type === 'test:pass' || type === 'test:fail') this.#ended(type === 'test:pass', data);
-    else if (type === 'test:diagnostic') this.#report.diagnostic(data.message);
-    else if (type === 'test:stdout' || type === 'test:stderr') this.#report.output(data.message);
+    else if (type === 'test:diagnostic') this.#report.diagnostic(this.#current, data.message);
+    else if (type === 'test:stdout' || type === 'test:stderr') this.#report.output(this.#current, data.message);
     else if (type === 'test:summary' && !data.success && !this.#blamed)
       this.#report.failed(`a process of many files, the last one ${this.#current}`);
   }
 
-  /** The process has ended. */
-  end(): void {
+  /** The process has ended. Its processor time is attributed to its files by how long each took. */
+  end(cpuMs: number): void {
+    const totalMs = this.#durations.reduce((sum, { ms }) => sum + ms, 0);
+    for (const { path, ms } of this.#durations) this.#report.used(path, (cpuMs * ms) / totalMs);
     for (const path of this.#left) {
       const last = this.#current === '' || path === this.#current ? '' : `; it last reported ${this.#current}`;
       this.#report.failed(`${path} did not end before its process${last}`);
@@ -69,12 +72,8 @@ export class SharedProcess {
 
   #fileEnded(success: boolean): void {
     this.#left.delete(this.#current);
-    this.#report.fileEnded({
-      file: this.#file,
-      success,
-      duration_ms: this.#ms,
-      counts: { tests: this.#tests },
-    });
+    this.#durations.push({ path: this.#current, ms: this.#ms });
+    this.#report.fileEnded({ path: this.#current, success, duration_ms: this.#ms, counts: { tests: this.#tests } });
   }
 
   get #file(): string {

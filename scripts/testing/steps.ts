@@ -1,4 +1,4 @@
-// The steps before the tests, each a program of its own: the linter, the type checker, and the tools of some suites
+// The steps beside the tests, each a program of its own: the linter, the type checker, and the tools of some suites
 // that npm does not provide.
 
 import { spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ export interface Step {
   readonly what: string;
   /** Run one after another, until one fails. */
   readonly commands: readonly (readonly [program: string, ...args: string[]])[];
-  /** The suites that need it; undefined: it is itself a check. */
+  /** The suites and test files that wait for it; undefined: it is itself a check. */
   readonly neededBy?: readonly string[];
 }
 
@@ -45,27 +45,25 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-interface Outcome {
-  readonly status: number;
+export interface StepResult {
+  readonly isGood: boolean;
   readonly output: string;
 }
 
-/** `isKept`: what it writes is kept for the end, since tests run beside it; otherwise it is shown at once. */
-function runCommand([program, ...args]: readonly [string, ...string[]], isKept: boolean): Promise<Outcome> {
+function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<{ status: number; output: string }> {
   return new Promise((resolve, reject) => {
     const output: Buffer[] = [];
-    const child = spawn(program, args, { cwd: ROOT, stdio: isKept ? ['ignore', 'pipe', 'pipe'] : 'inherit' });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk));
+    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
     child.once('error', reject);
     child.once('close', (code) => resolve({ status: code ?? 1, output: Buffer.concat(output).toString() }));
   });
 }
 
-/** Resolves to whether it succeeded, and to what it wrote that has not been shown. */
-export async function runStep({ commands, neededBy }: Step): Promise<{ isGood: boolean; output: string }> {
+export async function runStep({ commands, neededBy }: Step): Promise<StepResult> {
   let written = '';
   for (const command of commands) {
-    const { status, output } = await runCommand(command, neededBy === undefined);
+    const { status, output } = await runCommand(command);
     written += output;
     if (status === STATUS_MISSING && neededBy !== undefined) break;
     if (status !== 0) return { isGood: false, output: written };

@@ -3,16 +3,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import fs, { globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { batchesOf } from '../../scripts/testing/batches.ts';
 import { importersOf, touchedBy } from '../../scripts/testing/changes.ts';
-import { readDurations, writeDurations } from '../../scripts/testing/durations.ts';
+import { type Durations, readDurations, writeDurations } from '../../scripts/testing/durations.ts';
 import { watchLeftovers } from '../../scripts/testing/leftovers.ts';
 import { Report, type TestEvent } from '../../scripts/testing/report.ts';
-import { groupsOf } from '../../scripts/testing/run-files.ts';
+import { type Job, runJobs } from '../../scripts/testing/schedule.ts';
 import { parsePart, partOf, SelectionError, select } from '../../scripts/testing/selection.ts';
 import { STEPS } from '../../scripts/testing/steps.ts';
 import { listTestFiles, MEASURES_ITS_PROCESS, SUITES, type SuiteFile } from '../../scripts/testing/suites.ts';
@@ -28,7 +30,7 @@ const namesOf = (each: readonly { readonly name: string }[]): string[] => each.m
 function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const root = mkdtempSync(join(tmpdir(), 'grantd-runner-'));
   try {
-    symlinkSync(join(ROOT, 'src'), join(root, 'src'));
+    for (const folder of ['src', 'tools']) symlinkSync(join(ROOT, folder), join(root, folder));
     for (const path of below('scripts/{test.ts,testing/*.ts}')) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), readText(path));
@@ -125,11 +127,11 @@ describe('npm test', () => {
   it('starts what took longest first, and what it does not know before that', () => {
     const files = listTestFiles(['test/cli/a.test.ts', 'test/cli/b.test.ts', 'test/chart/c.test.ts']);
     const known = new Map([
-      ['test/cli/a.test.ts', 10],
-      ['test/cli/b.test.ts', 20],
+      ['test/cli/a.test.ts', { ms: 10, cpuMs: 5 }],
+      ['test/cli/b.test.ts', { ms: 20, cpuMs: 5 }],
     ]);
     assert.deepEqual(
-      groupsOf(files, known).flatMap(({ processes }) => processes.map(pathsOf)),
+      batchesOf(files, known, 2).map(({ files: some }) => pathsOf(some)),
       [['test/chart/c.test.ts'], ['test/cli/b.test.ts'], ['test/cli/a.test.ts']],
     );
     const directory = mkdtempSync(join(tmpdir(), 'grantd-durations-'));
@@ -137,8 +139,8 @@ describe('npm test', () => {
       const path = join(directory, 'cache', 'durations.json');
       assert.deepEqual(readDurations(path), new Map());
       writeDurations(path, known);
-      writeDurations(path, new Map([['test/cli/a.test.ts', 30]]));
-      assert.deepEqual(readDurations(path), new Map([...known, ['test/cli/a.test.ts', 30]]));
+      writeDurations(path, new Map([['test/cli/a.test.ts', { ms: 30, cpuMs: 9 }]]));
+      assert.deepEqual(readDurations(path), new Map([...known, ['test/cli/a.test.ts', { ms: 30, cpuMs: 9 }]]));
       writeFileSync(path, '{"test/un');
       assert.deepEqual(readDurations(path), new Map());
     } finally {
@@ -146,57 +148,135 @@ describe('npm test', () => {
     }
   });
 
-  it('lets what wants the machine alone run by itself, one file at a time', () => {
-    for (const { processes, concurrency } of groupsOf(all)) {
-      const files = processes.flat();
-      const beside = files.filter(({ suite }) => suite.runs === 'beside' || suite.runs === 'together');
-      assert.equal(beside.length, concurrency === 1 ? 0 : files.length);
-      if (concurrency === 1) assert.equal(new Set(files.map(({ suite }) => suite)).size, 1);
+  it('weighs a file by the processors that it last kept busy, or by its suite, and never beyond the machine', () => {
+    const weights = (durations: Durations, processors: number) =>
+      batchesOf(listTestFiles(['test/simulation/a.test.ts', 'test/cli/b.test.ts']), durations, processors).map(
+        ({ files: [file], weight }) => [file?.path, weight],
+      );
+    const [cli, simulation] = ['test/cli/b.test.ts', 'test/simulation/a.test.ts'];
+    assert.deepEqual(
+      new Map(weights(new Map(), 4) as [string, number][]),
+      new Map([
+        [cli, 1],
+        [simulation, 4],
+      ]),
+    );
+    const measured = new Map([
+      [cli, { ms: 1000, cpuMs: 10 }],
+      [simulation, { ms: 1000, cpuMs: 1500 }],
+    ]);
+    assert.deepEqual(
+      new Map(weights(measured, 4) as [string, number][]),
+      new Map([
+        [cli, 0.25],
+        [simulation, 1.5],
+      ]),
+    );
+    assert.deepEqual(
+      new Map(weights(measured, 1) as [string, number][]),
+      new Map([
+        [cli, 0.25],
+        [simulation, 1],
+      ]),
+    );
+  });
+
+  it('gives each file that judges times the machine to itself, after the others', () => {
+    const batches = batchesOf(all, new Map(), 2);
+    const first = batches.findIndex(({ isExclusive }) => isExclusive);
+    for (const [index, { files, isExclusive }] of batches.entries()) {
+      assert.equal(isExclusive, index >= first);
+      for (const { suite } of files) assert.equal(suite.runs === 'alone' || suite.runs === 'asked', isExclusive);
     }
-    assert.deepEqual(pathsOf(groupsOf(all).flatMap(({ processes }) => processes.flat())), pathsOf(all));
+    assert.deepEqual(pathsOf(batches.flatMap(({ files }) => files)), pathsOf(all));
   });
 
   it('has files of unit, property and tidy share a few processes of equal length, and every other file its own process', () => {
     const slow = 'test/unit/core/tuples.test.ts';
-    const durations = new Map(all.map(({ path }) => [path, path === slow ? 60_000 : 100]));
-    const groups = groupsOf(all, durations);
-    const shared = groups.find(({ runs }) => runs === 'together');
-    const others = groups.filter((group) => group !== shared);
-    assert.ok(shared !== undefined && shared.processes.length > 1);
+    const durations = new Map(all.map(({ path }) => [path, { ms: path === slow ? 60_000 : 100, cpuMs: 50 }]));
+    const batches = batchesOf(all, durations, 2);
+    const shared = batches.filter(({ isShared }) => isShared);
+    assert.equal(shared.length, 4);
     assert.deepEqual(
-      new Set(shared.processes.flat().map(({ suite }) => suite.name)),
+      new Set(shared.flatMap(({ files }) => files.map(({ suite }) => suite.name))),
       new Set(['unit', 'property', 'tidy']),
     );
     assert.deepEqual(
-      shared.processes.map(pathsOf).find((paths) => paths.includes(slow)),
+      shared.map(({ files }) => pathsOf(files)).find((paths) => paths.includes(slow)),
       [slow],
     );
-    for (const { processes } of others) for (const files of processes) assert.equal(files.length, 1);
-    assert.equal(groupsOf(select([slow], all).files)[0]?.processes.length, 1);
-  });
-
-  it('starts what runs behind the others before them, at a lower priority', () => {
-    const [first, ...others] = groupsOf(all);
-    assert.deepEqual([first?.runs, first?.concurrency], ['behind', 1]);
-    assert.ok(first?.processes.flat().every(({ suite }) => suite.name === 'simulation'));
-    assert.ok(others.length > 2 && others.every(({ runs }) => runs !== 'behind'));
-    const path = 'test/simulation/a.test.ts';
-    const text = "import { getPriority } from 'node:os';\nit('p', () => { if (getPriority() < 19) throw 1; });";
-    const { status, stdout } = runIn(
-      { [path]: text, 'test/unit/b.test.ts': "it('b', () => {});" },
-      'simulation',
-      'unit',
-    );
-    assert.equal(status, 0, stdout);
-    for (const suite of ['simulation', 'unit']) assert.match(stdout, new RegExp(`✔ ${suite} .* 1 tests in 1 files`));
+    for (const { files, isShared } of batches) if (!isShared) assert.equal(files.length, 1);
+    assert.equal(batchesOf(select([slow], all).files, durations, 2).length, 1);
   });
 
   it('gives each test that measures its process one of its own', () => {
     const importers = below('test/unit/**/*.test.ts').filter((path) => readText(path).includes('/live-bytes.ts'));
     assert.deepEqual(importers, MEASURES_ITS_PROCESS);
-    const alone = groupsOf(all).filter(({ runs }) => runs !== 'together');
-    const own = new Set(alone.flatMap(({ processes }) => processes.flat().map(({ path }) => path)));
+    const alone = batchesOf(all, new Map(), 2).filter(({ isShared }) => !isShared);
+    const own = new Set(alone.flatMap(({ files }) => files.map(({ path }) => path)));
     assert.ok(importers.every((path) => own.has(path)));
+  });
+});
+
+describe('the schedule of a run', () => {
+  /** Jobs that end when the test says so; what runs, by name. */
+  function watchedJobs(jobs: readonly Omit<Job, 'run'>[], capacity: number) {
+    const running = new Map<string, () => void>();
+    const interruption = new AbortController();
+    const watched = jobs.map(
+      (job): Job => ({
+        ...job,
+        run: () => new Promise((resolve) => running.set(job.name, resolve)),
+      }),
+    );
+    const done = runJobs(watched, capacity, interruption.signal);
+    const end = async (...names: readonly string[]): Promise<string[]> => {
+      for (const name of names) {
+        running.get(name)?.();
+        running.delete(name);
+      }
+      await turn();
+      return [...running.keys()];
+    };
+    return { end, done, interruption };
+  }
+  const job = (name: string, weight: number, more: Partial<Job> = {}) => ({ name, weight, ...more });
+
+  it('starts no more than the machine has processors for, and fills gaps with what is lighter', async () => {
+    const { end, done } = watchedJobs([job('a', 1), job('b', 1.5), job('c', 0.5), job('d', 0.5), job('e', 9)], 2);
+    assert.deepEqual(await end(), ['a', 'c', 'd']);
+    assert.deepEqual(await end('c'), ['a', 'd']);
+    assert.deepEqual(await end('a'), ['d', 'b']);
+    assert.deepEqual(await end('d', 'b'), ['e']);
+    assert.deepEqual(await end('e'), []);
+    await done;
+  });
+
+  it('lets an exclusive job run by itself after the others', async () => {
+    const alone = { exclusive: true };
+    const { end, done } = watchedJobs([job('x', 0.1, alone), job('a', 1), job('y', 0.1, alone)], 2);
+    assert.deepEqual(await end(), ['a']);
+    assert.deepEqual(await end('a'), ['x']);
+    assert.deepEqual(await end('x'), ['y']);
+    await end('y');
+    await done;
+  });
+
+  it('holds back what needs a job that has not ended, and nothing else', async () => {
+    const { end, done } = watchedJobs([job('tool', 1), job('a', 1, { after: ['tool'] }), job('b', 1)], 2);
+    assert.deepEqual(await end(), ['tool', 'b']);
+    assert.deepEqual(await end('b'), ['tool']);
+    assert.deepEqual(await end('tool'), ['a']);
+    await end('a');
+    await done;
+    await assert.rejects(runJobs([{ ...job('c', 1, { after: ['c'] }), run: async () => {} }], 2, AbortSignal.any([])));
+  });
+
+  it('starts nothing more once it is interrupted, and waits for what runs', async () => {
+    const { end, done, interruption } = watchedJobs([job('a', 2), job('b', 2)], 2);
+    interruption.abort();
+    assert.deepEqual(await end('a'), []);
+    await done;
   });
 });
 
@@ -312,7 +392,8 @@ describe('npm test -- --changed', () => {
 });
 
 describe('the report of a run', () => {
-  const file = join(ROOT, 'test/tidy/runner.test.ts');
+  const path = 'test/tidy/runner.test.ts';
+  const file = join(ROOT, path);
   const event = (name: string, nesting: number, details: Partial<TestEvent['details']> = {}): TestEvent => ({
     name,
     nesting,
@@ -325,13 +406,23 @@ describe('the report of a run', () => {
     error: Object.assign(new Error('outer', { cause }), { failureType }),
   });
 
-  function reported(tell: (report: Report) => void): { readonly isGood: boolean; readonly text: string } {
+  function reported(tell: (report: Report) => void) {
     let text = '';
-    const report = new Report(ROOT, all, (more) => {
+    const logDirectory = mkdtempSync(join(tmpdir(), 'grantd-logs-'));
+    const write = (more: string): void => {
       text += more;
-    });
-    tell(report);
-    return { isGood: report.end(1000), text };
+    };
+    try {
+      const report = new Report({ root: ROOT, files: all, logDirectory, write });
+      tell(report);
+      const isGood = report.end({ ms: 1000, cpuMs: 61_000 });
+      const log = globSync('*.log', { cwd: logDirectory }).map((name) =>
+        readFileSync(join(logDirectory, name), 'utf8'),
+      );
+      return { isGood, text, log: log.join('') };
+    } finally {
+      rmSync(logDirectory, { recursive: true });
+    }
   }
 
   it('names a test that failed, where it stands and why, and tells its suites only where they fail themselves', () => {
@@ -340,22 +431,57 @@ describe('the report of a run', () => {
       report.started({ name: 'a test', nesting: 1, entryFile: file });
       report.testFailed(event('a test', 1, failure(new Error('the reason'))));
       report.testFailed(event('a suite', 0, { ...failure('1 subtest failed', 'subtestsFailed'), type: 'suite' }));
-      report.fileEnded({ file, success: false, duration_ms: 5, counts: { tests: 1 } });
+      report.fileEnded({ path, success: false, duration_ms: 5, counts: { tests: 1 } });
     });
     assert.equal(isGood, false);
     assert.match(text, /✖ test\/tidy\/runner\.test\.ts:7 a suite › a test 0\.0 s\n {4}Error: the reason/);
-    assert.match(text, /✖ 1 failed in 1\.0 s\n$/);
+    assert.match(text, /✖ 1 failed in 1\.0 s, with 1 min 1 s of processor time\n0 passed, 1 failed, 0 skipped\n$/);
   });
 
   it('is bad where a file, a step or a hook of a suite fails, without a test that does', () => {
-    const step = reported((report) => report.step('lint', 5, false, 'src/x.ts is not formatted\n'));
+    const step = reported((report) =>
+      report.step('lint', { ms: 5, isGood: false, output: 'src/x.ts is not formatted\n' }),
+    );
     assert.equal(step.isGood, false);
     assert.match(step.text, /^src\/x\.ts is not formatted\n✖ lint\n/);
-    const ended = (success: boolean) => ({ file, success, duration_ms: 5, counts: { tests: 0 } });
+    const ended = (success: boolean) => ({ path, success, duration_ms: 5, counts: { tests: 0 } });
     assert.equal(reported((report) => report.fileEnded(ended(false))).isGood, false);
     assert.equal(reported((report) => report.fileEnded(ended(true))).isGood, true);
     const hook = { ...failure(new Error('x'), 'hookFailed'), type: 'suite' };
     assert.equal(reported((report) => report.testFailed(event('a suite', 0, hook))).isGood, false);
+  });
+
+  it('keeps what a file prints in its log, and shows the head of a failure and where the log is', () => {
+    const { text, log } = reported((report) => {
+      report.output(path, 'a notice of a library\n');
+      report.diagnostic(path, 'strain 1.1');
+      report.passed(event('good', 0));
+      report.testFailed(event('bad', 0, failure(Array.from({ length: 99 }, (_, line) => `line ${line}`).join('\n'))));
+    });
+    for (const part of ['a notice of a library', 'strain 1.1', '✔ good', 'line 98'])
+      assert.ok(log.includes(part), part);
+    for (const part of ['a notice', 'strain', '✔ good', 'line 98']) assert.ok(!text.includes(part), part);
+    assert.match(text, / {4}line 0\n(?:.*\n)* {4}log: .*test-tidy-runner\.test\.ts\.log\n/);
+  });
+
+  it('counts a test that could not judge only if it still cannot when it is run once more', () => {
+    const busy = event('paced', 0, failure(new Error('inconclusive: strain 3.1\n5 of 9 were late')));
+    const ended = { path, success: false, duration_ms: 5, counts: { tests: 2 } };
+    const once = (repeat: (report: Report) => void) =>
+      reported((report) => {
+        report.testFailed(busy);
+        report.fileEnded(ended);
+        assert.deepEqual(report.takeInconclusive(), new Map([[path, ['paced']]]));
+        repeat(report);
+      });
+    const passed = once((report) => report.fileEnded({ ...ended, success: true }));
+    assert.equal(passed.isGood, true);
+    assert.match(
+      passed.text,
+      /\? test\/tidy\/runner\.test\.ts:7 paced 0\.0 s\n {4}inconclusive: strain 3\.1; it runs again/,
+    );
+    assert.equal(once((report) => report.testFailed(busy)).isGood, false);
+    assert.equal(once((report) => report.testFailed(event('paced', 0, failure(new Error('late'))))).isGood, false);
   });
 
   it('says what was not tested, and why', () => {
@@ -366,24 +492,112 @@ describe('the report of a run', () => {
 });
 
 describe('the runner', () => {
-  it('ends with 0 where all pass, and with 1 where one fails or a file cannot be loaded', () => {
-    const good = "it('passes', () => {});";
-    const passed = runIn({ 'test/unit/good.test.ts': good }, 'unit');
-    assert.equal(passed.status, 0, passed.stdout + passed.stderr);
-    assert.match(passed.stdout, /✔ test\/unit\/good\.test\.ts \(1 in/);
-    const failed = runIn(
-      { 'test/unit/good.test.ts': good, 'test/tidy/bad.test.ts': "it('fails', () => { throw 1; });" },
-      'unit',
-      'tidy',
-    );
-    assert.equal(failed.status, 1, failed.stdout + failed.stderr);
-    assert.match(failed.stdout, /✖ test\/tidy\/bad\.test\.ts:2 fails/);
-    const unloaded = runIn({ 'test/unit/unloaded.test.ts': "import './nowhere.ts';" }, 'unit');
-    assert.equal(unloaded.status, 1, unloaded.stdout + unloaded.stderr);
-  });
-
   const failuresOf = (stdout: string) =>
     [...stdout.slice(stdout.indexOf('\nFailed:')).matchAll(/^ {2}✖ (.*)$/gm)].map(([, what]) => what);
+  const withRuns = <Result>(use: (path: string) => Result): Result => {
+    const directory = mkdtempSync(join(tmpdir(), 'grantd-judged-'));
+    try {
+      process.env.RUNS = join(directory, 'runs');
+      return use(process.env.RUNS);
+    } finally {
+      delete process.env.RUNS;
+      rmSync(directory, { recursive: true });
+    }
+  };
+  /** Of its two tests, one cannot judge at first, and then does what `second` says. */
+  const undecided = (second: string) => `
+    import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+    import { describe } from 'node:test';
+    describe('suite', () => {
+      it('judges (twice)', () => {
+        const mark = process.env.RUNS + process.argv[1].replaceAll('/', '-');
+        const isFirst = !existsSync(mark);
+        writeFileSync(mark, '');
+        if (isFirst) throw new Error('inconclusive: strain 4.2');
+        ${second}
+      });
+      it('other', () => appendFileSync(process.env.RUNS, 'o'));
+    });`;
+
+  it('ends with 0 where all pass, also a test that could judge only when it was run once more', () => {
+    withRuns((runs) => {
+      const shares = "it('passes', () => { if (process.env.GRANTD_TEST_CASSANDRA === undefined) throw 1; });";
+      const { status, stdout, stderr } = runIn(
+        { 'test/unit/good.test.ts': shares, 'test/alone/undecided.test.ts': undecided('') },
+        'unit',
+        'alone',
+      );
+      assert.equal(status, 0, stdout + stderr);
+      assert.match(stdout, /✔ test\/unit\/good\.test\.ts \(1 in/);
+      assert.doesNotMatch(stdout, /shared Cassandra/);
+      assert.equal(readFileSync(runs, 'utf8'), 'o', 'what has passed is not run again');
+      assert.match(stdout, /\n3 passed, 0 failed, 0 skipped\n$/);
+    });
+  });
+
+  it('ends with 1 and names what failed: a test, a file that cannot be loaded, what cannot be judged or fails then', () => {
+    withRuns(() => {
+      const { status, stdout } = runIn(
+        {
+          'test/unit/good.test.ts': "it('passes', () => {});",
+          'test/image/bad.test.ts': "it('fails', () => { throw 1; });",
+          'test/chart/unloaded.test.ts': "import './nowhere.ts';",
+          'test/alone/busy.test.ts': undecided("throw new Error('inconclusive: strain 4.2');"),
+          'test/alone/late.test.ts': undecided("throw new Error('late');"),
+          'test/cli/promises.test.ts': `
+            import assert from 'node:assert/strict';
+            import { after, describe } from 'node:test';
+            import { setImmediate as turn } from 'node:timers/promises';
+            it('follows none', async () => {
+              await turn();
+              assert.deepEqual(Object.getOwnPropertySymbols(Promise.resolve()), []);
+            });
+            let ended = 0;
+            describe('suite', async () => {
+              await turn();
+              it('outer', async (context) => {
+                await turn();
+                after(() => { ended += 1; });
+                await context.test('inner', async () => {
+                  await turn();
+                  after(() => { ended += 1; });
+                });
+                assert.equal(ended, 1);
+              });
+              it('after it', () => assert.equal(ended, 2));
+            });
+            it('rejects', async () => {
+              await turn();
+              Promise.reject(new Error('aside'));
+              await new Promise(() => {});
+            });
+            it('throws', async () => {
+              await turn();
+              setTimeout(() => { throw new Error('aside'); }, 1);
+              await new Promise(() => {});
+            });
+            it('emits', async () => {
+              await turn();
+              process.nextTick(() => { throw new Error('aside'); });
+              await new Promise(() => {});
+            });`,
+        },
+        ...['unit', 'image', 'chart', 'alone', 'cli'],
+      );
+      assert.equal(status, 1, stdout);
+      const failures = failuresOf(stdout).map((failure) => failure?.replace(/:\d+/, ''));
+      assert.deepEqual(failures.toSorted(), [
+        'test/alone/busy.test.ts suite › judges (twice)',
+        'test/alone/late.test.ts suite › judges (twice)',
+        'test/chart/unloaded.test.ts the file as a whole',
+        'test/cli/promises.test.ts emits',
+        'test/cli/promises.test.ts rejects',
+        'test/cli/promises.test.ts throws',
+        'test/image/bad.test.ts fails',
+      ]);
+      assert.match(stdout, /cli {2,}[\d.]+ s +[\d.]+ s {2}7 tests in 1 files/);
+    });
+  });
 
   it('names the file that leaves something to the next one in its process, and what', () => {
     const { status, stdout } = runIn(
@@ -404,55 +618,6 @@ describe('the runner', () => {
     ]);
     assert.match(stdout, /It left: JSON\.parse; the environment's LEFT\./);
     assert.match(stdout, /It left: the exit code\./);
-  });
-
-  it('has node:test follow no promise, and knows nevertheless which test an error or a hook belongs to', () => {
-    const { status, stdout } = runIn(
-      {
-        'test/unit/a.test.ts': `
-          import assert from 'node:assert/strict';
-          import { after, describe } from 'node:test';
-          import { setImmediate as turn } from 'node:timers/promises';
-          it('follows none', async () => {
-            await turn();
-            assert.deepEqual(Object.getOwnPropertySymbols(Promise.resolve()), []);
-          });
-          let ended = 0;
-          describe('suite', async () => {
-            await turn();
-            it('outer', async (context) => {
-              await turn();
-              after(() => { ended += 1; });
-              await context.test('inner', async () => {
-                await turn();
-                after(() => { ended += 1; });
-              });
-              assert.equal(ended, 1);
-            });
-            it('after it', () => assert.equal(ended, 2));
-          });
-          it('rejects', async () => {
-            await turn();
-            Promise.reject(new Error('aside'));
-            await new Promise(() => {});
-          });
-          it('throws', async () => {
-            await turn();
-            setTimeout(() => { throw new Error('aside'); }, 1);
-            await new Promise(() => {});
-          });
-          it('emits', async () => {
-            await turn();
-            process.nextTick(() => { throw new Error('aside'); });
-            await new Promise(() => {});
-          });`,
-      },
-      'unit',
-    );
-    assert.equal(status, 1);
-    const failures = failuresOf(stdout).map((failure) => failure?.replace(/^test\/unit\/a\.test\.ts(:\d+)? /, ''));
-    assert.deepEqual(failures, ['rejects', 'throws', 'emits'], stdout);
-    assert.match(stdout, /unit {2,}[\d.]+ s {2}7 tests in 1 files/);
   });
 
   it('fails every file whose process ends before it', () => {

@@ -1,0 +1,66 @@
+// Runs the steps and test files of a selection, side by side as the machine allows, and reports them.
+
+import { availableParallelism } from 'node:os';
+import { keepSharedCassandra } from '../../tools/engines/shared-cassandra.ts';
+import { batchesOf } from './batches.ts';
+import type { Durations } from './durations.ts';
+import type { Report } from './report.ts';
+import { runBatch, runOwn, Workplace } from './run-files.ts';
+import { type Job, runJobs } from './schedule.ts';
+import type { Selection } from './selection.ts';
+import { runStep, type Step } from './steps.ts';
+import { processorMs } from './usage.ts';
+
+/** Processors that the linter, the type checker or a build keeps busy. */
+const STEP_WEIGHT = 1;
+
+const stepJob = (step: Step, report: Report): Job => ({
+  name: step.name,
+  weight: STEP_WEIGHT,
+  run: async () => {
+    const startMs = performance.now();
+    const result = await runStep(step);
+    report.step(step.name, { ...result, ms: performance.now() - startMs });
+  },
+});
+
+/** Resolves to whether everything passed. */
+export async function runSelection(
+  { steps, files }: Selection,
+  durations: Durations,
+  report: Report,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const startMs = performance.now();
+  const workplace = new Workplace();
+  const cassandra = await keepSharedCassandra();
+  const options = { report, workplace, signal };
+  const processors = availableParallelism();
+  const batches = batchesOf(files, durations, processors).map((batch): Job => {
+    const [{ path, suite } = { path: '', suite: { name: '' } }] = batch.files;
+    const needs = steps.filter(({ neededBy = [] }) => neededBy.includes(suite.name) || neededBy.includes(path));
+    return {
+      name: path,
+      weight: batch.weight,
+      exclusive: batch.isExclusive,
+      after: needs.map(({ name }) => name),
+      run: () => runBatch(batch, options),
+    };
+  });
+  try {
+    const isInstall = ({ neededBy }: Step): boolean => neededBy !== undefined;
+    const inOrder = [...steps.filter(isInstall), ...steps.filter((step) => !isInstall(step))];
+    await runJobs([...inOrder.map((step) => stepJob(step, report)), ...batches], processors, signal);
+    for (const [path, names] of report.takeInconclusive()) {
+      const file = files.find((each) => each.path === path);
+      if (file !== undefined && !signal.aborted) await runOwn(file, options, names);
+    }
+  } finally {
+    const otherMs = processorMs();
+    await cassandra.stop();
+    report.engineUsed('shared Cassandra', processorMs() - otherMs);
+    workplace.remove();
+  }
+  if (signal.aborted) report.failed('the run was interrupted');
+  return report.end({ ms: performance.now() - startMs, cpuMs: processorMs() });
+}
