@@ -3,16 +3,19 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { TOOLS_DIRECTORY } from '../tools/engines/tools-directory.ts';
 import { listChangedTests } from './testing/changes.ts';
 import { readDurations, writeDurations } from './testing/durations.ts';
 import { Report } from './testing/report.ts';
 import { runSelection } from './testing/run-selection.ts';
 import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
+import { StatusLine } from './testing/status-line.ts';
 import { STEPS } from './testing/steps.ts';
 import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
 
 const CACHE = join(ROOT, 'node_modules', '.cache');
-const DURATIONS = join(CACHE, 'test-durations.json');
+/** Outside the tree: a clean install or a new clone knows the machine. */
+const DURATIONS = join(TOOLS_DIRECTORY, 'test-durations.json');
 /** What tests print, a file for each test file. */
 const LOGS = join(CACHE, 'test-logs');
 const STATUS_FAILED = 1;
@@ -68,9 +71,16 @@ function choose({ values, positionals }: ReturnType<typeof readArguments>): Sele
 async function runAll(selection: Selection): Promise<boolean> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
-  const write = (text: string): void => void stdout.write(text);
+  const status = new StatusLine(stdout);
+  const write = (text: string): void => status.write(text);
   const report = new Report({ root: ROOT, files: selection.files, logDirectory: LOGS, write });
-  const isGood = await runSelection(selection, readDurations(DURATIONS), report, interruption.signal);
+  const isGood = await runSelection(selection, {
+    report,
+    durations: readDurations(DURATIONS),
+    signal: interruption.signal,
+    around: (name, run) => status.during(name, run),
+  });
+  status.end();
   writeDurations(DURATIONS, report.durations);
   return isGood;
 }

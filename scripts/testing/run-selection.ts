@@ -24,12 +24,18 @@ const stepJob = (step: Step, report: Report): Job => ({
   },
 });
 
+export interface RunOptions {
+  readonly durations: Durations;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+  /** Is told of each job while it runs. */
+  around(name: string, run: () => Promise<void>): Promise<void>;
+}
+
 /** Resolves to whether everything passed. */
 export async function runSelection(
   { steps, files }: Selection,
-  durations: Durations,
-  report: Report,
-  signal: AbortSignal,
+  { durations, report, signal, around }: RunOptions,
 ): Promise<boolean> {
   const startMs = performance.now();
   const workplace = new Workplace();
@@ -40,7 +46,7 @@ export async function runSelection(
     const [{ path, suite } = { path: '', suite: { name: '' } }] = batch.files;
     const needs = steps.filter(({ neededBy = [] }) => neededBy.includes(suite.name) || neededBy.includes(path));
     return {
-      name: path,
+      name: batch.isShared ? `${batch.files.length} files from ${path}` : path,
       weight: batch.weight,
       exclusive: batch.isExclusive,
       after: needs.map(({ name }) => name),
@@ -50,7 +56,12 @@ export async function runSelection(
   try {
     const isInstall = ({ neededBy }: Step): boolean => neededBy !== undefined;
     const inOrder = [...steps.filter(isInstall), ...steps.filter((step) => !isInstall(step))];
-    await runJobs([...inOrder.map((step) => stepJob(step, report)), ...batches], processors, signal);
+    const jobs = [...inOrder.map((step) => stepJob(step, report)), ...batches];
+    await runJobs(
+      jobs.map((job) => ({ ...job, run: () => around(job.name, () => job.run()) })),
+      processors,
+      signal,
+    );
     for (const [path, names] of report.takeInconclusive()) {
       const file = files.find((each) => each.path === path);
       if (file !== undefined && !signal.aborted) await runOwn(file, options, names);

@@ -40,7 +40,8 @@ function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string
       writeFileSync(join(root, path), `import { it } from 'node:test';\n${text}`);
     }
     // As started by hand: this process is a test itself, of which the runner is to know nothing.
-    const { NODE_TEST_CONTEXT: _context, NODE_OPTIONS: _options, ...env } = process.env;
+    const { NODE_TEST_CONTEXT: _context, NODE_OPTIONS: _options, ...outer } = process.env;
+    const env = { ...outer, GRANTD_TOOLS: root };
     return spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], { encoding: 'utf8', env });
   } finally {
     rmSync(root, { recursive: true });
