@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CassandraCluster } from '../../../tools/engines/cassandra.ts';
-import { waitFor } from '../../kit/wait-for.ts';
+import { letRun, waitFor } from '../../kit/wait-for.ts';
 import { takeNetwork } from './loopback-network.ts';
 import { OperatorClient } from './operator-client.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -29,6 +29,7 @@ const RPC_PORT = 8082;
 const CONSOLE_PORT = 8090;
 const STORE_PORT = 9042;
 const REPLICAS = 3;
+const SLOTS_POLL_MS = 100;
 
 export interface ClusterOptions {
   readonly cassandra: Pick<CassandraCluster, 'contactPoints' | 'localDatacenter'>;
@@ -242,11 +243,13 @@ export class Cluster {
       async () => {
         const slots = await this.operator.slots().catch(() => []);
         const owners = new Set(slots.map(({ shard }) => shard));
-        return (
+        const served =
           slots.length > 0 &&
           slots.every(({ state, shard }) => state === 'serving' && shard !== null && running.has(shard)) &&
-          owners.size === running.size
-        );
+          owners.size === running.size;
+        // The question costs every process some time, which the claims need.
+        if (!served) await letRun(SLOTS_POLL_MS);
+        return served;
       },
       boundMs,
     );

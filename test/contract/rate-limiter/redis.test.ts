@@ -98,7 +98,7 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
     assert.match(distrusting.lines.join('\n'), /certificate/);
   });
 
-  describe('with several fronts', () => {
+  describe('with several fronts', { concurrency: false }, () => {
     let server: RedisServer;
     before(async () => {
       server = await RedisServer.start();

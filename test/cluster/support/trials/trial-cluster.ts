@@ -10,13 +10,13 @@ import { judgeWhereBorne, type OwnNodes, type Trial, underLoad } from './trial.t
 
 const SHARDS = 3;
 const FRONTS = 2;
-/** Few enough that one of two processor cores opens a shard's share within the time that a fault may take. */
-const SLOTS = 64;
 /** With the full load: a few hundred requests, until processes and clients have compiled what they run. */
 const WARM_UP_MS = 4000;
 
 export interface Scale<Store extends SharedCassandra> {
   readonly openCassandra: () => Promise<Store>;
+  /** Few enough that one of two processor cores opens a shard's share within the time that a fault may take. */
+  readonly slots: number;
   readonly load: LoadSize;
   /** Two processors may be too few for it; times are judged where they are not. */
   readonly isHeavy?: boolean;
@@ -28,9 +28,9 @@ async function openNodes(nodes: number): Promise<OwnNodes> {
 }
 
 /** Where no node of Cassandra is the fault. */
-export const LIGHT: Scale<SharedCassandra> = { openCassandra: shareCassandra, load: LIGHT_LOAD };
-export const LIGHT_ON_NODES: Scale<OwnNodes> = { openCassandra: () => openNodes(3), load: LIGHT_LOAD };
-export const FULL: Scale<OwnNodes> = { openCassandra: () => openNodes(3), load: FULL_LOAD, isHeavy: true };
+export const LIGHT: Scale<SharedCassandra> = { openCassandra: shareCassandra, slots: 24, load: LIGHT_LOAD };
+export const LIGHT_ON_NODES: Scale<OwnNodes> = { openCassandra: () => openNodes(3), slots: 24, load: LIGHT_LOAD };
+export const FULL: Scale<OwnNodes> = { openCassandra: () => openNodes(3), slots: 64, load: FULL_LOAD, isHeavy: true };
 
 export interface Spans {
   /** How long the load runs before a fault, and after it is over. */
@@ -48,7 +48,8 @@ export class TrialCluster<Store extends SharedCassandra> {
     const cassandra = await scale.openCassandra();
     try {
       const { keyspace } = cassandra;
-      const cluster = await Cluster.start({ cassandra, keyspace, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
+      const { slots } = scale;
+      const cluster = await Cluster.start({ cassandra, keyspace, shards: SHARDS, fronts: FRONTS, slots });
       const started = new TrialCluster(cassandra, cluster, scale, spans);
       await started.#warmUp();
       return started;
