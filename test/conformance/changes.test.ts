@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, assertProblem, call } from '../kit/http-client.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { Strain } from '../kit/strain.ts';
 import { waitFor } from '../kit/wait-for.ts';
 import { ChangeReader, NDJSON, SSE, type StreamOptions, type ToldChange } from './support/change-streams.ts';
 
@@ -267,63 +266,14 @@ describe('a stream of changes', { concurrency: true }, () => {
 
   it('says how far it is, also if nothing passes its filter', async () => {
     const { key } = await service.createTenant();
-    const strain = new Strain();
     const reader = await open({ key, query: '?namespace=nothing' });
     await reader.until('the first checkpoint', () => reader.checkpoints === 1);
-    const startedMs = performance.now();
     await grant(key, 1);
     const { lastCursor } = reader;
     await reader.until('the next checkpoint', () => reader.checkpoints === 2);
-    const tookMs = performance.now() - startedMs;
-    strain.stop();
-    assert.ok(tookMs < 15_000 * strain.take(), `${tookMs} ms`);
     assert.notEqual(reader.lastCursor, lastCursor);
     const rest = await readPage(key, `?cursor=${reader.lastCursor}`);
     assert.deepEqual(rest.changes, [], 'everything before is told');
-  });
-
-  const revoke = async (key: string, keyId: string): Promise<void> => {
-    const { status } = await service.send({ method: 'DELETE', path: `/v1/keys/${keyId}`, key });
-    assert.equal(status, 204);
-  };
-  for (const [what, end] of [
-    ['its key is revoked', (key: string, keyId: string) => revoke(key, keyId)],
-    [
-      'its tenant is suspended',
-      (_key: string, _keyId: string, tenantId: string) => service.setState(tenantId, 'suspended'),
-    ],
-  ] as const) {
-    it(`ends within a second once ${what}`, async () => {
-      const { tenantId, key } = await service.createTenant();
-      const own = await service.createKey(tenantId, { scopes: ['check:read'] });
-      const reader = await open({ key: own.key });
-      await reader.until('the first checkpoint', () => reader.checkpoints === 1);
-      const strain = new Strain();
-      await end(key, own.keyId, tenantId);
-      const startedMs = performance.now();
-      await waitFor('the end', () => reader.ended);
-      const tookMs = performance.now() - startedMs;
-      strain.stop();
-      assert.ok(tookMs < 1000 * strain.take(), `${tookMs} ms`);
-      assert.equal(reader.retryMs, undefined);
-    });
-  }
-
-  it('ends within a second once its key has expired', async () => {
-    const { tenantId, key } = await service.createTenant();
-    const expiresAtMs = Date.now() + 4000;
-    const own = await service.createKey(tenantId, {
-      scopes: ['check:read'],
-      expires_at: new Date(expiresAtMs).toISOString(),
-    });
-    const strain = new Strain();
-    const reader = await open({ key: own.key });
-    await grant(key, 1);
-    await reader.untilChanges(1);
-    await waitFor('the end', () => reader.ended);
-    const tookMs = Date.now() - expiresAtMs;
-    strain.stop();
-    assert.ok(tookMs >= 0 && tookMs < 1000 * strain.take(), `${tookMs} ms`);
   });
 
   it('has as many beside it as the plan says, and waiting pages count', async () => {

@@ -95,7 +95,7 @@ describe('readers of changes on Cassandra', { skip: missing ?? false }, () => {
       say(`  ${await readers.compare()}`);
     } catch (error) {
       failed = true;
-      cluster.showLogs();
+      say(`The logs: ${cluster.directory}`);
       throw error;
     } finally {
       readers?.stop();

@@ -3,20 +3,14 @@
 // status 1 at the first wrong answer, and keeps the logs.
 
 import { parseArgs } from 'node:util';
-import { missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
-import { Cluster } from '../support/cluster.ts';
-import { compareDirections } from '../support/directions.ts';
-import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/trials/other-faults.ts';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
+import { OTHER_FAULTS } from '../support/trials/other-faults.ts';
 import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
 import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
 import { stalls } from '../support/trials/stalls.ts';
+import { FULL, TrialCluster } from '../support/trials/trial-cluster.ts';
 
-const BEFORE_MS = 10_000;
-const AFTER_MS = 10_000;
-const SHARDS = 3;
-const FRONTS = 2;
-const NODES = 3;
-const SLOTS = 64;
+const SPANS = { beforeMs: 10_000, afterMs: 10_000 };
 
 const { values } = parseArgs({
   options: {
@@ -35,26 +29,16 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const faults = [
-  ...SHARD_FAULTS,
-  ...OTHER_FAULTS,
-  ...SLOW_SHARD_FAULTS,
-  ...SLOW_OTHER_FAULTS,
-  overlappingFaults,
-  stalls,
-];
+const faults = [...SHARD_FAULTS, ...SLOW_SHARD_FAULTS, ...OTHER_FAULTS, overlappingFaults, stalls];
 const trials = faults.filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
 const durationMs = Number(values.minutes) * 60_000;
 if (!(durationMs > 0)) throw new Error('--minutes takes a number.');
 
 if ((await missingCassandra('the soak')) !== undefined) process.exit(1);
-const cassandra = await startCassandra({ nodes: NODES });
 let failed = true;
-let cluster: Cluster | undefined;
+const cluster = await TrialCluster.start(FULL, SPANS);
 try {
-  cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
-  await cluster.waitUntilServed();
   const endMs = performance.now() + durationMs;
   let count = 0;
   while (performance.now() < endMs) {
@@ -64,18 +48,15 @@ try {
       if (trial === undefined) break;
       count += 1;
       say(`\n${new Date().toISOString()} ${count}. ${trial.name}`);
-      await cluster.restore();
-      await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
-      say(`  ${await compareDirections(cassandra)} rows by subject, and the same by object`);
+      await cluster.run(trial, say);
     }
   }
   say(`\n${count} faults survived.`);
   failed = false;
 } catch (error) {
-  cluster?.showLogs();
   say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  say(`The logs: ${cluster.logDirectory}`);
 } finally {
-  await cluster?.end({ keepLogs: failed });
-  await cassandra.stop();
+  await cluster.end({ keepLogs: failed });
 }
 process.exit(failed ? 1 : 0);

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CassandraCluster } from '../../../tools/engines/cassandra.ts';
-import { waitFor } from '../../kit/wait-for.ts';
+import { letRun, waitFor } from '../../kit/wait-for.ts';
 import { takeNetwork } from './loopback-network.ts';
 import { OperatorClient } from './operator-client.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -29,9 +29,10 @@ const RPC_PORT = 8082;
 const CONSOLE_PORT = 8090;
 const STORE_PORT = 9042;
 const REPLICAS = 3;
+const SLOTS_POLL_MS = 100;
 
 export interface ClusterOptions {
-  readonly cassandra: CassandraCluster;
+  readonly cassandra: Pick<CassandraCluster, 'contactPoints' | 'localDatacenter'>;
   /** Of the first shards; more can be added. */
   readonly shards: number;
   readonly fronts: number;
@@ -58,9 +59,8 @@ export class Cluster {
       await cluster.#start();
       return cluster;
     } catch (error) {
-      cluster.showLogs();
-      await cluster.end();
-      throw error;
+      await cluster.end({ keepLogs: true });
+      throw new Error(`The cluster did not start. The logs: ${cluster.directory}`, { cause: error });
     }
   }
 
@@ -236,18 +236,20 @@ export class Cluster {
   }
 
   /** Resolves when the shards that run, and no others, serve every slot, each its own share. */
-  async waitUntilServed(boundMs = 60_000): Promise<void> {
+  async waitUntilServed(boundMs?: number): Promise<void> {
     const running = new Set(this.#shards.filter(({ isRunning }) => isRunning).map(({ name }) => name));
     await waitFor(
       'every slot to be served by the shards that run',
       async () => {
         const slots = await this.operator.slots().catch(() => []);
         const owners = new Set(slots.map(({ shard }) => shard));
-        return (
+        const served =
           slots.length > 0 &&
           slots.every(({ state, shard }) => state === 'serving' && shard !== null && running.has(shard)) &&
-          owners.size === running.size
-        );
+          owners.size === running.size;
+        // The question costs every process some time, which the claims need.
+        if (!served) await letRun(SLOTS_POLL_MS);
+        return served;
       },
       boundMs,
     );
@@ -267,22 +269,11 @@ export class Cluster {
     await this.waitUntilServed();
   }
 
-  showLogs(): void {
-    for (const service of [...this.#shards, ...this.#fronts, this.#console]) {
-      try {
-        process.stderr.write(`\n---- the end of the log of ${service.name} ----\n${service.logTail()}\n`);
-      } catch {
-        process.stderr.write(`\n---- ${service.name} has no log ----\n`);
-      }
-    }
-    process.stderr.write(`\nThe whole logs: ${this.directory}\n`);
-  }
-
-  /** Ends every process. Keeps the logs if told so. */
-  async end(options: { readonly keepLogs?: boolean } = { keepLogs: true }): Promise<void> {
+  /** Ends every process. */
+  async end(options: { readonly keepLogs: boolean }): Promise<void> {
     const services = [...this.#fronts, this.#console, ...this.#shards, ...this.#forwarders];
     await Promise.all(services.map((service) => service.kill()));
     this.#releaseNetwork();
-    if (options.keepLogs !== true) rmSync(this.directory, { recursive: true });
+    if (!options.keepLogs) rmSync(this.directory, { recursive: true });
   }
 }

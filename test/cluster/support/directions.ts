@@ -2,12 +2,12 @@
 // the writes (their stamps) included.
 
 import cassandra from 'cassandra-driver';
-import type { CassandraCluster } from '../../../tools/engines/cassandra.ts';
+import type { SharedCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const ROWS_PER_READ = 5000;
 /** Write-behind and the removal of tombstone rows finish one table after the other. */
-const SETTLE_MS_MAX = 60_000;
+const SETTLE_MS_MAX = 300_000;
 
 const COLUMNS = 'tenant, subject, relation, object, grant_id, created_at_ms, gone, WRITETIME(gone) AS written';
 
@@ -23,10 +23,11 @@ async function readRows(client: cassandra.Client, table: string): Promise<Set<st
 }
 
 /** The number of rows of either table. Rejects with rows that only one of them has. */
-export async function compareDirections(
-  { contactPoints, localDatacenter }: CassandraCluster,
-  keyspace = 'grantd',
-): Promise<number> {
+export async function compareDirections({
+  contactPoints,
+  localDatacenter,
+  keyspace,
+}: SharedCassandra): Promise<number> {
   const client = new cassandra.Client({
     contactPoints: [...contactPoints],
     localDataCenter: localDatacenter,

@@ -18,8 +18,8 @@ const SPARE_KEY_SHARE = 3;
 const KEY_LIFE_MS = 1500;
 const KEY_PAUSE_MS = 1500;
 const KEY_USES_AFTER_END = 2;
-/** What is in flight at the end is waited for: longer than a request may take. */
-const REST_MS_MAX = 30_000;
+/** What is in flight at the end is waited for: far longer than a request may take. */
+const REST_MS_MAX = 120_000;
 
 const wait = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 

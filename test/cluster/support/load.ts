@@ -1,4 +1,4 @@
-// A load on a cluster, from two processes of clients, and what it showed: which requests failed, how long each tenant
+// A load on a cluster, from processes of clients, and what it showed: which requests failed, how long each tenant
 // had to wait, and the verdict of the checker on all that was answered.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -17,17 +17,20 @@ import {
 } from './load-job.ts';
 import type { TenantWithKey } from './operator-client.ts';
 
-const PROCESSES = 2;
-const CLIENTS = 32;
-const TENANTS = 20;
-const REQUESTS_PER_SECOND = 80;
 /** New tenants are made so many at a time. */
 const TENANTS_AT_ONCE = 5;
 
-export interface LoadOptions {
-  readonly tenants?: number;
-  readonly requestsPerSecond?: number;
+export interface LoadSize {
+  readonly processes: number;
+  /** Of all processes. */
+  readonly clients: number;
+  readonly tenants: number;
+  readonly requestsPerSecond: number;
 }
+
+export const FULL_LOAD: LoadSize = { processes: 2, clients: 32, tenants: 20, requestsPerSecond: 80 };
+/** What two processors bear beside a whole cluster: few of its requests wait for one another. */
+export const LIGHT_LOAD: LoadSize = { processes: 1, clients: 16, tenants: 8, requestsPerSecond: 8 };
 
 /** What a load asks, and where its results go. */
 export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'>;
@@ -78,29 +81,29 @@ export class Load {
   readonly #originMs: number;
   readonly #processes: readonly LoadProcess[];
 
-  static async start(cluster: LoadTarget, name: string, options: LoadOptions = {}): Promise<Load> {
-    const { tenants: count = TENANTS, requestsPerSecond = REQUESTS_PER_SECOND } = options;
+  static async start(cluster: LoadTarget, name: string, size: LoadSize): Promise<Load> {
     const tenants: TenantWithKey[] = [];
-    while (tenants.length < count) {
-      const names = Array.from({ length: Math.min(TENANTS_AT_ONCE, count - tenants.length) }, () => name);
+    while (tenants.length < size.tenants) {
+      const names = Array.from({ length: Math.min(TENANTS_AT_ONCE, size.tenants - tenants.length) }, () => name);
       tenants.push(...(await Promise.all(names.map((each) => cluster.operator.createTenant(each)))));
     }
-    const load = new Load(cluster, name, tenants, requestsPerSecond);
+    const load = new Load(cluster, name, tenants, size);
     await Promise.all(load.#processes.map((each) => each.start()));
     return load;
   }
 
-  private constructor(cluster: LoadTarget, name: string, tenants: readonly TenantWithKey[], requestsPerSecond: number) {
+  private constructor(cluster: LoadTarget, name: string, tenants: readonly TenantWithKey[], size: LoadSize) {
+    const { processes, clients, requestsPerSecond } = size;
     this.tenants = tenants;
     this.#originMs = monotonicMs();
     this.#processes = Array.from(
-      { length: PROCESSES },
+      { length: processes },
       (_, index) =>
         new LoadProcess({
           process: index + 1,
           originMs: this.#originMs,
-          clients: CLIENTS / PROCESSES,
-          requestsPerSecond: requestsPerSecond / PROCESSES,
+          clients: clients / processes,
+          requestsPerSecond: requestsPerSecond / processes,
           fronts: cluster.frontUrls,
           tenants,
           sweeps: index === 0,

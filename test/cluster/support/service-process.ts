@@ -9,9 +9,9 @@ import { waitFor } from '../../kit/wait-for.ts';
 
 /** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
 const WITH_PARENT = 'setpriv';
-const START_MS_MAX = 90_000;
-const STOP_MS_MAX = 60_000;
+const STOP_MS_MAX = 300_000;
 const PROBE_MS_MAX = 2000;
+const METRICS_MS_MAX = 60_000;
 const LOG_TAIL = 4000;
 
 export interface ServiceProcessOptions {
@@ -87,11 +87,11 @@ export class ServiceProcess {
     }
   }
 
-  async waitUntilReady(boundMs = START_MS_MAX): Promise<void> {
+  async waitUntilReady(): Promise<void> {
     await waitFor(
       `${this.name} to be ready`,
       async () => !this.#running || (await this.isReady()),
-      boundMs,
+      undefined,
       () => this.logTail(),
     );
     if (!this.#running) throw new Error(`${this.name} ended before it was ready:\n${this.logTail()}`);
@@ -99,7 +99,7 @@ export class ServiceProcess {
 
   /** The value of a metric, summed over its labels that match. */
   async readMetric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const response = await fetch(`${this.options.opsUrl}/metrics`, { signal: AbortSignal.timeout(PROBE_MS_MAX) });
+    const response = await fetch(`${this.options.opsUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_MS_MAX) });
     let sum = 0;
     for (const line of (await response.text()).split('\n')) {
       if (line !== name && !line.startsWith(`${name} `) && !line.startsWith(`${name}{`)) continue;

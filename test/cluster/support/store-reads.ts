@@ -2,7 +2,7 @@
 // that each node keeps of the reads it coordinated.
 
 import { Client, policies, types } from 'cassandra-driver';
-import type { CassandraCluster } from '../../../tools/engines/cassandra.ts';
+import type { SharedCassandra } from '../../../tools/engines/shared-cassandra.ts';
 
 const { AllowListPolicy, RoundRobinPolicy } = policies.loadBalancing;
 const STORE_PORT = 9042;
@@ -16,7 +16,7 @@ export class StoreReads {
   readonly #keyspace: string;
 
   /** A connection to each node: what a node counted, only it tells. */
-  constructor({ contactPoints, localDatacenter }: CassandraCluster, keyspace = 'grantd') {
+  constructor({ contactPoints, localDatacenter, keyspace }: SharedCassandra) {
     this.#keyspace = keyspace;
     this.#nodes = contactPoints.map(
       (host) =>

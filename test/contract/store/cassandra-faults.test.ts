@@ -1,6 +1,6 @@
-// Three nodes, of which one is paused, one is killed, all are killed: what was acknowledged stands, a member keeps its
-// lease as long as a quorum lives, and nothing waits for a node that is away longer than it takes to notice. Bounds of
-// time are stretched by how busy the machine is.
+// Three nodes, of which one is paused, one is killed, all are killed: every call goes on working as long as a quorum
+// lives, and again once it is back, and what was acknowledged stands. How long a node that is away may delay anything is
+// judged on a whole cluster (test/cluster/slow).
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -18,7 +18,6 @@ import {
   newTenantId,
   soon,
 } from '../../kit/store/store-fixtures.ts';
-import { Strain } from '../../kit/strain.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with nodes that fail');
@@ -26,33 +25,24 @@ const now = (): number => systemClock.monotonicMs();
 const HEARTBEAT_INTERVAL_MS = 500;
 const HEARTBEAT_TIMEOUT_MS = 700;
 const CALL_MS = 5000;
+/** Longer than the driver takes to lose every node. */
+const OUTAGE_MS = 3000;
+/** Of each kind, while a node is away: some are sent to each node. */
+const CALLS = 6;
 
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
 
-/** Runs again and again until it is stopped; knows how often it went well, and the longest time without that. */
+/** Runs again and again until it is stopped; knows how often it went well. */
 class Loop {
   readonly #done: Promise<void>;
   #stopped = false;
-  #lastMs = now();
-  #longestMs = 0;
   count = 0;
 
   constructor(work: () => Promise<void>, intervalMs: number) {
     this.#done = this.#run(work, intervalMs);
-  }
-
-  get lastMs(): number {
-    return this.#lastMs;
-  }
-
-  /** Since it was last asked. */
-  takeLongestMs(): number {
-    const longest = Math.max(this.#longestMs, now() - this.#lastMs);
-    this.#longestMs = 0;
-    return longest;
   }
 
   async stop(): Promise<void> {
@@ -65,8 +55,6 @@ class Loop {
       const startMs = now();
       try {
         await work();
-        this.#longestMs = Math.max(this.#longestMs, now() - this.#lastMs);
-        this.#lastMs = now();
         this.count += 1;
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error;
@@ -162,7 +150,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     assert.deepEqual(await migrate(cluster), first);
   });
 
-  it('serve on while one is paused, while one is killed, and at once when all are back', async (test) => {
+  it('serve on while one is paused, while one is killed, and when all are back', async () => {
     stores.push(await openStore(cluster), await openStore(cluster));
     const [store] = stores;
     assert.ok(store !== undefined);
@@ -179,51 +167,25 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
       await store.listSlots(now() + CALL_MS);
     }, 200);
     loops.push(...heartbeats, ...logs.map(({ loop }) => loop), checks, scans);
-    const strain = new Strain();
-    test.after(() => strain.stop());
-    const measure = (what: string): void => {
-      const factor = strain.take();
-      const [heartbeat, append, check, scan] = [
-        Math.max(...heartbeats.map((loop) => loop.takeLongestMs())),
-        Math.max(...logs.map(({ loop }) => loop.takeLongestMs())),
-        checks.takeLongestMs(),
-        scans.takeLongestMs(),
-      ].map(Math.round);
-      test.diagnostic(
-        `${what}, the longest time in ms without a heartbeat ${heartbeat}, append ${append}, check ${check}, scan ${scan}; strain ${factor.toFixed(1)}`,
+    const eachWorks = async (what: string): Promise<void> => {
+      const counts = loops.map(({ count }) => count);
+      await waitFor(`every call to work: ${what}`, () =>
+        loops.every(({ count }, index) => count >= (counts[index] ?? 0) + CALLS),
       );
-      assert.ok((heartbeat ?? 0) < META.leaseMs * factor, `${what}: no lease ends`);
-      for (const time of [append, check, scan]) assert.ok((time ?? 0) < CALL_MS * factor, what);
     };
 
-    await pause(2000);
-    measure('before');
+    await eachWorks('before');
     await cluster.pause(2);
-    await pause(6000);
-    measure('one paused');
+    await eachWorks('one paused');
     await cluster.resume(2);
-    await pause(2000);
-    measure('it goes on');
+    await eachWorks('it goes on');
     await cluster.kill(3);
-    await pause(4000);
-    measure('one killed');
+    await eachWorks('one killed');
     await cluster.restart(3);
-    measure('it is back');
-
     await cluster.kill(1, 2, 3);
-    await pause(3000);
+    await pause(OUTAGE_MS);
     await cluster.restart(1, 2, 3);
-    strain.take();
-    const backMs = now();
-    await waitFor('all to be back', () => loops.every((loop) => loop.lastMs >= backMs));
-    const tookMs = now() - backMs;
-    const [first, second] = heartbeats.map((loop) => loop.lastMs);
-    const factor = strain.take();
-    test.diagnostic(
-      `all were killed; everything works ${Math.round(tookMs)} ms after they were back; strain ${factor.toFixed(1)}`,
-    );
-    assert.ok(tookMs < CALL_MS * factor, 'all are back soon after the database is');
-    assert.ok(Math.abs((first ?? 0) - (second ?? 0)) < 2000 * factor, 'processes are back at about the same time');
+    await eachWorks('all were killed, and are back');
     await Promise.all(loops.map((loop) => loop.stop()));
 
     for (const { slot, acknowledged } of logs) {

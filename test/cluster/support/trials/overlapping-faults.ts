@@ -2,7 +2,7 @@
 // once, each in another way, and a node of Cassandra is killed; nobody gets an error.
 
 import { letRun } from '../../../kit/wait-for.ts';
-import { assertNoFailures, describePauses, type Trial, underLoad } from './trial.ts';
+import { assertNoFailures, describePauses, type OwnNodes, type Trial, underLoad } from './trial.ts';
 
 /** Many writes are in flight at any moment. */
 const REQUESTS_PER_SECOND = 300;
@@ -15,7 +15,7 @@ const DRAIN_AT_MS = 20_000;
 const RESTART_NODE_AT_MS = 45_000;
 const END_AT_MS = 75_000;
 
-export const overlappingFaults: Trial = {
+export const overlappingFaults: Trial<OwnNodes> = {
   name: 'overlapping faults: a shard killed, another paused for 8 s, the third drained, a Cassandra node killed',
   async run(bench) {
     const { cluster, cassandra } = bench;

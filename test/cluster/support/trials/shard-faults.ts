@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { rankShards } from '../../../../src/core/slots.ts';
+import type { SharedCassandra } from '../../../../tools/engines/shared-cassandra.ts';
 import { letRun, waitFor } from '../../../kit/wait-for.ts';
 import { Cluster } from '../cluster.ts';
 import { percentile, type Window } from '../load.ts';
@@ -22,11 +23,11 @@ import {
 const FAILOVER_MS_MAX = 6000;
 /** Of a process that starts again in the same place: nobody waits for its lease. */
 const CRASH_MS_MAX = 4000;
-/** Tenants of other shards wait at most so much longer than before. */
-const OTHERS_P99_FACTOR = 2;
-/** What the issue of a pause is on a quiet machine; the tests share theirs. */
+/** Of a tenant whose slot moves, and of the slowest of them all. */
 const HANDOVER_MS_MAX = 300;
-const HANDOVER_SLACK = 3;
+const WORST_HANDOVER_MS_MAX = 900;
+/** Of a tenant of another shard than the one that was killed. */
+const OTHERS_MS_MAX = 300;
 const SHARD_PAUSE_MS = 10_000;
 const RESTART_ALL_MS_MAX = 10_000;
 /** Of a shard with a third of `MANY_SLOTS`, without the second that the tests let a drained shard go on answering. */
@@ -34,17 +35,13 @@ const DRAIN_MS_MAX = 10_000;
 const GOES_ON_MS = 1000;
 const WATCH_AFTER_KILL_MS = 8000;
 const MANY_SLOTS = 256;
-/** Three nodes of Cassandra and three shards share two cores here, where the figure stands for one each. */
-const SHARED_PROCESSORS = 2;
 /** Each slot is claimed once, but for this share that a member took before the others were seen. */
 const CLAIMS_AGAIN_MAX = 0.25;
 
 /** The slots of a shard that has gone are served by others. */
-async function waitUntilTakenOver({ cluster }: Bench, shard: string, boundMs = 20_000): Promise<void> {
-  await waitFor(
-    `the slots of ${shard} to be served by others`,
-    async () => (await cluster.operator.slots()).every((slot) => slot.state === 'serving' && slot.shard !== shard),
-    boundMs,
+async function waitUntilTakenOver({ cluster }: Bench, shard: string): Promise<void> {
+  await waitFor(`the slots of ${shard} to be served by others`, async () =>
+    (await cluster.operator.slots()).every((slot) => slot.state === 'serving' && slot.shard !== shard),
   );
 }
 
@@ -94,15 +91,16 @@ const killShard: Trial = {
       },
     );
     const others = new Set(outcome.report.requests.map(({ tenant }) => tenant).filter((tenant) => !owned.has(tenant)));
-    const before = outcome.report.within({ from: 0, to: killedAt }, others);
     const during = outcome.report.within({ from: killedAt, to: killedAt + WATCH_AFTER_KILL_MS }, others);
-    const p99 = { before: percentile(before, 0.99), during: percentile(during, 0.99) };
+    const p99 = percentile(during, 0.99);
     bench.say(
-      `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(before, 0.5).toFixed(1)} → ${percentile(during, 0.5).toFixed(1)} ms, p99 ${p99.before.toFixed(1)} → ${p99.during.toFixed(1)} ms`,
+      `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(during, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
     );
     assertNoFailures(outcome);
-    assert.ok(p99.during <= OTHERS_P99_FACTOR * SHARED_PROCESSORS * p99.before, `the p99 of others: ${p99.during} ms`);
-    assert.ok(worst <= FAILOVER_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
+    outcome.judge(() => {
+      assert.ok(p99 <= OTHERS_MS_MAX, `the p99 of others: ${p99} ms`);
+      assert.ok(worst <= FAILOVER_MS_MAX, `a tenant was without answers for ${worst} ms`);
+    });
   },
 };
 
@@ -122,7 +120,7 @@ const crashShard: Trial = {
       `earlier process in the same place .* declared it dead|"shardName":"${victim.name}".*declared a silent member dead`,
     );
     assert.match(logs, declared);
-    assert.ok(worst <= CRASH_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
+    outcome.judge(() => assert.ok(worst <= CRASH_MS_MAX, `a tenant was without answers for ${worst} ms`));
   },
 };
 
@@ -147,20 +145,14 @@ interface Move {
   readonly moved: ReadonlySet<number>;
 }
 
-/**
- * Judges how long tenants paused whose slots changed their owner. The pauses of the tenants that stayed, in the same
- * windows, are the machine's share: a process that starts takes a processor from all of them. A tenant that moves has
- * that share twice, at the shard that it leaves and at the one that it comes to. Returns the longest of those pauses.
- */
-function assertShortHandovers(bench: Bench, { report, strain }: Outcome, moves: readonly Move[]): number {
+/** Judges how long tenants paused whose slots changed their owner. */
+function assertShortHandovers(bench: Bench, { report, judge }: Outcome, moves: readonly Move[]): void {
   const all = new Set(report.requests.map(({ tenant }) => tenant));
   const moved = describePauses(moves.flatMap((move) => report.pauses(move.window, move.moved)));
   const stayed = describePauses(moves.flatMap((move) => report.pauses(move.window, all.difference(move.moved))));
   const text = `tenants that moved: ${moved.text}; that stayed: ${stayed.text}`;
   bench.say(`  ${text}`);
-  assert.ok(moved.median < HANDOVER_MS_MAX * strain + 2 * stayed.median, text);
-  assert.ok(moved.worst < HANDOVER_SLACK * HANDOVER_MS_MAX * strain + 2 * stayed.worst, text);
-  return stayed.worst;
+  judge(() => assert.ok(moved.median < HANDOVER_MS_MAX && moved.worst < WORST_HANDOVER_MS_MAX, text));
 }
 
 const stopShard: Trial = {
@@ -209,12 +201,12 @@ const rollingRestart: Trial = {
       await cluster.waitUntilServed();
     });
     assertNoFailures(outcome);
-    const stayed = assertShortHandovers(bench, outcome, moves);
+    assertShortHandovers(bench, outcome, moves);
     // A front takes no tenant away: the bound of the worst holds for all of them.
     const { worst } = describePauses(outcome.report.pauses(fronts));
     const text = `worst pause while fronts restarted ${worst.toFixed(0)} ms`;
     bench.say(`  ${text}`);
-    assert.ok(worst < HANDOVER_SLACK * HANDOVER_MS_MAX * outcome.strain + stayed, text);
+    outcome.judge(() => assert.ok(worst < WORST_HANDOVER_MS_MAX, text));
   },
 };
 
@@ -288,6 +280,16 @@ const cutOffFromStore: Trial = {
   },
 };
 
+/** With a keyspace of its own. */
+const startManySlots = (cassandra: SharedCassandra): Promise<Cluster> =>
+  Cluster.start({
+    cassandra,
+    shards: 3,
+    fronts: 1,
+    slots: MANY_SLOTS,
+    keyspace: `many_slots_${Date.now().toString(36)}`,
+  });
+
 /** Kills all and starts all. Resolves with how long it took until every slot was served. */
 async function killAndStartAll(cluster: Cluster): Promise<number> {
   const running = cluster.shards.filter(({ isRunning }) => isRunning);
@@ -302,12 +304,12 @@ const restartAll: Trial = {
   name: `all shards restarted at once, ${MANY_SLOTS} slots to claim`,
   async run(bench) {
     const { cassandra, say } = bench;
-    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'many_slots' });
+    const cluster = await startManySlots(cassandra);
     try {
       await cluster.waitUntilServed();
       const before = await cluster.operator.slots();
       let servingMs = 0;
-      const { report, strain } = await underLoad({ ...bench, cluster }, 'restart-all', async () => {
+      const { report, judge } = await underLoad({ ...bench, cluster }, 'restart-all', async () => {
         servingMs = await killAndStartAll(cluster);
       });
       const epochs = new Map(before.map(({ slot, epoch }) => [slot, epoch ?? 0]));
@@ -321,10 +323,13 @@ const restartAll: Trial = {
         `  ${MANY_SLOTS} slots serving again after ${servingMs.toFixed(0)} ms: ${claimed} claims that stood, ${failed} failed`,
       );
       for (const { failure } of report.failures) assert.match(failure ?? '', /^503 /);
-      assert.ok(servingMs <= RESTART_ALL_MS_MAX * Math.max(strain, SHARED_PROCESSORS), `only after ${servingMs} ms`);
-      // Where claims are slow, the next in rank come to help, and what they took moves once more.
-      const perSlotMax = Math.min(2, 1 + CLAIMS_AGAIN_MAX * strain);
-      assert.ok(claimed + failed <= MANY_SLOTS * perSlotMax, `${claimed} claims and ${failed} failures`);
+      const text = `${claimed} claims and ${failed} failures`;
+      assert.ok(claimed + failed <= 2 * MANY_SLOTS, text);
+      judge(() => {
+        assert.ok(servingMs <= RESTART_ALL_MS_MAX, `only after ${servingMs} ms`);
+        // Where claims are slow, the next in rank come to help, and what they took moves once more.
+        assert.ok(claimed + failed <= MANY_SLOTS * (1 + CLAIMS_AGAIN_MAX), text);
+      });
     } finally {
       await cluster.end({ keepLogs: false });
     }
@@ -335,7 +340,7 @@ const drainMany: Trial = {
   name: `SIGTERM of a shard with a third of ${MANY_SLOTS} slots`,
   async run(bench) {
     const { cassandra, say } = bench;
-    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'drained' });
+    const cluster = await startManySlots(cassandra);
     try {
       await cluster.waitUntilServed();
       const victim = cluster.shard(1);
@@ -358,7 +363,7 @@ const drainMany: Trial = {
       });
       say(`  ${owned.length} slots handed over in ${drainMs.toFixed(0)} ms`);
       assertNoFailures(outcome);
-      assert.ok(drainMs <= DRAIN_MS_MAX * outcome.strain, `only after ${drainMs} ms`);
+      outcome.judge(() => assert.ok(drainMs <= DRAIN_MS_MAX, `only after ${drainMs} ms`));
       const claims = after.map(({ epoch }, index) => (epoch ?? 0) - (before[index]?.epoch ?? 0));
       const claimed = claims.reduce((sum, each) => sum + each, 0);
       assert.equal(claimed, owned.length, 'each slot was claimed once, and no other one');

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { freePort } from '../../tools/engines/free-port.ts';
-import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../tools/engines/redis.ts';
-import { defineLimiterContract, newTenant, planOf } from '../contract/rate-limiter/limiter-contract.ts';
-import { createAuthority, createDirectory } from '../kit/certificates.ts';
-import { waitFor } from '../kit/wait-for.ts';
-import { type LimiterFront, openLimiterFront, openLimiterFronts } from './support/redis-fronts.ts';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { freePort } from '../../../tools/engines/free-port.ts';
+import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../../tools/engines/redis.ts';
+import { createAuthority, createDirectory } from '../../kit/certificates.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { defineLimiterContract, newTenant, planOf } from './limiter-contract.ts';
+import { type LimiterFront, openLimiterFront, openLimiterFronts, patientClock } from './redis-fronts.ts';
 
 const missing = await missingRedis('the contract of the rate limiter on Redis');
 
@@ -51,9 +51,10 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
       let closing: (() => Promise<void>) | undefined;
       before(async () => {
         engine = await start();
-        const [opened] = await openLimiterFronts(1, { GRANTD_REDIS_URL: engine.url }, (close) => {
+        const onEnd = (close: () => Promise<void>): void => {
           closing = close;
-        });
+        };
+        const [opened] = await openLimiterFronts(1, { GRANTD_REDIS_URL: engine.url }, onEnd, patientClock);
         if (opened === undefined) throw new RangeError('One front was opened.');
         front = opened;
         // The first answers come over connections that are just being made.
@@ -93,7 +94,55 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
     await openLimiterFronts(1, { ...settings, GRANTD_REDIS_TLS_CA: ca }, onEnd);
     const distrusting = await openLimiterFront(settings, onEnd);
     const isLost = async () => (await distrusting.value('grantd_redis_lost')) === 1;
-    await waitFor('the certificate to be refused', isLost, 10_000, () => distrusting.lines.join('\n'));
+    await waitFor('the certificate to be refused', isLost, undefined, () => distrusting.lines.join('\n'));
     assert.match(distrusting.lines.join('\n'), /certificate/);
+  });
+
+  describe('with several fronts', { concurrency: false }, () => {
+    let server: RedisServer;
+    before(async () => {
+      server = await RedisServer.start();
+    });
+    after(() => server?.stop());
+
+    const openFronts = (t: TestContext, count: number) =>
+      openLimiterFronts(
+        count,
+        { GRANTD_REDIS_URL: `redis://${server.address}` },
+        (close) => t.after(close),
+        patientClock,
+      );
+
+    for (const [requests, what] of [
+      [100, 'of ten a second or less'],
+      [2000, 'of more'],
+    ] as const) {
+      it(`lets exactly the limit of a plan through, ${what}`, async (t) => {
+        const fronts = await openFronts(t, 4);
+        const [tenant, plan] = [newTenant(), planOf(requests, 60)];
+        const asked = fronts.flatMap((front) =>
+          Array.from({ length: requests }, () => front.limiter.consume(tenant, plan)),
+        );
+        const decisions = await Promise.all(asked);
+        assert.equal(decisions.filter((decision) => decision?.allowed === true).length, requests);
+      });
+    }
+
+    it('leaves keys that expire, all with one prefix', async (t) => {
+      const [front] = await openFronts(t, 1);
+      await front?.limiter.consume(newTenant(), planOf(100, 60));
+      const keys = (await server.tell('keys', '*')).split('\n').filter((key) => key !== '');
+      assert.ok(keys.length > 0);
+      for (const key of keys) {
+        assert.match(key, /^grantd:/);
+        assert.ok(Number(await server.tell('pttl', key)) !== -1, key);
+      }
+    });
+
+    it('leaves the set of the fronts when they end', async (t) => {
+      const fronts = await openFronts(t, 3);
+      await Promise.all(fronts.map((front) => front.close()));
+      assert.equal(await server.tell('zcard', 'grantd:fronts'), '0');
+    });
   });
 });

@@ -1,27 +1,24 @@
 // Rate limits over HTTP with four fronts, each a process of its own, on one real Redis: the limit holds over all of
-// them, a plan changed by the operator is in force on each within seconds, and a Redis that is killed costs no
-// readiness.
+// them, a plan changed by the operator comes into force on each, and a Redis that is killed costs no readiness.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { missingRedis, RedisServer } from '../../tools/engines/redis.ts';
-import { type LoopbackNetwork, takeNetwork } from '../cluster/support/loopback-network.ts';
-import { ServiceProcess } from '../cluster/support/service-process.ts';
-import { type Answer, call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { Strain } from '../kit/strain.ts';
-import { waitFor } from '../kit/wait-for.ts';
+import { missingRedis, RedisServer } from '../../../tools/engines/redis.ts';
+import { type Answer, call } from '../../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../../kit/http-service.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { type LoopbackNetwork, takeNetwork } from '../support/loopback-network.ts';
+import { ServiceProcess } from '../support/service-process.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const [HTTP_PORT, OPS_PORT, RPC_PORT] = [8080, 8081, 8082];
 const FURTHER_FRONTS = 3;
 const FRONTS = FURTHER_FRONTS + 1;
-const PLANS = { hundreds: { requests: 400, window_seconds: 30 } };
-/** Within which a plan that the operator changed is in force everywhere. */
-const PLAN_MS_MAX = 5000;
+const [HUNDREDS, WINDOW_SECONDS] = [400, 30];
+const PLANS = { hundreds: { requests: HUNDREDS, window_seconds: WINDOW_SECONDS } };
 
 const missing = await missingRedis('rate limits over several fronts, as processes');
 
@@ -112,46 +109,58 @@ describe('the rate limits of several fronts', { skip: missing ?? false }, () => 
     return allowed;
   }
 
+  const decidedByShare = (): Promise<number> => sumOfMetric('grantd_rate_limit_decisions_total{source="share"}');
+
+  /**
+   * What each front lets through of four times the hundreds of a new tenant. Again with another one if its window ended
+   * meanwhile, or if Redis replied too late to some.
+   */
+  async function hundredsAllowed(redisIs: 'there' | 'gone'): Promise<number[]> {
+    const requests = 4 * HUNDREDS;
+    let allowed: number[] = [];
+    await waitFor('a count within a window, with Redis or without it', async () => {
+      const { key } = await service.createTenant('hundreds');
+      const [startMs, before] = [performance.now(), await decidedByShare()];
+      allowed = await allowedOf(key, requests);
+      const byShare = (await decidedByShare()) - before;
+      const inWindow = performance.now() - startMs < 1000 * WINDOW_SECONDS;
+      return inWindow && byShare === (redisIs === 'gone' ? requests : 0);
+    });
+    return allowed;
+  }
+
   it('are those of the plan, however many fronts there are', async () => {
-    const { key } = await service.createTenant('hundreds');
-    assert.equal(sum(await allowedOf(key, 4 * 400)), 400);
-    const { key: free } = await service.createTenant('free');
-    const allowed = sum(await allowedOf(free, 700));
-    // Exact, but for the requests that this machine let Redis answer too late.
-    const late = await sumOfMetric('grantd_rate_limit_decisions_total{source="share"}');
-    assert.ok(allowed >= 594 && allowed <= 600 + late, `${allowed} allowed, ${late} answered late`);
+    assert.equal(sum(await hundredsAllowed('there')), HUNDREDS);
+    const { key } = await service.createTenant('free');
+    const before = await decidedByShare();
+    const allowed = sum(await allowedOf(key, 700));
+    // Exact, but for those to which Redis replied too late.
+    const late = (await decidedByShare()) - before;
+    assert.ok(Math.abs(allowed - 600) <= late, `${allowed} allowed, ${late} answered late`);
   });
 
-  it('follow a plan that the operator changes, on every front within seconds, although none lets a request through', async () => {
+  it('follow a plan that the operator changes, on every front, although none lets a request through', async () => {
     const { tenantId, key } = await service.createTenant('hundreds');
-    await allowedOf(key, 800);
-    for (let index = 0; index < FRONTS; index += 1) assert.equal((await list(index, key)).status, 429);
+    await allowedOf(key, 2 * HUNDREDS);
     const patch = { method: 'PATCH', path: `/operator/v1/tenants/${tenantId}`, key: service.operatorToken };
-    assert.equal((await call(service.consoleUrl, { ...patch, body: { plan: 'scale' } })).status, 200);
-    const strain = new Strain();
-    const changedMs = performance.now();
-    for (let index = 0; index < FRONTS; index += 1) {
-      const holds = async () => (await list(index, key)).headers['x-service-ratelimit-limit'] === '10000';
-      await waitFor(`the plan on front ${index}`, holds);
-    }
-    const tookMs = performance.now() - changedMs;
-    const factor = strain.take();
-    strain.stop();
-    assert.ok(tookMs < PLAN_MS_MAX * factor, `${tookMs} ms (strain ${factor.toFixed(1)})`);
-    assert.equal((await call(service.consoleUrl, { ...patch, body: { plan: 'hundreds' } })).status, 200);
-    for (let index = 0; index < FRONTS; index += 1) {
-      const holds = async () => (await list(index, key)).headers['x-service-ratelimit-limit'] === '400';
-      await waitFor(`the old plan on front ${index}`, holds);
+    for (const [plan, limit] of [
+      ['scale', '10000'],
+      ['hundreds', String(HUNDREDS)],
+    ]) {
+      assert.equal((await call(service.consoleUrl, { ...patch, body: { plan } })).status, 200);
+      for (let index = 0; index < FRONTS; index += 1) {
+        const holds = async () => (await list(index, key)).headers['x-service-ratelimit-limit'] === limit;
+        await waitFor(`the plan ${plan} on front ${index}`, holds);
+      }
     }
   });
 
   it('are shares while Redis is gone; every front stays ready, and they are shared again when it is back', async () => {
     await redis.kill();
     await waitForMetric('grantd_redis_lost', 1);
-    const { key } = await service.createTenant('hundreds');
     assert.deepEqual(
-      await allowedOf(key, 4 * 400),
-      fronts.map(() => 400 / FRONTS),
+      await hundredsAllowed('gone'),
+      fronts.map(() => HUNDREDS / FRONTS),
     );
     for (const { opsUrl } of fronts) {
       assert.equal((await call(opsUrl, { method: 'GET', path: '/readyz' })).status, 200);
@@ -159,7 +168,6 @@ describe('the rate limits of several fronts', { skip: missing ?? false }, () => 
     await redis.restart();
     await waitForMetric('grantd_redis_lost', 0);
     await waitForMetric('grantd_redis_fronts', FRONTS);
-    const { key: next } = await service.createTenant('hundreds');
-    assert.equal(sum(await allowedOf(next, 4 * 400)), 400);
+    assert.equal(sum(await hundredsAllowed('there')), HUNDREDS);
   });
 });
