@@ -24,7 +24,7 @@ interface Options {
   readonly mutation?: string;
   /** True: all. */
   readonly mutations?: true | readonly string[];
-  readonly record: boolean;
+  readonly record?: boolean;
   readonly workers: number;
   readonly journal?: string;
   readonly stopAtFailure: boolean;
@@ -48,18 +48,22 @@ const command = new Command('simulate')
   )
   .addOption(new Option('--mutation <name>', 'switches a protection off').choices(NAMES))
   .addOption(
-    new Option('--mutations [names...]', 'searches a seed that catches each mutation, or each of these')
-      .choices(NAMES)
-      .conflicts(['seed', 'focus', 'mutation', 'journal', 'stopAtFailure']),
+    new Option('--mutations [names...]', 'searches a seed that catches each mutation, or each of these').conflicts([
+      'seed',
+      'focus',
+      'mutation',
+      'journal',
+      'stopAtFailure',
+    ]),
   )
-  .option('--record', 'with --mutations: writes the seeds to mutation-records.json, which the tests replay', false)
+  .option('--record', 'with --mutations: writes the seeds to mutation-records.json, which the tests replay')
   .option('--workers <count>', 'processes at work', parseCount, availableParallelism())
   .option('--journal <file>', 'notes what is done, and goes on from there when it is called again')
   .option('--stop-at-failure', 'ends with the first seed that fails', false)
   .parse();
 const options = command.opts<Options>();
 const { focus } = options;
-if (options.record && options.mutations === undefined) command.error('error: --record goes with --mutations');
+if (options.record === true && options.mutations === undefined) command.error('error: --record goes with --mutations');
 const mutation = MUTATIONS.find(({ name }) => name === options.mutation);
 
 const print = (text: string): void => {
@@ -67,8 +71,10 @@ const print = (text: string): void => {
 };
 
 if (options.mutations !== undefined) {
-  const { mutations, record, from, seeds, workers } = options;
+  const { mutations, record = false, from, seeds, workers } = options;
   const names = mutations === true ? [] : mutations;
+  const unknown = names.filter((name) => !NAMES.includes(name));
+  if (unknown.length > 0) command.error(`error: no mutation is called ${unknown.join(', ')}`);
   process.exitCode = (await searchMutations({ names, record, from, seeds, workers }, print)) ? 0 : 1;
 } else if (options.seed !== undefined) {
   watchAssertions();
