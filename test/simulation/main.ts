@@ -1,6 +1,7 @@
 // `npm run simulate -- --seeds N --from S` runs seeds; `--seed N` replays one with its trace. `--focus NAME` makes the
 // faults of one kind frequent, `--mutation NAME` switches a protection off. With `--journal FILE` the same command goes
-// on where an earlier one was interrupted.
+// on where an earlier one was interrupted. `--mutations` searches seeds that catch mutations, `--record` notes them for
+// the tests.
 
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -9,6 +10,7 @@ import { MUTATIONS } from './mutations.ts';
 import { FOCUSES, type Focus } from './profile.ts';
 import { renderFailure, renderProgress, renderSummary, sumOf, type Totals, totalsOf } from './render-results.ts';
 import { runSeeds } from './run-seeds.ts';
+import { searchMutations } from './search-mutations.ts';
 import { SeedJournal } from './seed-journal.ts';
 import type { RunResult } from './simulation-run.ts';
 
@@ -20,6 +22,9 @@ interface Options {
   readonly from: number;
   readonly focus: Focus;
   readonly mutation?: string;
+  /** True: all. */
+  readonly mutations?: true | readonly string[];
+  readonly record?: boolean;
   readonly workers: number;
   readonly journal?: string;
   readonly stopAtFailure: boolean;
@@ -31,7 +36,9 @@ const parseCount = (text: string): number => {
   return count;
 };
 
-const options = new Command('simulate')
+const NAMES = MUTATIONS.map(({ name }) => name);
+
+const command = new Command('simulate')
   .description('Runs the shards and the fronts over virtual time, a seed at a time, and judges every answer.')
   .option('--seeds <count>', 'how many seeds', parseCount, 1000)
   .option('--from <seed>', 'the first of them', parseCount, 1)
@@ -39,20 +46,37 @@ const options = new Command('simulate')
   .addOption(
     new Option('--focus <name>', 'makes the faults of one kind frequent').choices([...FOCUSES]).default('broad'),
   )
-  .addOption(new Option('--mutation <name>', 'switches a protection off').choices(MUTATIONS.map(({ name }) => name)))
+  .addOption(new Option('--mutation <name>', 'switches a protection off').choices(NAMES))
+  .addOption(
+    new Option('--mutations [names...]', 'searches a seed that catches each mutation, or each of these').conflicts([
+      'seed',
+      'focus',
+      'mutation',
+      'journal',
+      'stopAtFailure',
+    ]),
+  )
+  .option('--record', 'with --mutations: writes the seeds to mutation-records.json, which the tests replay')
   .option('--workers <count>', 'processes at work', parseCount, availableParallelism())
   .option('--journal <file>', 'notes what is done, and goes on from there when it is called again')
   .option('--stop-at-failure', 'ends with the first seed that fails', false)
-  .parse()
-  .opts<Options>();
+  .parse();
+const options = command.opts<Options>();
 const { focus } = options;
+if (options.record === true && options.mutations === undefined) command.error('error: --record goes with --mutations');
 const mutation = MUTATIONS.find(({ name }) => name === options.mutation);
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-if (options.seed !== undefined) {
+if (options.mutations !== undefined) {
+  const { mutations, record = false, from, seeds, workers } = options;
+  const names = mutations === true ? [] : mutations;
+  const unknown = names.filter((name) => !NAMES.includes(name));
+  if (unknown.length > 0) command.error(`error: no mutation is called ${unknown.join(', ')}`);
+  process.exitCode = (await searchMutations({ names, record, from, seeds, workers }, print)) ? 0 : 1;
+} else if (options.seed !== undefined) {
   watchAssertions();
   if (mutation !== undefined) mutate(mutation);
   const { runSeed } = await import('./simulation-run.ts');
@@ -70,31 +94,34 @@ if (options.seed !== undefined) {
   const totals = (): Totals => sumOf([before, totalsOf(results)]);
   const elapsedMs = (): number => performance.now() - startedMs;
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  process.once('SIGTERM', () => interrupted.abort());
+  // Not once: npm passes on what a terminal has sent to both.
+  process.on('SIGINT', () => interrupted.abort());
+  process.on('SIGTERM', () => interrupted.abort());
   const progress = setInterval(() => {
     process.stderr.write(`${renderProgress(totals(), count, { runs: results.length, elapsedMs: elapsedMs() })}\n`);
   }, PROGRESS_MS);
-  await runSeeds(
-    {
-      from,
-      count,
-      focus,
-      mutation: options.mutation,
-      workers: options.workers,
-      stopAtFailure: options.stopAtFailure,
-      signal: interrupted.signal,
-      ...(journal === undefined ? {} : { done: journal.done }),
-    },
-    (result) => {
-      results.push(result);
-      if (result.failures.length > 0) print(`${renderFailure(result, options.mutation)}\n`);
-    },
-    (chunk, ofChunk) => journal?.add(chunk, totalsOf(ofChunk)),
-  );
-  clearInterval(progress);
-  const end = totals();
-  print(renderSummary(end, elapsedMs()));
-  if (interrupted.signal.aborted) print('It was interrupted: not all seeds were run.');
-  process.exitCode = interrupted.signal.aborted || end.failedSeeds.length > 0 ? 1 : 0;
+  try {
+    await runSeeds(
+      {
+        from,
+        count,
+        focus,
+        mutation: options.mutation,
+        workers: options.workers,
+        stopAtFailure: options.stopAtFailure,
+        signal: interrupted.signal,
+        ...(journal === undefined ? {} : { done: journal.done }),
+      },
+      (result) => {
+        results.push(result);
+        if (result.failures.length > 0) print(`${renderFailure(result, options.mutation)}\n`);
+      },
+      (chunk, ofChunk) => journal?.add(chunk, totalsOf(ofChunk)),
+    );
+  } finally {
+    clearInterval(progress);
+    if (interrupted.signal.aborted) print('It was interrupted: not all seeds were run.');
+    print(renderSummary(totals(), elapsedMs()));
+  }
+  process.exitCode = interrupted.signal.aborted || totals().failedSeeds.length > 0 ? 1 : 0;
 }

@@ -2,11 +2,9 @@
 // A new process would compile the whole cluster for each mutation, which takes ten times as long as the few seeds that
 // catch it. It keeps: with the switch off, the code does what it does without the mutations.
 
-import { readFileSync } from 'node:fs';
 import { applyEdit, patchAsLoaded } from './mutate.ts';
 import type { Edit, Mutation } from './mutations.ts';
 
-const ROOT = new URL('../../', import.meta.url);
 /** The global variable with the name of the mutation that is on. */
 const SWITCH = 'grantdSimulatedMutation';
 /** Of the methods of a class, and of functions outside of classes. The formatter sees to it. */
@@ -56,17 +54,18 @@ function bodyAround(lines: readonly Line[], start: number, end: number): Body | 
   return undefined;
 }
 
-/** By the start of each body that a mutation changes: the body, and what it becomes. Undefined: it changes more. */
-function bodiesOf(text: string, edits: readonly Edit[]): Map<number, Body & { mutated: string }> | undefined {
+/** By the start of each body that a mutation changes: the body, and what it becomes. Throws if it changes more. */
+function bodiesOf(text: string, edits: readonly Edit[]): Map<number, Body & { mutated: string }> {
   const lines = linesOf(text);
   const bodies = new Map<number, Body & { mutated: string }>();
   for (const edit of edits) {
     const at = text.indexOf(edit.find);
     const body = bodyAround(lines, at, at + edit.find.length);
-    if (body === undefined) return undefined;
     // An edit may begin in the line that opens the body, which it leaves as it is.
-    const inside = Math.max(0, body.start - at);
-    if (edit.find.slice(0, inside) !== edit.replace.slice(0, inside)) return undefined;
+    const inside = Math.max(0, (body?.start ?? at) - at);
+    if (body === undefined || edit.find.slice(0, inside) !== edit.replace.slice(0, inside)) {
+      throw new Error(`In ${edit.file}, this is not within the body of a function: ${edit.find}`);
+    }
     const within = { file: edit.file, find: edit.find.slice(inside), replace: edit.replace.slice(inside) };
     const before = bodies.get(body.start)?.mutated ?? text.slice(body.start, body.end);
     bodies.set(body.start, { ...body, mutated: applyEdit(before, within) });
@@ -74,22 +73,14 @@ function bodiesOf(text: string, edits: readonly Edit[]): Map<number, Body & { mu
   return bodies;
 }
 
-const textOf = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
-
-/** Whether it changes nothing but what functions do. Others have to be loaded (`mutate`). */
-export function isSwitchable({ edits }: Mutation): boolean {
-  const byFile = Map.groupBy(edits, ({ file }) => file);
-  return [...byFile].every(([file, some]) => bodiesOf(textOf(file), some) !== undefined);
-}
-
-/** The text with each of the mutations beside what it changes. */
-function withSwitches(text: string, file: string, mutations: readonly Mutation[]): string {
+/** The text with each of the mutations beside what it changes. Throws if one changes more than what functions do. */
+export function withSwitches(text: string, file: string, mutations: readonly Mutation[]): string {
   const bodies = mutations.flatMap(({ name, edits }) => {
     const changed = bodiesOf(
       text,
       edits.filter((edit) => edit.file === file),
     );
-    return [...(changed?.values() ?? [])].map((body) => ({ ...body, name }));
+    return [...changed.values()].map((body) => ({ ...body, name }));
   });
   let switched = text;
   for (const [start, some] of [...Map.groupBy(bodies, (body) => body.start)].toSorted(([a], [b]) => b - a)) {
@@ -104,9 +95,8 @@ function withSwitches(text: string, file: string, mutations: readonly Mutation[]
 
 /** To be called before the code under test is imported. */
 export function loadSwitches(mutations: readonly Mutation[]): void {
-  const some = mutations.filter(isSwitchable);
-  const files = new Set(some.flatMap(({ edits }) => edits.map(({ file }) => file)));
-  patchAsLoaded(new Map([...files].map((file) => [file, (text: string) => withSwitches(text, file, some)])));
+  const files = new Set(mutations.flatMap(({ edits }) => edits.map(({ file }) => file)));
+  patchAsLoaded(new Map([...files].map((file) => [file, (text: string) => withSwitches(text, file, mutations)])));
 }
 
 /** Undefined: none is on. */

@@ -15,11 +15,7 @@ export interface Mutation {
   readonly name: string;
   readonly what: string;
   readonly caughtBy: Focus;
-  /**
-   * Where the search begins, where it would take long from the first seed: shortly before the one that caught the
-   * mutation last. Without it, the first.
-   */
-  readonly firstSeed?: number;
+  /** Each within the body of a function, so that it can be switched on and off (`mutation-switch.ts`). */
   readonly edits: readonly Edit[];
 }
 
@@ -28,7 +24,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'late-read-lease',
     what: 'A read that waited for the store is answered although its lease or its tenure has ended meanwhile.',
     caughtBy: 'late-responses',
-    firstSeed: 28,
     edits: [
       {
         file: 'src/shard/peers/tenant-calls.ts',
@@ -68,7 +63,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'expiry-before-the-log',
     what: 'A client is told that a grant has expired before the log, and so the next owner, knows that time.',
     caughtBy: 'expiry',
-    firstSeed: 44,
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
@@ -86,7 +80,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'expiry-told-twice',
     what: 'A grant with several rows that tell its expiries is collected once for each.',
     caughtBy: 'expiry',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/grant-collection.ts',
@@ -124,7 +117,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'rotated-key-revoked-in-memory-alone',
     what: 'A rotation without a grace ends the former key in memory, and not in the state tables.',
     caughtBy: 'rotations',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log-changes.ts',
@@ -171,7 +163,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'certain-death',
     what: 'A shard that starts declares some of the others dead while they live, wherever they run.',
     caughtBy: 'restarts',
-    firstSeed: 104,
     edits: [
       {
         file: 'src/shard/ownership/predecessors.ts',
@@ -197,7 +188,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
-    firstSeed: 40,
     edits: [
       {
         file: 'src/shard/log/appender.ts',
@@ -222,7 +212,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'lease-check',
     what: 'A shard answers without a valid lease.',
     caughtBy: 'zombies',
-    firstSeed: 5,
     edits: [
       {
         file: 'src/shard/ownership/lease.ts',
@@ -235,7 +224,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'declaring-dead',
     what: 'A member is declared dead before its lease is over.',
     caughtBy: 'zombies',
-    firstSeed: 180,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -272,7 +260,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'operation-ids',
     what: 'The results of operations are forgotten, so that a repeat is done again.',
     caughtBy: 'failover',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/idempotency/cache.ts',
@@ -321,7 +308,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'whole-page-delta',
     what: 'A page that was read to its end in slices is installed without what was committed meanwhile.',
     caughtBy: 'memory',
-    firstSeed: 33,
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
@@ -397,7 +383,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'completion-stamps',
     what: 'The rows by object of older grants are written with a stamp of their own, over what was committed meanwhile.',
     caughtBy: 'memory',
-    firstSeed: 29,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -410,7 +395,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'revocation-search',
     what: 'What a version without rows by object revoked stays there.',
     caughtBy: 'broad',
-    firstSeed: 370,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -423,7 +407,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'completion-awaited',
     what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
     caughtBy: 'broad',
-    firstSeed: 38,
     edits: [
       {
         file: 'src/shard/peers/listings.ts',
@@ -436,7 +419,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tenure-scope',
     what: 'Handles and pages of a tenure go on after it has ended.',
     caughtBy: 'delays',
-    firstSeed: 283,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -454,7 +436,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tombstone-rows',
     what: 'A revocation deletes its row, so that an older write that comes late brings the grant back.',
     caughtBy: 'store',
-    firstSeed: 23,
     edits: [
       {
         file: 'test/kit/store/store-tables.ts',
@@ -473,7 +454,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'void-entries',
     what: 'An entry counts although a higher epoch stands before it.',
     caughtBy: 'displaced',
-    firstSeed: 22,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -486,7 +466,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'contiguous-replay',
     what: 'A recovery goes on over a gap in the log.',
     caughtBy: 'lost-records',
-    firstSeed: 24,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -524,7 +503,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'counted-from',
     what: 'A count is taken for right although a version that keeps none has owned the slot since.',
     caughtBy: 'broad',
-    firstSeed: 25,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -537,7 +515,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'count-delta',
     what: 'A page of grants is counted as it was read, without what was committed meanwhile.',
     caughtBy: 'broad',
-    firstSeed: 198,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -550,7 +527,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'release',
     what: 'A shard goes on serving a slot while its release is in flight.',
     caughtBy: 'moves',
-    firstSeed: 138,
     edits: [
       {
         file: 'src/shard/ownership/ownership.ts',
@@ -564,7 +540,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'listing-past-read',
     what: 'A listing takes in changes that lie behind what it has read of the state tables.',
     caughtBy: 'listings',
-    firstSeed: 31,
     edits: [
       {
         file: 'src/shard/memory/grant-range.ts',
@@ -601,7 +576,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
     caughtBy: 'failover',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -619,12 +593,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-after-undecided',
     what: 'A write that an owner could not tell the outcome of is said to have been refused, where the next try is.',
     caughtBy: 'keys',
-    firstSeed: 106,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
-        find: "  'undecided',\n]);",
-        replace: ']);',
+        find: 'if (sent && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;',
+        replace:
+          "if (sent && failure.kind !== 'undecided' && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;",
       },
     ],
   },
@@ -632,12 +606,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-after-disconnect',
     what: 'A write whose connection was lost is said to have been refused, where the next try is.',
     caughtBy: 'keys',
-    firstSeed: 26,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
-        find: "  'disconnected',\n",
-        replace: '',
+        find: 'if (sent && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;',
+        replace:
+          "if (sent && failure.kind !== 'disconnected' && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;",
       },
     ],
   },
@@ -645,7 +619,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-at-the-door',
     what: 'A write that may stand is said to have been refused, where its key is revoked or its tenant suspended by its next try.',
     caughtBy: 'keys',
-    firstSeed: 391,
     edits: [
       {
         file: 'src/front/requests/flights.ts',
@@ -694,7 +667,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'revoked-while-queued',
     what: 'A write that waits for its turn is done although its key was revoked before.',
     caughtBy: 'keys',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -707,7 +679,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'removal-after-checkpoint',
     what: 'The rows of a deleted tenant are removed before the last of them are written.',
     caughtBy: 'operators',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/maintenance.ts',
@@ -720,7 +691,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'removal-to-the-end',
     what: 'A tenant counts as removed when the first part of its rows is.',
     caughtBy: 'operators',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/maintenance.ts',
@@ -733,7 +703,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-finds-expired',
     what: 'A bulk write takes a grant that has expired, and is not collected, for one that exists.',
     caughtBy: 'expiry',
-    firstSeed: 31,
     edits: [
       {
         file: 'src/shard/log/bulk-decision.ts',
@@ -746,7 +715,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'filter-revokes-expired',
     what: 'A revocation by a filter counts grants that have expired as revoked.',
     caughtBy: 'expiry',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/log/revocation-decision.ts',
@@ -759,7 +727,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-in-two-entries',
     what: 'The revocations of a bulk write are an operation of their own, after its grants.',
     caughtBy: 'transactions',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -830,7 +797,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'swept-range',
     what: 'A new grant leaves it standing that nothing is left where a revocation by a filter has been.',
     caughtBy: 'transactions',
-    firstSeed: 22,
     edits: [
       {
         file: 'src/shard/memory/grant-pages.ts',
@@ -843,7 +809,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'pages-of-two-moments',
     what: 'An evaluation keeps the grants that it has looked at while it loads others.',
     caughtBy: 'rules',
-    firstSeed: 21,
     edits: [
       {
         file: 'src/shard/evaluation/page-graph.ts',
@@ -863,7 +828,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kinds-of-commits',
     what: 'A subject of a new kind that gets a grant is not known to exist.',
     caughtBy: 'rules',
-    firstSeed: 27,
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',
@@ -906,7 +870,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'answers-whatever-the-time',
     what: 'Answers under rules are kept that rest on a grant that expires.',
     caughtBy: 'expiry',
-    firstSeed: 33,
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
@@ -961,7 +924,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'groups-before-the-commit',
     what: 'A page of an object remembers the groups with grants on it, whatever is committed.',
     caughtBy: 'rules',
-    firstSeed: 15,
     edits: [
       {
         file: 'src/shard/memory/grant-page.ts',
@@ -974,7 +936,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'search-of-two-runs',
     what: 'What a run has found for a subject serves the next one, after a load.',
     caughtBy: 'rules',
-    firstSeed: 86,
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-checks.ts',
@@ -982,7 +943,7 @@ export const MUTATIONS: readonly Mutation[] = [
         replace: 'graph.startRun(this.#time.keeps);\n    this.#granted = graph.granted ??= new Map();',
       },
       // The workload is small: otherwise there is no search from a subject.
-      { file: 'src/shard/evaluation/evaluate-checks.ts', find: 'const LEAD = 128;', replace: 'const LEAD = 0;' },
+      { file: 'src/shard/evaluation/evaluate-checks.ts', find: 'lead: LEAD,', replace: 'lead: 0,' },
     ],
   },
   {

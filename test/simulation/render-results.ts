@@ -12,6 +12,9 @@ export interface Totals {
   readonly virtualMs: number;
 }
 
+/** In a line of progress. The end names all. */
+const FAILED_SEEDS_SHOWN_MAX = 20;
+
 const NO_TOTALS: Totals = { runs: 0, failedSeeds: [], operations: 0, answered: 0, events: 0, virtualMs: 0 };
 
 export function totalsOf(results: readonly RunResult[]): Totals {
@@ -50,9 +53,10 @@ export function renderSummary(totals: Totals, elapsedMs: number): string {
   const counts =
     `${runs} runs${seconds}, ${failedSeeds.length} failed: ${operations} operations, ${answered} of them answered, ` +
     `${events} events, ${Math.round(virtualMs / 1000)} s of virtual time`;
-  if (failedSeeds.length === 0) return counts;
-  return `${counts}\nSeeds that failed: ${failedSeeds.toSorted((left, right) => left - right).join(', ')}`;
+  return failedSeeds.length === 0 ? counts : `${counts}\nSeeds that failed: ${inOrder(failedSeeds)}`;
 }
+
+const inOrder = (seeds: readonly number[]): string => seeds.toSorted((left, right) => left - right).join(', ');
 
 /** How far a long run has come. */
 export function renderProgress(
@@ -62,5 +66,8 @@ export function renderProgress(
 ) {
   const perMs = runs / Math.max(elapsedMs, 1);
   const left = perMs === 0 ? '' : `, ${Math.ceil((count - totals.runs) / perMs / 60_000)} min left`;
-  return `${totals.runs} of ${count} seeds, ${totals.failedSeeds.length} failed, ${(perMs * 1000).toFixed(1)} a second${left}`;
+  const { runs: done, failedSeeds } = totals;
+  const more = failedSeeds.length > FAILED_SEEDS_SHOWN_MAX ? ', …' : '';
+  const named = failedSeeds.length === 0 ? '' : ` (${inOrder(failedSeeds.slice(0, FAILED_SEEDS_SHOWN_MAX))}${more})`;
+  return `${done} of ${count} seeds, ${failedSeeds.length} failed${named}, ${(perMs * 1000).toFixed(1)} a second${left}`;
 }

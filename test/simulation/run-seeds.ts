@@ -41,7 +41,7 @@ export async function runSeeds(
 ): Promise<RunResult[]> {
   const { focus = 'broad', mutation, workers: count = 2, stopAtFailure = false, signal } = range;
   const results: RunResult[] = [];
-  const workers = new SeedWorkers(count, { mutation });
+  const workers = new SeedWorkers(count, mutation === undefined ? 'plain' : 'switches');
   const end = (): void => workers.end();
   signal?.addEventListener('abort', end, { once: true });
   const chunks = chunksOf(range);
@@ -53,7 +53,7 @@ export async function runSeeds(
   const runChunks = async (): Promise<void> => {
     for (const chunk of chunks) {
       if (signal?.aborted === true) return;
-      const found = await workers.run({ ...chunk, focus }, take);
+      const found = await workers.run({ ...chunk, focus, mutation }, take);
       if (found === undefined) return;
       onChunk(chunk, found);
     }

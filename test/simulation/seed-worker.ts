@@ -1,16 +1,14 @@
 // A worker process: runs the chunks of seeds that its parent sends, and tells it each result. It ends with its parent.
 
-import { mutate, watchAssertions } from './mutate.ts';
+import { watchAssertions } from './mutate.ts';
 import { loadSwitches, switchOn } from './mutation-switch.ts';
 import { MUTATIONS } from './mutations.ts';
-import type { Chunk, WorkerMessage, WorkerTask } from './seed-workers.ts';
+import type { Chunk, WorkerCode, WorkerMessage } from './seed-workers.ts';
 
-const task = JSON.parse(process.argv[2] ?? '') as WorkerTask;
-const mutation = MUTATIONS.find(({ name }) => name === task.mutation);
-if (task.mutation !== undefined && mutation === undefined) throw new Error(`No mutation is called ${task.mutation}.`);
+const SWITCHES: WorkerCode = 'switches';
+
 watchAssertions();
-if (mutation !== undefined) mutate(mutation);
-if (task.switches === true) loadSwitches(MUTATIONS);
+if (process.argv[2] === SWITCHES) loadSwitches(MUTATIONS);
 const loaded = import('./simulation-run.ts');
 
 /** Resolves when the message is on its way, so that none is lost at the end. */
@@ -19,9 +17,9 @@ const tell = (message: WorkerMessage): Promise<void> =>
     process.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
   });
 
-async function run({ from, count, focus, switchedOn, stopAtFailure }: Chunk): Promise<void> {
+async function run({ from, count, focus, mutation, stopAtFailure }: Chunk): Promise<void> {
   const { runSeed } = await loaded;
-  switchOn(switchedOn);
+  switchOn(mutation);
   for (let seed = from; seed < from + count; seed += 1) {
     const result = await runSeed({ seed, focus });
     await tell({ result });
@@ -32,3 +30,5 @@ async function run({ from, count, focus, switchedOn, stopAtFailure }: Chunk): Pr
 
 process.on('message', (chunk: Chunk) => void run(chunk));
 process.on('disconnect', () => process.exit());
+// A terminal interrupts the whole group. The parent ends its workers when it has what they found.
+process.on('SIGINT', () => {});

@@ -16,18 +16,15 @@ const WORKER_OPTIONS = ['--max-semi-space-size=64', '--stack-trace-limit=0'];
 /** Of what a worker wrote before it failed. */
 const COMPLAINT_MAX = 10_000;
 
-/** What a worker is made with: the code as it is, with one mutation, or with all that can be switched. */
-export interface WorkerTask {
-  readonly mutation?: string | undefined;
-  readonly switches?: boolean;
-}
+/** Of a worker: the code as it is, or with mutations that are switched on and off. */
+export type WorkerCode = 'plain' | 'switches';
 
 export interface Chunk {
   readonly from: number;
   readonly count: number;
   readonly focus: Focus;
-  /** The mutation that is on, in a worker with switches. */
-  readonly switchedOn?: string | undefined;
+  /** The one that is on, in a worker with switches. */
+  readonly mutation?: string | undefined;
   /** Ends the chunk with the first run that fails. */
   readonly stopAtFailure?: boolean;
 }
@@ -36,15 +33,15 @@ export interface Chunk {
 export type WorkerMessage = { readonly result: RunResult } | { readonly result: undefined };
 
 export class SeedWorkers {
-  readonly #task: WorkerTask;
+  readonly #code: WorkerCode;
   readonly #idle: Worker[] = [];
   readonly #waiting: ((worker: Worker) => void)[] = [];
   readonly #workers: Worker[] = [];
   readonly #countMax: number;
 
-  constructor(countMax: number, task: WorkerTask = {}) {
+  constructor(countMax: number, code: WorkerCode = 'plain') {
     this.#countMax = countMax;
-    this.#task = task;
+    this.#code = code;
   }
 
   /** Waits for a worker. Resolves to all results, or to undefined where `end` comes first. */
@@ -65,7 +62,7 @@ export class SeedWorkers {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#workers.length >= this.#countMax) return new Promise((resolve) => this.#waiting.push(resolve));
-    const worker = new Worker(this.#task);
+    const worker = new Worker(this.#code);
     this.#workers.push(worker);
     return worker;
   }
@@ -80,8 +77,8 @@ class Worker {
   /** Of the chunk that it runs. */
   #settle: (() => void) | undefined;
 
-  constructor(task: WorkerTask) {
-    const child = fork(WORKER, [JSON.stringify(task)], {
+  constructor(code: WorkerCode) {
+    const child = fork(WORKER, [code], {
       execArgv: WORKER_OPTIONS,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

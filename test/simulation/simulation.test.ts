@@ -1,52 +1,11 @@
 // The whole cluster, simulated: seed after seed of faults, and not one wrong answer. A failure names its seed, and the
-// seed replays exactly.
+// seed replays exactly. These few seeds show that the service works; slow/seeds.test.ts has many.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { FOCUSES, type Focus } from './profile.ts';
-import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
-import { SeedWorkers } from './seed-workers.ts';
-import type { RunResult } from './simulation-run.ts';
+import { test } from 'node:test';
+import { runSeeds, TEST_MS_MAX, testFocuses } from './test-seeds.ts';
 
-const BROAD_SEEDS = 300;
-const FOCUSED_SEEDS = 24;
-/** The same for every test: a new one would compile the program again. */
-const WORKERS = 2;
-/** Seeds are counted, not seconds: the longest test takes one and a half minutes on two processors of its own. */
-const TEST_MS_MAX = 1_800_000;
-
-const workers = new SeedWorkers(WORKERS);
-after(() => workers.end());
-
-/** A seed at a time, so that all workers end at about the same time. */
-async function runSeeds(from: number, count: number, focus: Focus): Promise<RunResult[]> {
-  const seeds = Array.from({ length: count }, (_, index) => from + index);
-  const results = await Promise.all(seeds.map((seed) => workers.run({ from: seed, count: 1, focus })));
-  return results.flatMap((each) => each ?? []);
-}
-
-for (const focus of FOCUSES) {
-  const count = focus === 'broad' ? BROAD_SEEDS : FOCUSED_SEEDS;
-  test(`no order of faults brings about a wrong answer: ${count} seeds, ${focus}`, {
-    timeout: TEST_MS_MAX,
-  }, async (t) => {
-    const startedMs = performance.now();
-    const results = await runSeeds(1, count, focus);
-    t.diagnostic(renderSummary(totalsOf(results), performance.now() - startedMs));
-    const failed = results.filter(({ failures }) => failures.length > 0);
-    assert.equal(
-      failed.length,
-      0,
-      failed
-        .slice(0, 3)
-        .map((result) => renderFailure(result))
-        .join('\n\n'),
-    );
-    assert.equal(results.length, count);
-    const operations = results.reduce((sum, result) => sum + result.answered, 0);
-    assert.ok(operations > 100 * count, `only ${operations} operations were answered in ${count} runs`);
-  });
-}
+testFocuses({ broad: 40, focused: 2 });
 
 test('the same seed is the same run, in this process and in another', { timeout: TEST_MS_MAX }, async () => {
   const seeds = { from: 20, count: 6 };

@@ -1,0 +1,41 @@
+// Tests that run seeds of every focus of the code as it is.
+
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { after, test } from 'node:test';
+import { FOCUSES, type Focus } from './profile.ts';
+import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
+import { SeedWorkers } from './seed-workers.ts';
+import type { RunResult } from './simulation-run.ts';
+
+/** What is bounded is seeds; this only ends what hangs. */
+export const TEST_MS_MAX = 1_800_000;
+
+/** The same for every test of a file: new ones would compile the program again. */
+const workers = new SeedWorkers(availableParallelism());
+
+/** A seed at a time, so that all workers end at about the same time. */
+export async function runSeeds(from: number, count: number, focus: Focus): Promise<RunResult[]> {
+  const seeds = Array.from({ length: count }, (_, index) => from + index);
+  const results = await Promise.all(seeds.map((seed) => workers.run({ from: seed, count: 1, focus })));
+  return results.flatMap((each) => each ?? []);
+}
+
+export function testFocuses({ broad, focused }: { broad: number; focused: number }): void {
+  after(() => workers.end());
+  for (const focus of FOCUSES) {
+    const count = focus === 'broad' ? broad : focused;
+    const name = `no order of faults brings about a wrong answer: ${count} seeds, ${focus}`;
+    test(name, { timeout: TEST_MS_MAX }, async (t) => {
+      const startedMs = performance.now();
+      const results = await runSeeds(1, count, focus);
+      t.diagnostic(renderSummary(totalsOf(results), performance.now() - startedMs));
+      const failed = results.filter(({ failures }) => failures.length > 0);
+      const shown = failed.slice(0, 3).map((result) => renderFailure(result));
+      assert.equal(failed.length, 0, shown.join('\n\n'));
+      assert.equal(results.length, count);
+      const operations = results.reduce((sum, result) => sum + result.answered, 0);
+      assert.ok(operations > 100 * count, `only ${operations} operations were answered in ${count} runs`);
+    });
+  }
+}
