@@ -8,39 +8,22 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
+import { refusalOf, startHere } from '../support/roles-here.ts';
 
 describe('a start is refused', () => {
   let directory: string;
-  let running: DevProcess[] = [];
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'grantd-refused-'));
   });
-  afterEach(async () => {
-    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
-    running = [];
-    rmSync(directory, { recursive: true });
-  });
+  afterEach(() => rmSync(directory, { recursive: true }));
 
-  /** The message of a start that ends by itself. */
-  async function refusal(environment: Record<string, string> = {}): Promise<string> {
-    const grantd = new DevProcess(['dev', '--shards', '1'], {
-      ...testEnvironment(join(directory, 'data')),
-      GRANTD_LOG_LEVEL: 'error',
-      ...environment,
-    });
-    running.push(grantd);
-    const ended = await grantd.ended;
-    assert.equal(ended.code, 1, ended.stderr);
-    assert.equal(ended.stdout, '');
-    assert.match(ended.stderr, /^grantd: /);
-    assert.ok(!/^ {4}at /m.test(ended.stderr), 'a stack says nothing to the person who started it');
-    return ended.stderr.trim();
-  }
-  const start = async (): Promise<DevProcess> => {
-    const grantd = await startDev(join(directory, 'data'), { args: ['--shards', '1'] });
-    running.push(grantd);
-    return grantd;
-  };
+  const environmentWith = (change: Record<string, string> = {}): Record<string, string> => ({
+    ...testEnvironment(join(directory, 'data')),
+    GRANTD_SLOTS: '8',
+    ...change,
+  });
+  const refusal = (change?: Record<string, string>): Promise<string> => refusalOf('dev', environmentWith(change));
+  const startAndStop = async (): Promise<void> => (await startHere('dev', environmentWith())).stop();
 
   // This very process; elsewhere than on Linux nobody can tell.
   const holderName =
@@ -57,32 +40,29 @@ describe('a start is refused', () => {
         await refusal({ [setting]: address }),
         `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another address.`,
       );
-      await start();
+      await startAndStop();
     });
   }
 
-  it('where grantd itself serves at the address, by that name', async () => {
-    const holder = await start();
+  it('where another process serves at the address or holds the data directory, which goes on serving', async (context) => {
+    const holder = await startDev(join(directory, 'data'), { environment: environmentWith() });
+    context.after(() => holder.stop('SIGKILL'));
     const { base_url: baseUrl } = readDevFacts(join(directory, 'data'));
-    const message = await refusal({
-      GRANTD_HTTP_ADDRESS: new URL(baseUrl).host,
-      GRANTD_DATA_DIR: join(directory, 'another'),
-    });
+    const taken = { GRANTD_HTTP_ADDRESS: new URL(baseUrl).host, GRANTD_DATA_DIR: join(directory, 'another') };
     const name = process.platform === 'linux' ? `grantd \\(pid ${holder.child.pid}\\)` : 'another process';
-    assert.match(message, new RegExp(`is in use by ${name}\\. Set GRANTD_HTTP_ADDRESS`));
-  });
+    assert.match(await refusal(taken), new RegExp(`is in use by ${name}\\. Set GRANTD_HTTP_ADDRESS`));
 
-  it('where another process holds the data directory, which goes on serving', async () => {
-    const holder = await start();
+    const ended = await new DevProcess(['dev'], environmentWith({ GRANTD_LOG_LEVEL: 'error' })).ended;
+    assert.deepEqual([ended.code, ended.stdout], [1, ''], ended.stderr);
     assert.match(
-      await refusal(),
+      ended.stderr,
       new RegExp(
-        `The data directory .*data cannot be used: it is held by another process \\(pid ${holder.child.pid}\\)`,
+        `^grantd: The data directory .*data cannot be used: it is held by another process \\(pid ${holder.child.pid}\\).*\n$`,
       ),
     );
     assert.equal(holder.hasEnded, false);
     assert.equal((await holder.stop()).code, 0);
-    await start();
+    await startAndStop();
   });
 
   it('where the data directory is a file', async () => {
@@ -110,35 +90,37 @@ describe('a start is refused', () => {
   });
 
   it('where the data directory was made with another number of slots', async () => {
-    await (await start()).stop();
-    const message = await refusal({ GRANTD_SLOTS: '128' });
-    assert.match(message, /256/);
-    assert.match(message, /128/);
-    await start();
+    await startAndStop();
+    const message = await refusal({ GRANTD_SLOTS: '16' });
+    assert.match(message, /\b8\b.*\b16\b|\b16\b.*\b8\b/);
+    await startAndStop();
   });
 
   it('where dev.json is not what was written', async () => {
-    await (await start()).stop();
+    await startAndStop();
     writeFileSync(join(directory, 'data', 'dev.json'), '{');
     assert.match(await refusal(), /dev\.json is damaged or was not written by grantd\. Remove it/);
     rmSync(join(directory, 'data', 'dev.json'));
-    await start();
+    await startAndStop();
   });
 
   it('where settings are wrong, with all of them in one message', async () => {
+    const wrong = {
+      GRANTD_SLOTS: 'many',
+      GRANTD_STORE: 'cassandra',
+      GRANTD_HTTP_ADRESS: '127.0.0.1:1',
+      GRANTD_OPERATOR_TOKEN: 'too-short',
+    };
+    const { code, stdout, stderr } = await new DevProcess(['dev', '--shards', '1'], environmentWith(wrong)).ended;
+    assert.deepEqual([code, stdout], [1, '']);
     assert.equal(
-      await refusal({
-        GRANTD_SLOTS: 'many',
-        GRANTD_STORE: 'cassandra',
-        GRANTD_HTTP_ADRESS: '127.0.0.1:1',
-        GRANTD_OPERATOR_TOKEN: 'too-short',
-      }),
+      stderr,
       [
         'grantd: 4 settings are wrong:',
         '  GRANTD_STORE is cassandra, but grantd dev supports only the embedded store; with cassandra, run grantd migrate, shard, front and console',
         '  GRANTD_SLOTS must be a whole number from 1 to 4096; it is "many"',
         '  GRANTD_OPERATOR_TOKEN must be 32 to 8192 printable ASCII characters without spaces; it has 9 characters',
-        '  GRANTD_HTTP_ADRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS?',
+        '  GRANTD_HTTP_ADRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS?\n',
       ].join('\n'),
     );
   });

@@ -8,19 +8,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import type { RunningRole } from '../../../src/roles/process/life-cycle.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import {
   type DevProcess,
+  MAIN,
   DevProcess as Process,
   readDevFacts,
   startDev,
   testEnvironment,
 } from '../../kit/dev-process.ts';
+import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { listeningPorts } from '../support/listening-ports.ts';
+import { startHere } from '../support/roles-here.ts';
 
 const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 
 const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'grantd-dev-'));
@@ -49,7 +52,8 @@ describe('a first start', () => {
   const directory = newDirectory();
   let grantd: DevProcess;
   before(async () => {
-    grantd = await startDev(directory);
+    const environment = { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' };
+    grantd = await startDev(directory, { environment });
   });
   after(async () => {
     await grantd.stop('SIGKILL');
@@ -63,6 +67,13 @@ describe('a first start', () => {
     assert.ok(!grantd.stdout.includes(key));
     assert.ok(!grantd.stderr.includes(key));
     assert.ok(grantd.stdout.includes(join(directory, 'dev.json')));
+  });
+
+  it('says in one line that npm runs on another Node', () => {
+    const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
+    assert.deepEqual(lines, [
+      `  Node       ${process.versions.node}, from node_modules (the Node of this machine, 20.20.2, only runs npm)`,
+    ]);
   });
 
   it('prints three requests that work when pasted', async () => {
@@ -105,10 +116,8 @@ describe('a first start', () => {
   });
 
   it("lets the operator's commands find the service by the data directory", async () => {
-    const { stdout } = await run(process.execPath, [join(ROOT, 'src', 'main.ts'), 'tenants', 'list'], {
-      env: { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory },
-    });
-    assert.ok(stdout.includes(readDevFacts(directory).tenant_id));
+    const list = new Process(['tenants', 'list'], { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory });
+    assert.ok((await list.ended).stdout.includes(readDevFacts(directory).tenant_id));
   });
 
   it('listens for nothing but the API, the console and the ops port', () => {
@@ -128,53 +137,30 @@ describe('a first start', () => {
     const { members } = Object(await response.json());
     assert.deepEqual(members.map((member: { shard: string }) => member.shard).sort(), ['dev-1', 'dev-2']);
   });
-});
 
-describe('a start', () => {
-  let directory: string;
-  let running: DevProcess[] = [];
-  beforeEach(() => {
-    directory = newDirectory();
-  });
-  afterEach(async () => {
-    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
-    running = [];
-    rmSync(directory, { recursive: true });
-  });
-  const start = async (...parameters: Parameters<typeof startDev> extends [string, ...infer Rest] ? Rest : never) => {
-    const grantd = await startDev(directory, ...parameters);
-    running.push(grantd);
-    return grantd;
-  };
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ends cleanly with ${signal}; the next one has the data, the tenant, the key and the token`, async () => {
-      const first = await start();
-      assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 201);
-      const facts = readDevFacts(directory);
-      const ended = await first.stop(signal);
+  it('ends cleanly with SIGTERM and SIGINT; the next one has the data, the tenant, the key and the token', async () => {
+    assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 200);
+    const { tenant_id, key, operator_token } = readDevFacts(directory);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const ended = await grantd.stop(signal);
       assert.deepEqual({ code: ended.code, signal: ended.signal }, { code: 0, signal: null });
       assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
-      await start({ args: ['--shards', '3'] });
-      const { tenant_id, key, operator_token } = readDevFacts(directory);
-      assert.deepEqual(
-        { tenant_id, key, operator_token },
-        { tenant_id: facts.tenant_id, key: facts.key, operator_token: facts.operator_token },
-      );
+      grantd = await startDev(directory, { args: ['--shards', '3'] });
+      const { base_url: _api, ops_url: _ops, console_url: _console, ...kept } = readDevFacts(directory);
+      assert.deepEqual(kept, { tenant_id, key, operator_token });
       assert.equal(Object((await call(directory, '/v1/check', TUPLE)).body).authorized, true);
       assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 200);
-    });
-  }
+    }
+  });
 
   it('is not ready while it ends, and ends at once with a second signal', async () => {
-    const grantd = await start();
-    const { base_url: baseUrl, ops_url: opsUrl } = readDevFacts(directory);
+    const { base_url: baseUrl, ops_url: opsUrl, key } = readDevFacts(directory);
     // A request that is not whole keeps the public API from closing at once.
     const { hostname, port } = new URL(baseUrl);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
     socket.write(
-      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${readDevFacts(directory).key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
     await waitFor('the bytes to be sent', () => socket.bytesWritten > 100 && socket.writableLength === 0);
     await fetch(`${baseUrl}/openapi.json`);
@@ -190,6 +176,22 @@ describe('a start', () => {
     socket.destroy();
     assert.equal(ended.code, 143);
   });
+});
+
+describe('a start', () => {
+  let directory: string;
+  let running: DevProcess[] = [];
+  beforeEach(() => {
+    directory = newDirectory();
+  });
+  afterEach(async () => {
+    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
+    running = [];
+    rmSync(directory, { recursive: true });
+  });
+  /** Within this process, for what the start of a process adds nothing to. */
+  const startInTest = (environment: Readonly<Record<string, string>> = {}): Promise<RunningRole> =>
+    startHere('dev', { ...testEnvironment(directory), ...environment });
 
   it('through `npm start` ends cleanly too when npm is told to', async () => {
     const grantd = new Process([], testEnvironment(directory), ['npm', 'start', '--', '--shards', '1']);
@@ -200,57 +202,50 @@ describe('a start', () => {
     assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
   });
 
-  it('can be interrupted before it serves', async () => {
-    const grantd = new Process(['dev'], testEnvironment(directory));
-    running.push(grantd);
-    await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
-    const ended = await grantd.stop('SIGTERM');
-    assert.equal(ended.code, 0, ended.stderr);
-    await start();
-  });
-
-  it('that a person interrupts before it serves ends with 130, and says nothing of serving', async () => {
-    const grantd = new Process(['dev'], testEnvironment(directory));
-    running.push(grantd);
-    await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
-    const ended = await grantd.stop('SIGINT');
-    assert.deepEqual([ended.code, ended.stdout], [130, ''], ended.stderr);
-    assert.doesNotMatch(ended.stderr, /"serving"/);
-    await start();
-  });
-
-  it('says in one line that npm runs on another Node', async () => {
-    const grantd = await start({ environment: { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' } });
-    const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
-    assert.deepEqual(lines, [
-      `  Node       ${process.versions.node}, from node_modules (the Node of this machine, 20.20.2, only runs npm)`,
-    ]);
-  });
+  // A person's interruption is no success: nothing was served.
+  for (const [signal, code] of [
+    ['SIGTERM', 0],
+    ['SIGINT', 130],
+  ] as const) {
+    it(`that ${signal} ends before it serves ends with ${code}, and says nothing of serving`, async () => {
+      const grantd = new Process(['dev'], testEnvironment(directory));
+      running.push(grantd);
+      await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
+      const ended = await grantd.stop(signal);
+      assert.deepEqual([ended.code, ended.stdout], [code, ''], ended.stderr);
+      assert.doesNotMatch(ended.stderr, /"serving"/);
+      await (await startInTest()).stop();
+    });
+  }
 
   it('with GRANTD_DEMO=false makes no tenant and keeps no key, but tells the addresses and the token', async () => {
-    const grantd = await start({ environment: { GRANTD_DEMO: 'false' } });
+    const grantd = await startInTest({ GRANTD_DEMO: 'false' });
     const facts = readDevFacts(directory);
     assert.deepEqual(Object.keys(facts).sort(), ['base_url', 'console_url', 'operator_token', 'ops_url']);
     const response = await fetch(`${facts.console_url}/operator/v1/tenants`, {
       headers: { Authorization: `Bearer ${facts.operator_token}` },
     });
     assert.deepEqual(Object(await response.json()).tenants, []);
-    assert.ok(!grantd.stdout.includes('curl'));
+    await grantd.stop();
   });
 
   it('takes the operator token and the base URL from the settings', async () => {
     const token = 'an-operator-token-of-the-test-0123456789';
-    const grantd = await start({
-      environment: {
+    const log = createRecordingLog();
+    const grantd = await startHere(
+      'dev',
+      {
+        ...testEnvironment(directory),
         GRANTD_OPERATOR_TOKEN: token,
         GRANTD_BASE_URL: 'https://authz.example.com/',
         GRANTD_ERRORS_BASE: 'https://errors.example.com',
       },
-    });
+      log,
+    );
     const facts = readDevFacts(directory);
     assert.equal(facts.operator_token, token);
     assert.equal(facts.base_url, 'https://authz.example.com');
-    assert.ok(!grantd.stderr.includes(token));
+    assert.ok(!log.lines.join().includes(token));
     for (const [authorization, status] of [
       [`Bearer ${token}`, 200],
       ['Bearer wrong', 401],
@@ -261,10 +256,11 @@ describe('a start', () => {
       assert.equal(response.status, status);
       if (status === 401) assert.equal(Object(await response.json()).type, 'https://errors.example.com/unauthorized');
     }
+    await grantd.stop();
   });
 
   it('makes a new demo tenant where the old one was deleted', async () => {
-    const first = await start();
+    const first = await startInTest();
     const facts = readDevFacts(directory);
     const response = await fetch(`${facts.console_url}/operator/v1/tenants/${facts.tenant_id}`, {
       method: 'DELETE',
@@ -272,9 +268,10 @@ describe('a start', () => {
     });
     assert.ok(response.ok);
     await first.stop();
-    await start();
+    const second = await startInTest();
     assert.notEqual(readDevFacts(directory).tenant_id, facts.tenant_id);
     assert.equal((await call(directory, '/v1/check', TUPLE)).status, 200);
+    await second.stop();
   });
 
   it('shows the banner alone on a terminal, with the key once and a link that logs in once', async (context) => {
@@ -284,7 +281,7 @@ describe('a start', () => {
       return;
     }
     const log = join(directory, 'terminal');
-    const command = `${process.execPath} ${join(ROOT, 'src', 'main.ts')} dev --shards 1`;
+    const command = `${process.execPath} ${MAIN} dev --shards 1`;
     const terminal = execFile('script', ['--quiet', '--return', '--flush', '--command', `exec ${command}`, log], {
       env: { ...testEnvironment(join(directory, 'data')), TERM: 'dumb', SHELL: '/bin/sh' },
     });
@@ -297,7 +294,7 @@ describe('a start', () => {
     };
     const closed = new Promise((resolve) => terminal.on('close', resolve));
     try {
-      await waitFor('the banner', () => text().includes('/v1/objects'), 60_000);
+      await waitFor('the banner', () => text().includes('/v1/objects'));
       const { key } = readDevFacts(join(directory, 'data'));
       await waitFor('the end of the banner', () => /\/v1\/objects[^\n]*\n\n/.test(text()));
       const { console_url: consoleUrl } = readDevFacts(join(directory, 'data'));

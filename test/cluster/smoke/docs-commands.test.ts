@@ -3,14 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { freePort } from '../../../tools/engines/free-port.ts';
 import { installNpmProgram, NODE_20 } from '../../../tools/engines/npm-program.ts';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
 import { linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
@@ -19,39 +18,55 @@ import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** Starts a `grantd dev` for a suite. Returns what runs the commands of a document against it, one after another. */
-function commandsAgainstDev(): (path: string, blocksMin: number, between: string) => Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  before(async () => {
-    grantd = await startDev(directory);
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
-  return async (path, blocksMin, between) => {
-    const { base_url: baseUrl } = readDevFacts(directory);
-    const blocks = shellBlocks(path);
-    assert.ok(blocks.length >= blocksMin);
-    const script = blocks
-      .join(between)
-      .replaceAll('http://127.0.0.1:8080', baseUrl)
-      .replaceAll('.grantd/dev.json', join(directory, 'dev.json'));
-    const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
-    return stdout;
+const folder = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+let grantd: DevProcess;
+before(async () => {
+  grantd = await startDev(join(folder, 'service'));
+});
+after(async () => {
+  await grantd.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Makes a folder of a page, with a dev.json in `data`: that of the service, but for a new tenant. Returns its path. */
+async function newFolder(name: string, data: string): Promise<string> {
+  const directory = join(folder, name);
+  mkdirSync(join(directory, data), { recursive: true });
+  const facts = readDevFacts(join(folder, 'service'));
+  const create = async (path: string, body: object): Promise<Record<string, string>> => {
+    const response = await fetch(`${facts.console_url}/operator/v1/tenants${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${facts.operator_token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.equal(response.status, 201);
+    return Object(await response.json());
   };
+  const { tenant_id } = await create('', { name, plan: 'scale' });
+  const { key } = await create(`/${tenant_id}/keys`, { scopes: ['check:read', 'grant:write', 'admin'] });
+  writeFileSync(join(directory, data, 'dev.json'), `${JSON.stringify({ ...facts, tenant_id, key }, undefined, 2)}\n`);
+  return directory;
 }
 
-/** A port that nothing listens at: what a page starts takes its port from there. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : assert.fail('a server has a port');
+/** Runs the commands of a page, one after another. */
+async function commandsOf(path: string, blocksMin: number, between: string): Promise<string> {
+  const directory = await newFolder(basename(path), '.grantd');
+  const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
+  const blocks = shellBlocks(path);
+  assert.ok(blocks.length >= blocksMin);
+  const script = blocks
+    .join(between)
+    .replaceAll('http://127.0.0.1:8080', baseUrl)
+    .replaceAll('.grantd/dev.json', join(directory, '.grantd', 'dev.json'));
+  const env = testEnvironment(join(directory, '.grantd'));
+  const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env });
+  return stdout;
+}
+
+/** Puts `grantd` into the folder `bin`. */
+function linkProgram(directory: string): void {
+  mkdirSync(join(directory, 'bin'));
+  symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
 }
 
 /** Whether a line is as a page shows it, with `…` for any text. */
@@ -61,8 +76,6 @@ function matchesShown(line: string, shown: string): boolean {
 }
 
 describe('the commands of the README', () => {
-  const commandsOf = commandsAgainstDev();
-
   it('work in their order', async () => {
     const stdout = await commandsOf('README.md', 2, '\n');
     assert.match(stdout, /"authorized":true.*"authorized":false/s);
@@ -76,8 +89,6 @@ describe('the commands of the README', () => {
 });
 
 describe('the commands of the guide to many changes', () => {
-  const commandsOf = commandsAgainstDev();
-
   it('work in their order, and answer as the guide says', async () => {
     const stdout = await commandsOf('docs/guides/many-changes.md', 8, '\necho\n');
     // Ada becomes an editor and an owner; Bob becomes the owner in her place.
@@ -96,7 +107,6 @@ describe('the commands of the guide to many changes', () => {
 });
 
 describe('the commands of the guide to modelling permissions', () => {
-  const commandsOf = commandsAgainstDev();
   const page = 'docs/guides/modelling-permissions.md';
 
   it('print what the guide shows', async () => {
@@ -117,8 +127,6 @@ describe('the commands of the guide to modelling permissions', () => {
 });
 
 describe('the commands of the guides to keys, to shared links and to deletions', () => {
-  const commandsOf = commandsAgainstDev();
-
   it('work in their order, and answer as the guides say', async () => {
     assert.match(await commandsOf('docs/guides/keys-for-services.md', 1, '\n'), /"name":"reports".*"key":"gk1_/);
     const shared = await commandsOf('docs/guides/sharing-links.md', 3, '\necho\n');
@@ -130,20 +138,11 @@ describe('the commands of the guides to keys, to shared links and to deletions',
 
 describe('the commands of the tutorial', () => {
   const PAGE = 'docs/guides/tutorial.md';
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  const checkout = join(directory, 'grantd');
-  before(async () => {
-    makeUserCheckout(checkout);
-    mkdirSync(join(checkout, '.grantd'));
-    grantd = await startDev(join(checkout, '.grantd'));
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
 
   it('print what the tutorial shows', async () => {
+    const checkout = join(folder, 'tutorial', 'grantd');
+    makeUserCheckout(checkout);
+    const directory = await newFolder('tutorial', 'grantd/.grantd');
     const steps = shellSteps(PAGE).filter(({ commands }) => commands !== '');
     const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
     // On the oldest Node that the tutorial asks for, where it can be had.
@@ -170,18 +169,9 @@ describe('the commands of the tutorial', () => {
 
 describe('the commands of the guide to AuthZEN', () => {
   const PAGE = 'docs/guides/authzen.md';
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  before(async () => {
-    mkdirSync(join(directory, '.grantd'));
-    grantd = await startDev(join(directory, '.grantd'));
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
 
   it('print what the guide shows, and a proxy is answered as it needs', async () => {
+    const directory = await newFolder('authzen', '.grantd');
     const steps = shellSteps(PAGE);
     const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
     const script = ["trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", ...steps.map(({ commands }) => commands)]
@@ -201,19 +191,10 @@ describe('the commands of the guide to AuthZEN', () => {
 
 describe('the commands of the guide from OpenFGA and SpiceDB', () => {
   const PAGE = 'docs/guides/coming-from-openfga-or-spicedb.md';
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  before(async () => {
-    mkdirSync(join(directory, 'bin'));
-    symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
-    grantd = await startDev(join(directory, 'data'));
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
 
   it('work in their order, and say what the guide says', async () => {
+    const directory = await newFolder('coming-from', 'data');
+    linkProgram(directory);
     const blocks = shellBlocks(PAGE);
     assert.equal(blocks.length, 5);
     const { tenant_id: tenant } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
@@ -249,25 +230,15 @@ describe('the commands of the guide from OpenFGA and SpiceDB', () => {
 });
 
 describe('the commands of the guide to the command line', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  const home = join(directory, 'home');
-  const work = join(directory, 'work');
-  let grantd: DevProcess;
-  before(async () => {
+  it('work in their order', async () => {
+    const directory = await newFolder('cli', 'data');
+    const [home, work] = [join(directory, 'home'), join(directory, 'work')];
     mkdirSync(join(home, '.local', 'bin'), { recursive: true });
     mkdirSync(work);
     writeFileSync(join(work, 'grants.tsv'), 'user:ann\tviewer\tdoc:readme\n');
     writeFileSync(join(work, 'expected.csv'), 'subject,relation,object\nuser:ann,viewer,doc:readme\n');
     const grant = { subject: 'user:bob', relation: 'viewer', object: 'doc:readme' };
     writeFileSync(join(work, 'grants.ndjson.gz'), gzipSync(`${JSON.stringify(grant)}\n`));
-    grantd = await startDev(join(directory, 'data'));
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
-
-  it('work in their order', async () => {
     const [install = '', ...blocks] = shellBlocks('docs/operating/cli.md');
     assert.match(install, /^ln -s /);
     assert.ok(blocks.length >= 5);
@@ -302,19 +273,9 @@ describe('the commands of the guide to the command line', () => {
 });
 
 describe('the commands of the page on the export of the audit log', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-  let grantd: DevProcess;
-  before(async () => {
-    mkdirSync(join(directory, 'bin'));
-    symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
-    grantd = await startDev(join(directory, 'data'));
-  });
-  after(async () => {
-    await grantd.stop('SIGTERM');
-    rmSync(directory, { recursive: true });
-  });
-
   it('export every change once, and go on where they stopped', async () => {
+    const directory = await newFolder('audit-export', 'data');
+    linkProgram(directory);
     const [follow = '', ...others] = shellBlocks('docs/operating/audit-export.md');
     assert.equal(others.length, 1);
     const script = [

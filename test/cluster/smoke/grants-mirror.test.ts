@@ -5,26 +5,17 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
+import { freePort } from '../../../tools/engines/free-port.ts';
 import { type DevFacts, readDevFacts, startDev } from '../../kit/dev-process.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const MIRROR = join(import.meta.dirname, '..', '..', '..', 'examples', 'grants-mirror', 'mirror.ts');
 const ROUNDS = 6;
 const WRITES_PER_ROUND = 60;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 const send = (facts: DevFacts, method: string, body: object): Promise<Response> =>
   fetch(`${facts.base_url}/v1/grants`, {

@@ -1,16 +1,21 @@
-// The parts of a cluster as processes, where they cannot do their work: wrong settings and taken addresses end a start
-// with one message; what may still come (Cassandra, shards) is waited for, alive, not ready and saying so.
+// The parts of a cluster where they cannot do their work: wrong settings and taken addresses end a start with one
+// message; what may still come (Cassandra, shards) is waited for, alive, not ready and saying so.
 
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { readConfig } from '../../../src/config/read-config.ts';
+import { runMigrate } from '../../../src/roles/migrate.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
-import { DevProcess, type Ended } from '../../kit/dev-process.ts';
+import { DevProcess, MAIN } from '../../kit/dev-process.ts';
+import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
+import { refusalOf, startHere } from '../support/roles-here.ts';
 
+const NO_SHARD = 'cannot reach any shard';
 const TOKEN = 'correct-horse-battery-staple-0123456789';
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
 
 /** A listener on a free port of loopback. */
 async function listen(): Promise<{ server: Server; address: string }> {
@@ -22,6 +27,9 @@ async function listen(): Promise<{ server: Server; address: string }> {
 }
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+
+/** The address of the ops port in a log. */
+const opsUrlIn = (log: string): string | undefined => /"ops":"([^"]+)"/.exec(log)?.[1];
 
 /** Where nobody listens. */
 async function deadAddress(): Promise<string> {
@@ -62,19 +70,10 @@ describe('a part of a cluster', () => {
     return started;
   }
 
-  /** The message of a start that ends by itself. */
-  async function refusal(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
-    const ended = await start(args, { ...environment, GRANTD_LOG_LEVEL: 'error' }).ended;
-    assert.equal(ended.code, 1, ended.stderr);
-    assert.match(ended.stderr, /^grantd: /);
-    assert.ok(!/^ {4}at /m.test(ended.stderr), 'a stack says nothing to the person who started it');
-    return ended.stderr.trim();
-  }
-
   /** Its ops address, from the log. */
-  async function opsUrlOf(service: DevProcess, pattern = /"ops":"(?<url>[^"]+)"/): Promise<string> {
-    await waitFor('the address of the ops port', () => pattern.test(service.stderr) || service.hasEnded);
-    return pattern.exec(service.stderr)?.groups?.url ?? assert.fail(service.stderr);
+  async function opsUrlOf(service: DevProcess): Promise<string> {
+    await waitFor('the address of the ops port', () => opsUrlIn(service.stderr) !== undefined || service.hasEnded);
+    return opsUrlIn(service.stderr) ?? assert.fail(service.stderr);
   }
 
   async function readiness(opsUrl: string): Promise<{ status: number; reasons: readonly string[] }> {
@@ -83,55 +82,40 @@ describe('a part of a cluster', () => {
     return { status: response.status, reasons };
   }
 
-  const stopped = async (service: DevProcess): Promise<Ended> => {
-    const ended = await service.stop();
-    assert.equal(ended.code, 0, ended.stderr);
-    return ended;
-  };
-
   it('names all of its wrong settings in one message', async () => {
+    const wrong = { GRANTD_STORE: 'sqlite', GRANTD_DRAIN_SECONDS: 'long', GRANTD_RPC_TLS_CA: 'x' };
+    const { code, stdout, stderr } = await start(['shard'], wrong).ended;
+    assert.deepEqual([code, stdout], [1, '']);
     assert.equal(
-      await refusal(['shard'], { GRANTD_STORE: 'sqlite', GRANTD_DRAIN_SECONDS: 'long', GRANTD_RPC_TLS_CA: 'x' }),
+      stderr,
       [
         'grantd: 5 settings are wrong:',
         '  GRANTD_RPC_TLS_CA must be a certificate in PEM form',
         '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev supports; for grantd shard, set cassandra',
         '  GRANTD_CASSANDRA_CONTACT_POINTS is not set; grantd shard needs it (comma-separated hosts, or host:port)',
         '  GRANTD_CASSANDRA_LOCAL_DATACENTER is not set; grantd shard needs it (name)',
-        '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"',
+        '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"\n',
       ].join('\n'),
     );
-    for (const role of ['front', 'console', 'migrate']) {
-      assert.match(
-        await refusal([role], {}),
-        new RegExp(`^grantd: \\d settings are wrong:\\n(.*\\n)*.*grantd ${role} needs`),
-      );
-    }
   });
 
   it('shard does not listen beyond loopback without mutual TLS', async () => {
-    const { GRANTD_RPC_ADDRESS: _, ...unset } = minimal.shard ?? {};
+    const { GRANTD_RPC_ADDRESS: _, ...unset } = minimal.shard;
     for (const environment of [unset, { ...unset, GRANTD_RPC_ADDRESS: '0.0.0.0:0' }]) {
       assert.match(
-        await refusal(['shard'], environment),
+        await refusalOf('shard', environment),
         /^grantd: A setting is wrong:\n {2}GRANTD_RPC_TLS_CERT, .* are not set, .*GRANTD_RPC_INSECURE=true/,
       );
     }
   });
 
-  it('shard does so where it is told to, and warns of it', async () => {
-    const insecure = { ...minimal.shard, GRANTD_RPC_ADDRESS: '0.0.0.0:0', GRANTD_RPC_INSECURE: 'true' };
-    const service = start(['shard'], insecure);
-    await waitFor('the warning', () => /GRANTD_RPC_INSECURE: /.test(service.stderr) || service.hasEnded);
-    assert.match(service.stderr, /"level":"warn".*"address":"0\.0\.0\.0:0".*GRANTD_RPC_INSECURE: /);
-    await stopped(service);
-  });
-
   it('shard on loopback needs neither, and does not warn', async () => {
-    const service = start(['shard'], minimal.shard ?? {});
-    await waitFor('the wait', () => /waiting for Cassandra/.test(service.stderr) || service.hasEnded);
-    assert.ok(!service.stderr.includes('GRANTD_RPC_INSECURE: '), service.stderr);
-    await stopped(service);
+    const [log, stopping] = [createRecordingLog(), new AbortController()];
+    const ended = startHere('shard', minimal.shard, log, stopping.signal);
+    await waitFor('the wait', () => log.lines.some((line) => line.includes('waiting for Cassandra')));
+    stopping.abort();
+    await assert.rejects(ended, (error) => error === stopping.signal.reason);
+    assert.ok(!log.lines.join().includes('GRANTD_RPC_INSECURE: '));
   });
 
   for (const [role, setting] of [
@@ -148,7 +132,7 @@ describe('a part of a cluster', () => {
       const holder =
         process.platform === 'linux' ? `${basename(process.execPath)} (pid ${process.pid})` : 'another process';
       assert.equal(
-        await refusal([role], { ...minimal[role], [setting]: address }),
+        await refusalOf(role, { ...minimal[role], [setting]: address }),
         `grantd: The address ${address} is in use by ${holder}. Set ${setting} to another address.`,
       );
     });
@@ -156,7 +140,7 @@ describe('a part of a cluster', () => {
 
   it('does not start with certificates that cannot be used', async () => {
     const pem = (kind: string): string => `-----BEGIN ${kind}-----\nMIIB\n-----END ${kind}-----`;
-    const message = await refusal(['front'], {
+    const message = await refusalOf('front', {
       ...minimal.front,
       GRANTD_RPC_TLS_CERT: pem('CERTIFICATE'),
       GRANTD_RPC_TLS_KEY: pem('PRIVATE KEY'),
@@ -165,19 +149,24 @@ describe('a part of a cluster', () => {
     assert.match(message, /^grantd: The certificates of GRANTD_RPC_TLS_CERT, _KEY and _CA cannot be used: /);
   });
 
-  for (const role of ['front', 'console'] as const) {
-    it(`${role} is alive, not ready and says why while it reaches no shard, and stops cleanly`, async () => {
-      const service = start([role], minimal[role]);
-      const opsUrl = await opsUrlOf(service);
-      assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
-      assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: ['cannot reach any shard'] });
-      await stopped(service);
-    });
-  }
+  it('console is alive, not ready and says why while it reaches no shard', async () => {
+    const log = createRecordingLog();
+    const role = await startHere('console', minimal.console, log);
+    const opsUrl = opsUrlIn(log.lines.join()) ?? assert.fail();
+    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+    assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: [NO_SHARD] });
+    await role.stop();
+  });
 
-  it('front stays open for its drain, not ready, and a second signal ends it at once', async () => {
-    const service = start(['front'], { ...minimal.front, GRANTD_DRAIN_SECONDS: '20' });
+  it('front is so too, stays open for its drain, and a second signal ends it at once', async () => {
+    const service = start(['front'], {
+      ...minimal.front,
+      GRANTD_DRAIN_SECONDS: '200',
+      GRANTD_SHUTDOWN_SECONDS: '300',
+    });
     const opsUrl = await opsUrlOf(service);
+    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+    assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: [NO_SHARD] });
     const [, url = ''] = /"url":"(http:[^"]+)"/.exec(service.stderr) ?? [];
     service.child.kill('SIGTERM');
     await waitFor('the drain', async () => (await readiness(opsUrl)).reasons[0] === 'stopping');
@@ -207,8 +196,13 @@ describe('a part of a cluster', () => {
     assert.match(stderr, /out of the blue.*"msg":"unhandled error; the process exits"/);
   });
 
-  it('shard waits for a Cassandra that is not there, saying so, and stops cleanly', async () => {
-    const service = start(['shard'], { ...minimal.shard, GRANTD_OPS_ADDRESS: dead });
+  it('shard waits for a Cassandra that is not there, saying so, and stops cleanly; beyond loopback it warns', async () => {
+    const service = start(['shard'], {
+      ...minimal.shard,
+      GRANTD_OPS_ADDRESS: dead,
+      GRANTD_RPC_ADDRESS: '0.0.0.0:0',
+      GRANTD_RPC_INSECURE: 'true',
+    });
     const opsUrl = `http://${dead}`;
     await waitFor('the reason', async () => {
       const { reasons } = await readiness(opsUrl).catch(() => ({ reasons: [] }));
@@ -216,27 +210,27 @@ describe('a part of a cluster', () => {
     });
     assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
     assert.match(service.stderr, /"reason":"waiting for Cassandra: /);
-    await stopped(service);
+    assert.match(service.stderr, /"level":"warn".*"address":"0\.0\.0\.0:0".*GRANTD_RPC_INSECURE: /);
+    const { code, stderr } = await service.stop();
+    assert.equal(code, 0, stderr);
   });
 
   it('migrate gives up on a Cassandra that is not there when told to, with a status of its own', async () => {
-    for (const args of [[], ['--wait']]) {
-      const { code, stdout } = await start(['migrate', '--timeout', '2', ...args], minimal.migrate).ended;
-      assert.equal(code, 3, stdout);
-      assert.match(stdout, /^Waiting: .+$/m);
-      assert.match(stdout, /^Timed out after 2 s/m);
-    }
+    const { code, stdout } = await start(['migrate', '--timeout', '1'], minimal.migrate).ended;
+    assert.equal(code, 3, stdout);
+    assert.match(stdout, /^Waiting: .+$/m);
+    assert.match(stdout, /^Timed out after 1 s/m);
+    const lines: string[] = [];
+    const ports = { clock: systemClock, random: systemRandom, log: createRecordingLog() };
+    const options = { config: readConfig('migrate', minimal.migrate), wait: true, timeoutMs: 1000 };
+    const dependencies = { ...ports, print: (line: string) => lines.push(line) };
+    assert.equal(await runMigrate(dependencies, options, new AbortController().signal), 3);
+    assert.match(lines.join('\n'), /^Waiting: .+\nTimed out after 1 s/);
   });
 
   it('migrate ends with the code of the signal that ended it', async () => {
     const service = start(['migrate', '--wait'], minimal.migrate);
     await waitFor('the wait', () => service.stdout.includes('Waiting') || service.hasEnded);
     assert.equal((await service.stop()).code, 143);
-  });
-
-  it('migrate takes a timeout of whole seconds only', async () => {
-    const { code, stderr } = await start(['migrate', '--timeout', '0'], minimal.migrate).ended;
-    assert.equal(code, 2);
-    assert.match(stderr, /must be a number of seconds from 1 to 86400/);
   });
 });

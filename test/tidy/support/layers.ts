@@ -69,7 +69,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['@opentelemetry/sdk-trace-base', ['telemetry']],
   ['cli-progress', ['cli']],
   ['cli-table3', ['cli']],
-  ['commander', ['main', 'cli']],
+  ['commander', ['roles', 'cli']],
   ['d3-scale', ['operator']],
   ['d3-shape', ['operator']],
   ['express', ['http', 'operator']],

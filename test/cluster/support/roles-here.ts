@@ -1,0 +1,49 @@
+// Roles within the process of the test, for what a role does; how its process lives and ends, only a process shows.
+
+import assert from 'node:assert/strict';
+import { type Environment, readConfig } from '../../../src/config/read-config.ts';
+import { startConsole } from '../../../src/roles/console.ts';
+import { startDev } from '../../../src/roles/dev.ts';
+import { startFront } from '../../../src/roles/front.ts';
+import { describeFailure, type RunningRole } from '../../../src/roles/process/life-cycle.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
+import { startShard } from '../../../src/roles/shard.ts';
+import { createRecordingLog, type RecordingLog } from '../../kit/store/store-directory.ts';
+
+const ports = { clock: systemClock, random: systemRandom };
+const version = '0.0.0';
+
+export type RoleName = 'dev' | 'front' | 'console' | 'shard';
+
+/** Starts a role from its settings, as the program does. What it logs goes to `log`; `dev` has one shard. */
+export async function startHere(
+  role: RoleName,
+  environment: Environment,
+  log: RecordingLog = createRecordingLog(),
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RunningRole> {
+  const dependencies = { ...ports, log };
+  switch (role) {
+    case 'dev': {
+      const options = { config: readConfig(role, environment), shards: 1, terminal: false, machineNode: undefined };
+      return startDev({ ...dependencies, print: () => {} }, { ...options, version }, signal);
+    }
+    case 'front':
+      return startFront(dependencies, { config: readConfig(role, environment), version });
+    case 'console':
+      return startConsole(dependencies, { config: readConfig(role, environment), version });
+    case 'shard':
+      return startShard(dependencies, { config: readConfig(role, environment), version }, signal);
+  }
+}
+
+/** The message with which the process of a role that cannot start would end: never a stack. */
+export async function refusalOf(role: RoleName, environment: Environment): Promise<string> {
+  const failure: unknown = await startHere(role, environment).then(
+    (running) => running.stop().then(() => assert.fail(`grantd ${role} has started`)),
+    (error: unknown) => error,
+  );
+  const message = describeFailure(failure);
+  assert.match(message, /^grantd: (?!unexpected error)/);
+  return message;
+}

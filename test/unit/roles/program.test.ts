@@ -1,0 +1,124 @@
+// The command line: every command has a help of its own, with the settings it reads; wrong usage says what is right.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { describe, it } from 'node:test';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { type ProgramProcess, runProgram } from '../../../src/roles/program.ts';
+
+interface Ended {
+  readonly code: unknown;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The program in this process, for what ends without a role. */
+async function grantd(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  const collect = (name: keyof typeof output): Writable =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        output[name] += chunk;
+        done();
+      },
+    });
+  const exited = new Error('the process has ended');
+  let ended: Ended | undefined;
+  const started: ProgramProcess = Object.create(process, {
+    ...Object.getOwnPropertyDescriptors({ argv: ['node', 'grantd', ...args], env }),
+    ...Object.getOwnPropertyDescriptors({ stdout: collect('stdout'), stderr: collect('stderr') }),
+    exitCode: { value: 0, writable: true },
+    exit: {
+      value: (code: number): never => {
+        // What comes after it, no process would do.
+        ended ??= { code, ...output };
+        throw exited;
+      },
+    },
+  });
+  await runProgram(started).catch((error: unknown) => assert.equal(error, exited));
+  return ended ?? { code: started.exitCode, ...output };
+}
+
+async function help(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await grantd([...args, '--help']);
+  assert.deepEqual([code, stderr], [0, '']);
+  return stdout;
+}
+
+/** The subcommands that a help text lists. */
+function commandsOf(text: string): string[] {
+  const [, list = ''] = /^Commands:\n((?: {2}.*\n?)+)/m.exec(text) ?? [];
+  return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+}
+
+const CLUSTER_ROLES: readonly string[] = ['front', 'shard', 'console', 'migrate'];
+
+describe('--help', async () => {
+  const commands = commandsOf(await help());
+
+  it('lists the commands of this version', () => {
+    for (const name of ['dev', ...CLUSTER_ROLES, 'tenants', 'keys', 'slots', 'check', 'import', 'export'])
+      assert.ok(commands.includes(name), name);
+  });
+
+  for (const command of commands) {
+    it(`of ${command} says how it is used and which settings it reads`, async () => {
+      const text = await help(command);
+      assert.match(text, new RegExp(`^Usage: grantd ${command}`));
+      assert.equal(/^ {2}GRANTD_DATA_DIR /m.test(text), !CLUSTER_ROLES.includes(command));
+      assert.equal(/^ {2}GRANTD_HTTP_ADDRESS /m.test(text), ['dev', 'front'].includes(command));
+      assert.equal(/^ {2}GRANTD_STORE /m.test(text), ['dev', 'shard', 'migrate'].includes(command));
+      for (const child of commandsOf(text)) {
+        const childText = await help(command, child);
+        assert.match(childText, new RegExp(`^Usage: grantd ${command} ${child}`));
+        assert.match(childText, /^ {2}GRANTD_OPERATOR_TOKEN/m);
+      }
+    });
+  }
+});
+
+describe('the command line', () => {
+  it('tells its version', async () => {
+    assert.deepEqual(await grantd(['--version']), { code: 0, stdout: `${packageFile.version}\n`, stderr: '' });
+  });
+
+  for (const [args, message] of [
+    [['dev', '--shards', '0'], /must be a number from 1 to 16/],
+    [['dev', '--shards', '17'], /must be a number from 1 to 16/],
+    [['dev', '--shards', 'two'], /must be a number from 1 to 16/],
+    [['dev', '--shard', '2'], /unknown option '--shard'/],
+    [['migrate', '--timeout', '0'], /must be a number of seconds from 1 to 86400/],
+    [['completion', 'tcsh'], /bash, zsh, fish/],
+    [['serve'], /unknown command 'serve'/],
+    [['version'], /unknown command 'version'/],
+    [[], /^Usage: grantd/],
+  ] as const) {
+    it(`refuses: grantd ${args.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await grantd(args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, message);
+    });
+  }
+
+  for (const [environment, message] of [
+    [{ GRANTD_OPERATOR_TOKEN: 'short' }, /GRANTD_OPERATOR_TOKEN must be 32 to/],
+    [{ GRANTD_OPERATOR_URL: 'https://x' }, /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/],
+    [{ GRANTD_TENANT: 'acme' }, /GRANTD_TENANT must be a tenant ID/],
+  ] as const) {
+    it(`takes ${Object.keys(environment)} that is wrong for wrong usage of an operator's command`, async () => {
+      const { code, stdout, stderr } = await grantd(['subjects', '--json'], environment);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(JSON.parse(stderr).error.message, message);
+    });
+  }
+
+  it('says where a command looked for the service in vain', async () => {
+    const { code, stderr } = await grantd(['slots'], {
+      GRANTD_DATA_DIR: join(import.meta.dirname, 'no-such-directory'),
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^grantd: There is no .*no-such-directory\/dev\.json\. Start the service/);
+  });
+});
