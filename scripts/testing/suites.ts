@@ -39,7 +39,12 @@ export const SUITES: readonly Suite[] = [
   row('property', 'together', 0.5, 'random cases of rules and conversions, in great numbers'),
   row('unit', 'together', 0.5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 1, 'the Dockerfile compared with what the program loads'),
-  row('simulation', 'beside', EVERY_PROCESSOR, 'the cluster on virtual time: seeds, and mutations at their recorded seeds'),
+  row(
+    'simulation',
+    'beside',
+    EVERY_PROCESSOR,
+    'the cluster on virtual time: seeds, and mutations at their recorded seeds',
+  ),
   row('alone', 'alone', 1, 'rates that several fronts share over Redis'),
   row('cluster/faults', 'alone', 1, 'a whole cluster under faults, and the attacks of one tenant on another'),
   row('simulation/slow', 'asked', EVERY_PROCESSOR, 'many seeds, and every mutation searched for from the first seed'),
