@@ -5,17 +5,17 @@ import { test } from 'node:test';
 import { type Found, findSeeds, type MutationRuns, REPLAY_SEEDS, replay, SEARCH_SEEDS } from './mutation-records.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 import type { Focus } from './profile.ts';
-import type { RunResult } from './simulation-run.ts';
+import type { MeasuredResult } from './seed-workers.ts';
 
 const [FIRST, SECOND] = MUTATIONS.filter(({ caughtBy }) => caughtBy === 'rules');
 assert.ok(FIRST !== undefined && SECOND !== undefined);
 
-function runOf(focus: Focus, seed: number, failures: readonly string[]): RunResult {
+function runOf(focus: Focus, seed: number, failures: readonly string[]): MeasuredResult {
   const none = { hash: 0, events: 0, virtualMs: 0, operations: 0, answered: 0, undecided: 0, displaced: 0 };
-  return { seed, focus, failures, ...none };
+  return { seed, focus, failures, ...none, cpuMs: 100 - seed };
 }
 
-/** Runs in which each mutation is caught by these seeds alone. `tried` has every seed that was run. */
+/** Runs in which each mutation is caught by these seeds alone, and later seeds are cheaper. `tried`: all that was run. */
 function createRuns(catching: ReadonlyMap<Mutation, readonly number[]>, broken: readonly number[] = []) {
   const tried: number[] = [];
   const runs: MutationRuns = {
@@ -59,20 +59,26 @@ test('a replay whose seed no longer catches searches a few others, and says how 
   assert.ok(failed.advice?.endsWith(`: ${command}`));
 });
 
-test('the recorded seed is that of another mutation with the same focus, or else the first', async () => {
+test('of the first seeds that catch, the cheapest is recorded; none costs less than that of another mutation', async () => {
   const { runs } = createRuns(
     new Map([
       [FIRST, [2, 9]],
-      [SECOND, [4, 9]],
+      [SECOND, [2, 30]],
     ]),
   );
-  assert.deepEqual(await find(runs, [FIRST], {}), [[FIRST.name, 2, 0]]);
-  assert.deepEqual(await find(runs, [FIRST], { [SECOND.name]: 9 }), [[FIRST.name, 9, 0]]);
-  assert.deepEqual(await find(runs, [FIRST], { [SECOND.name]: 8 }), [[FIRST.name, 2, 0]]);
-  assert.deepEqual(await find(runs, [FIRST, SECOND], { [FIRST.name]: 2, [SECOND.name]: 9 }), [
-    [SECOND.name, 9, 0],
-    [FIRST.name, 9, 0],
+  assert.deepEqual(await find(runs, [FIRST], {}), [[FIRST.name, 9, 0]]);
+  assert.deepEqual(await find(runs, [FIRST], { [SECOND.name]: 2 }), [[FIRST.name, 2, 0]]);
+  assert.deepEqual(await find(runs, [FIRST, SECOND], { [SECOND.name]: 30 }), [
+    [SECOND.name, 2, 0],
+    [FIRST.name, 2, 0],
   ]);
+});
+
+test('where none of the first catches, the recorded seed stays while it does, or else the next one is recorded', async () => {
+  const { runs } = createRuns(new Map([[FIRST, [20, 30]]]));
+  assert.deepEqual(await find(runs, [FIRST], { [FIRST.name]: 30 }), [[FIRST.name, 30, 0]]);
+  assert.deepEqual(await find(runs, [FIRST], { [FIRST.name]: 25 }), [[FIRST.name, 20, 0]]);
+  assert.deepEqual(await find(runs, [FIRST], {}), [[FIRST.name, 20, 0]]);
 });
 
 test('a search tells what no seed catches, and where the code as it is fails, too', async () => {

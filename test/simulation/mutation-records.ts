@@ -4,13 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 import type { Focus } from './profile.ts';
-import { SeedWorkers } from './seed-workers.ts';
-import type { RunResult } from './simulation-run.ts';
+import { type MeasuredResult, SeedWorkers } from './seed-workers.ts';
 
 /** Within these, counted from the first, each mutation is caught. */
 export const SEARCH_SEEDS = 1000;
 /** Searched where the recorded seed no longer catches. A change of the program may change every run. */
 export const REPLAY_SEEDS = 40;
+/** The first ones, of which the cheapest is recorded. */
+const COMPARED_SEEDS = 12;
 
 const FILE = new URL('./mutation-records.json', import.meta.url);
 
@@ -30,27 +31,27 @@ export const recordCommand = (names: readonly string[]): string =>
 
 export interface MutationRuns {
   /** The first run that fails with the mutation, of `count` seeds; undefined: none does. */
-  search(mutation: Mutation, from: number, count: number): Promise<RunResult | undefined>;
+  search(mutation: Mutation, from: number, count: number): Promise<MeasuredResult | undefined>;
   /** The run of the code as it is. */
-  runUnmutated(focus: Focus, seed: number): Promise<RunResult>;
+  runUnmutated(focus: Focus, seed: number): Promise<MeasuredResult>;
 }
 
 /** Runs in worker processes, which all share. */
 export class WorkerRuns implements MutationRuns {
   readonly #workers: SeedWorkers;
-  readonly #unmutated = new Map<string, Promise<RunResult>>();
+  readonly #unmutated = new Map<string, Promise<MeasuredResult>>();
 
   constructor(workers: number = availableParallelism()) {
     this.#workers = new SeedWorkers(workers, 'switches');
   }
 
-  async search({ name, caughtBy: focus }: Mutation, from: number, count: number): Promise<RunResult | undefined> {
+  async search({ name, caughtBy: focus }: Mutation, from: number, count: number): Promise<MeasuredResult | undefined> {
     const results = await this.#workers.run({ from, count, focus, mutation: name, stopAtFailure: true });
     return results?.find(({ failures }) => failures.length > 0);
   }
 
   /** Once for all mutations that are caught by the same seed. */
-  runUnmutated(focus: Focus, seed: number): Promise<RunResult> {
+  runUnmutated(focus: Focus, seed: number): Promise<MeasuredResult> {
     const key = `${focus} ${seed}`;
     const known = this.#unmutated.get(key);
     if (known !== undefined) return known;
@@ -69,7 +70,7 @@ export class WorkerRuns implements MutationRuns {
 }
 
 export interface Replay {
-  readonly caught: RunResult | undefined;
+  readonly caught: MeasuredResult | undefined;
   /** What to do where the recorded seed does not catch. */
   readonly advice?: string;
 }
@@ -87,14 +88,15 @@ export async function replay(runs: MutationRuns, mutation: Mutation, recorded: n
 export interface Found {
   readonly mutation: Mutation;
   /** Undefined: no seed catches it. */
-  readonly caught: RunResult | undefined;
+  readonly caught: MeasuredResult | undefined;
   /** The code as it is, by the same seed. */
-  readonly unmutated: RunResult | undefined;
+  readonly unmutated: MeasuredResult | undefined;
 }
 
 /**
- * Searches a seed for each of the mutations: first among those of others with its focus, since the code as it is has to
- * be run once for all mutations of a seed; then its own; then from `from` on.
+ * Finds a seed for each of the mutations. Of the first seeds, it is the one whose runs take the least time; the code as
+ * it is runs once for all mutations of the same focus that have the same seed. Else it is the recorded one or, where
+ * that no longer catches, the next one that does.
  */
 export async function findSeeds(
   runs: MutationRuns,
@@ -102,29 +104,36 @@ export async function findSeeds(
   { records, from, count }: { records: Records; from: number; count: number },
   onFound: (found: Found) => void,
 ): Promise<void> {
-  const find = async (mutation: Mutation, likely: Iterable<number>): Promise<RunResult | undefined> => {
-    for (const seed of likely) {
-      const caught = await runs.search(mutation, seed, 1);
-      if (caught !== undefined) return caught;
-    }
-    return runs.search(mutation, from, count);
+  const first = Array.from({ length: Math.min(count, COMPARED_SEEDS) }, (_, index) => from + index);
+  const next = from + first.length;
+  /** `used`: seeds by which others with the same focus are caught. */
+  const find = async (mutation: Mutation, used: ReadonlySet<number>): Promise<MeasuredResult | undefined> => {
+    const costs = await Promise.all(
+      [...new Set([...first, ...used])].map(async (seed) => {
+        const caught = await runs.search(mutation, seed, 1);
+        if (caught === undefined) return [];
+        const shared = used.has(seed) ? 0 : (await runs.runUnmutated(mutation.caughtBy, seed)).cpuMs;
+        return [{ caught, cpuMs: caught.cpuMs + shared }];
+      }),
+    );
+    const [cheapest] = costs.flat().sort((a, b) => a.cpuMs - b.cpuMs);
+    if (cheapest !== undefined) return cheapest.caught;
+    const recorded = await runs.search(mutation, records.get(mutation.name) ?? from, 1);
+    return recorded ?? runs.search(mutation, next, from + count - next);
   };
-  const findAll = async (some: readonly Mutation[], seeds: Set<number>): Promise<void> => {
-    for (const mutation of some) {
-      const caught = await find(mutation, new Set([...seeds, ...seedOf(mutation)]));
-      if (caught !== undefined) seeds.add(caught.seed);
-      const unmutated = caught === undefined ? undefined : await runs.runUnmutated(caught.focus, caught.seed);
-      onFound({ mutation, caught, unmutated });
-    }
-  };
-  const seedOf = ({ name }: Mutation): number[] => [records.get(name) ?? []].flat();
   const groups = Map.groupBy(MUTATIONS, ({ caughtBy }) => caughtBy);
   await Promise.all(
-    [...groups.values()].map((group) => {
-      const some = group.filter((each) => mutations.includes(each));
-      // Those hard to catch first: their seeds may catch others, too.
-      some.sort((a, b) => (records.get(b.name) ?? 0) - (records.get(a.name) ?? 0));
-      return findAll(some, new Set(group.filter((each) => !mutations.includes(each)).flatMap(seedOf)));
+    [...groups.values()].map(async (group) => {
+      const others = group.filter((each) => !mutations.includes(each));
+      const used = new Set(others.flatMap(({ name }) => records.get(name) ?? []));
+      // Those that are hard to catch come first: their seeds may catch others, too.
+      const hardest = mutations.toSorted((a, b) => (records.get(b.name) ?? 0) - (records.get(a.name) ?? 0));
+      for (const mutation of hardest.filter((each) => group.includes(each))) {
+        const caught = await find(mutation, used);
+        if (caught !== undefined) used.add(caught.seed);
+        const unmutated = caught === undefined ? undefined : await runs.runUnmutated(caught.focus, caught.seed);
+        onFound({ mutation, caught, unmutated });
+      }
     }),
   );
 }

@@ -31,7 +31,10 @@ export async function searchMutations(options: SearchOptions, print: (text: stri
     if (!passes) failed.push(name);
     if (passes && caught !== undefined) records.set(name, caught.seed);
     if (record) writeRecords(records);
-    const by = caught === undefined ? `not caught up to seed ${from + count - 1}` : `caught by seed ${caught.seed}`;
+    const by =
+      caught === undefined
+        ? `not caught up to seed ${from + count - 1}`
+        : `caught by seed ${caught.seed}, in ${Math.round(caught.cpuMs)} ms`;
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     print(`${done} of ${mutations.length} in ${seconds} s: ${name} (${caughtBy}) is ${by}`);
     if (unmutated !== undefined && !passes)

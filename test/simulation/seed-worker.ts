@@ -1,5 +1,6 @@
 // A worker process: runs the chunks of seeds that its parent sends, and tells it each result. It ends with its parent.
 
+import { flushCompileCache } from 'node:module';
 import { watchAssertions } from './mutate.ts';
 import { loadSwitches, switchOn } from './mutation-switch.ts';
 import { MUTATIONS } from './mutations.ts';
@@ -19,10 +20,14 @@ const tell = (message: WorkerMessage): Promise<void> =>
 
 async function run({ from, count, focus, mutation, stopAtFailure }: Chunk): Promise<void> {
   const { runSeed } = await loaded;
+  // At the end it is killed.
+  flushCompileCache();
   switchOn(mutation);
   for (let seed = from; seed < from + count; seed += 1) {
+    const before = process.cpuUsage();
     const result = await runSeed({ seed, focus });
-    await tell({ result });
+    const { user, system } = process.cpuUsage(before);
+    await tell({ result: { ...result, cpuMs: (user + system) / 1000 } });
     if (stopAtFailure === true && result.failures.length > 0) break;
   }
   await tell({ result: undefined });

@@ -29,8 +29,13 @@ export interface Chunk {
   readonly stopAtFailure?: boolean;
 }
 
+export interface MeasuredResult extends RunResult {
+  /** Processor time. */
+  readonly cpuMs: number;
+}
+
 /** Each result, and after the last one of a chunk `undefined`. */
-export type WorkerMessage = { readonly result: RunResult } | { readonly result: undefined };
+export type WorkerMessage = { readonly result: MeasuredResult } | { readonly result: undefined };
 
 export class SeedWorkers {
   readonly #code: WorkerCode;
@@ -45,7 +50,7 @@ export class SeedWorkers {
   }
 
   /** Waits for a worker. Resolves to all results, or to undefined where `end` comes first. */
-  async run(chunk: Chunk, onResult: (result: RunResult) => void = () => {}): Promise<RunResult[] | undefined> {
+  async run(chunk: Chunk, onResult: (result: RunResult) => void = () => {}): Promise<MeasuredResult[] | undefined> {
     const worker = await this.#take();
     const results = await worker.run(chunk, onResult);
     const next = this.#waiting.shift();
@@ -73,7 +78,7 @@ class Worker {
   #ended = false;
   #failure: Error | undefined;
   #complaint = '';
-  #onResult: (result: RunResult) => void = () => {};
+  #onResult: (result: MeasuredResult) => void = () => {};
   /** Of the chunk that it runs. */
   #settle: (() => void) | undefined;
 
@@ -100,8 +105,8 @@ class Worker {
     });
   }
 
-  async run(chunk: Chunk, onResult: (result: RunResult) => void): Promise<RunResult[] | undefined> {
-    const results: RunResult[] = [];
+  async run(chunk: Chunk, onResult: (result: RunResult) => void): Promise<MeasuredResult[] | undefined> {
+    const results: MeasuredResult[] = [];
     this.#onResult = (result) => {
       results.push(result);
       onResult(result);
