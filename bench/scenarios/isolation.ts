@@ -10,13 +10,13 @@ import { describeMisses, describeOutcomes, figuresOf, notMeasured } from '../iso
 import { type BenchContext, MissingEngine, type Scenario } from '../scenario.ts';
 import { startCassandraFor } from './cluster-load.ts';
 
-const P99_FLOOR_MS = 25;
+const p99FloorMs = (strain: number): number => 25 * strain;
 const DURATIONS: Durations = {
   warmUpRequests: 2000,
   idleMs: 10_000,
   attackMs: 12_000,
   duringMs: 10_000,
-  p99FloorMs: P99_FLOOR_MS,
+  p99FloorMs,
   mayLastAsFlood: false,
 };
 const DURATIONS_QUICK: Durations = {
@@ -24,7 +24,7 @@ const DURATIONS_QUICK: Durations = {
   idleMs: 1500,
   attackMs: 3000,
   duringMs: 2000,
-  p99FloorMs: P99_FLOOR_MS,
+  p99FloorMs,
   mayLastAsFlood: false,
 };
 /** With 10,000 grants and 10 MB each: four times what fits the heap. */
