@@ -10,7 +10,8 @@ import { describeMisses, describeOutcomes, figuresOf, notMeasured } from '../iso
 import { type BenchContext, MissingEngine, type Scenario } from '../scenario.ts';
 import { startCassandraFor } from './cluster-load.ts';
 
-const p99FloorMs = (strain: number): number => 25 * strain;
+const P99_FLOOR_MS = 25;
+const p99FloorMs = (strain: number): number => P99_FLOOR_MS * strain;
 const DURATIONS: Durations = {
   warmUpRequests: 2000,
   idleMs: 10_000,
