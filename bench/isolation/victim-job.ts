@@ -11,7 +11,7 @@ export interface VictimJob {
   readonly echoUrl: string;
   readonly key: string;
   readonly requests: readonly PreparedRequest[];
-  /** Whether every request uses a new connection. Otherwise all use one. */
+  /** Whether every request uses a new connection. */
   readonly reconnects: boolean;
 }
 

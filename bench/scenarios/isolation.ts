@@ -11,12 +11,13 @@ import { type BenchContext, MissingEngine, type Scenario } from '../scenario.ts'
 import { startCassandraFor } from './cluster-load.ts';
 
 const P99_FLOOR_MS = 25;
+const p99FloorMs = (strain: number): number => P99_FLOOR_MS * strain;
 const DURATIONS: Durations = {
   warmUpRequests: 2000,
   idleMs: 10_000,
   attackMs: 12_000,
   duringMs: 10_000,
-  p99FloorMs: P99_FLOOR_MS,
+  p99FloorMs,
   mayLastAsFlood: false,
 };
 const DURATIONS_QUICK: Durations = {
@@ -24,7 +25,7 @@ const DURATIONS_QUICK: Durations = {
   idleMs: 1500,
   attackMs: 3000,
   duringMs: 2000,
-  p99FloorMs: P99_FLOOR_MS,
+  p99FloorMs,
   mayLastAsFlood: false,
 };
 /** With 10,000 grants and 10 MB each: four times what fits the heap. */

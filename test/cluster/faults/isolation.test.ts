@@ -1,60 +1,6 @@
-// Whatever one client does, another tenant is served: every attack of the benchmark `isolation` in small, against one
-// process with a small heap. Judged by counts, by memory, and by a bound of time that follows how busy the machine is.
+// Every attack of one tenant on another in its shortest form. `cluster/slow` has a longer one, whose uncached subjects do
+// not fit the heap.
 
-import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { ATTACKS } from '../../../bench/isolation/attack-list.ts';
-import { VictimProgram } from '../../../bench/isolation/child-programs.ts';
-import { type Durations, measureAttack } from '../../../bench/isolation/measure-attack.ts';
-import { EmbeddedService } from '../../../bench/isolation/service.ts';
-import { describeMisses, describeOutcomes } from '../../../bench/isolation/verdict.ts';
+import { describeIsolation } from '../support/isolation.ts';
 
-/**
- * A p99 of so few requests is the second longest of them: the bound is for a service that stalls, not for one that is
- * slow, and new connections wait in the system's queue behind those that an attacker opens at once.
- */
-const DURATIONS: Durations = {
-  warmUpRequests: 200,
-  idleMs: 500,
-  attackMs: 2500,
-  duringMs: 1500,
-  p99FloorMs: 250,
-  mayLastAsFlood: true,
-};
-const CONTAINER = { memoryMib: 512, heapMib: 256 };
-const SETTINGS = { GRANTD_PAGE_CACHE_BYTES: '64MiB' };
-/** Of 10 MB each: together more than the heap. */
-const LARGE_SUBJECTS = 30;
-
-describe('beside another tenant', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-isolation-'));
-  let victim: VictimProgram | undefined;
-  let service: EmbeddedService | undefined;
-  before(async () => {
-    victim = await VictimProgram.start();
-    service = await EmbeddedService.fill({
-      directory,
-      searchPath: process.env.PATH ?? '',
-      container: CONTAINER,
-      largeSubjects: LARGE_SUBJECTS,
-      settings: SETTINGS,
-    });
-  });
-  after(async () => {
-    victim?.close();
-    await service?.stop();
-    rmSync(directory, { recursive: true });
-  });
-
-  for (const attack of ATTACKS) {
-    it(attack.summary, async (context) => {
-      assert.ok(service !== undefined && victim !== undefined);
-      const measurement = await measureAttack(service, victim, attack, DURATIONS);
-      context.diagnostic(describeOutcomes(measurement));
-      assert.deepEqual(describeMisses(measurement), []);
-    });
-  }
-});
+describeIsolation('beside another tenant', { warmUpRequests: 200, idleMs: 500, attackMs: 2000, duringMs: 1500 }, 8);
