@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit/dev-process.ts';
 import { shellBlocks } from '../kit/shell-blocks.ts';
+import { runCommand } from './support/commands.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = 'docs/operating/declared-tenants.md';
@@ -59,13 +60,8 @@ describe('declared tenants', () => {
     assert.equal(await call('web', '/v1/check', { ...tuple, relation: 'viewer' }), 200);
 
     // The demo tenant is not declared; nobody is there to confirm.
-    const pruned = run(join(directory, 'bin', 'grantd'), ['apply', '-f', 'tenants.yaml', '--prune'], {
-      cwd: directory,
-      env,
-    });
-    await assert.rejects(pruned, ({ code, stderr }: { code: number; stderr: string }) => {
-      assert.match(stderr, /permanently deletes 1 tenant with all grants and keys \(demo\)/);
-      return code === 2;
-    });
+    const pruned = await runCommand(data, ['apply', '-f', join(directory, 'tenants.yaml'), '--prune']);
+    assert.equal(pruned.code, 2);
+    assert.match(pruned.stderr, /permanently deletes 1 tenant with all grants and keys \(demo\)/);
   });
 });

@@ -1,9 +1,10 @@
-// Commands of the operator as processes of their own, beside a service in the same data directory.
+// Commands of the operator against the service in a data directory: as processes of their own, and within the test.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
-import { MAIN } from '../../kit/dev-process.ts';
+import { MAIN, readDevFacts } from '../../kit/dev-process.ts';
+import { runCli } from '../../unit/cli/cli-run.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -33,6 +34,8 @@ export function startCommand(directory: string, args: readonly string[], stdin?:
   return { child, result };
 }
 
+/** Within this process: for what the command does, where its process adds nothing. */
 export function runCommand(directory: string, args: readonly string[], stdin = ''): Promise<CommandResult> {
-  return startCommand(directory, args, stdin).result;
+  const { console_url: url, operator_token: token } = readDevFacts(directory);
+  return runCli(args, { target: { url, token }, stdin });
 }

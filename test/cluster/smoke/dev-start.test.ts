@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { getHeapStatistics } from 'node:v8';
 import type { RunningRole } from '../../../src/roles/process/life-cycle.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import {
@@ -18,6 +19,7 @@ import {
   startDev,
   testEnvironment,
 } from '../../kit/dev-process.ts';
+import { linesOf } from '../../kit/shell-blocks.ts';
 import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { listeningPorts } from '../support/listening-ports.ts';
@@ -82,6 +84,8 @@ describe('a first start', () => {
     assert.match(String(Object(grant).grant_id), /^grt_/);
     assert.equal(Object(check).authorized, true);
     assert.deepEqual(listing, { objects: ['document:plan'], next_cursor: null });
+    // No log of decisions unless it is set.
+    assert.ok(!grantd.stdout.includes('specversion'));
   });
 
   it('keeps dev.json for its owner alone', () => {
@@ -272,6 +276,23 @@ describe('a start', () => {
     assert.notEqual(readDevFacts(directory).tenant_id, facts.tenant_id);
     assert.equal((await call(directory, '/v1/check', TUPLE)).status, 200);
     await second.stop();
+  });
+
+  it('in a heap too small for the page cache gives the same process a larger one', async () => {
+    const heapBytes = getHeapStatistics().heap_size_limit;
+    // Prints process id and heap bound of each program that the process runs, one after the other.
+    const probe = 'import v8 from "node:v8"; console.log(process.pid, v8.getHeapStatistics().heap_size_limit);';
+    const command = ['--import', `data:text/javascript,${encodeURIComponent(probe)}`, MAIN];
+    // No folder: the start goes no further than to its data.
+    writeFileSync(join(directory, 'file'), '');
+    const settings = { GRANTD_PAGE_CACHE_BYTES: String(heapBytes / 2), GRANTD_LOG_LEVEL: 'error' };
+    const environment = { ...testEnvironment(join(directory, 'file')), ...settings };
+    const { stdout, stderr } = await new Process(['dev'], environment, [process.execPath, ...command]).ended;
+    const [first = [], second = [], ...others] = linesOf(stdout).map((line) => line.split(' ').map(Number));
+    assert.deepEqual([first[1], others], [heapBytes, []], stderr);
+    assert.ok((second[1] ?? 0) >= heapBytes + 128 * 1024 ** 2, stdout);
+    assert.equal(second[0], first[0]);
+    assert.match(stderr, /^grantd: (?!.*PAGE_CACHE)/);
   });
 
   it('shows the banner alone on a terminal, with the key once and a link that logs in once', async (context) => {

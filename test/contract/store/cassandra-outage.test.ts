@@ -5,34 +5,34 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
+import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
+import { type CassandraLink, linkCassandra } from '../../kit/store/cassandra-link.ts';
 import { createGrantWrite, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
-import { waitFor } from '../../kit/wait-for.ts';
+import { letRun, waitFor } from '../../kit/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with a node that falls silent');
-const ROUNDS = 3;
+const ROUNDS = 2;
 const READ_INTERVAL_MS = 50;
 const CALL_MS = 3000;
 /** Longer than the driver waits for a response and for a heartbeat, one after the other. */
 const SILENT_MS = 8000;
 
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-
 describe('the only node of Cassandra', { skip: missing ?? false }, () => {
-  let cluster: CassandraCluster;
+  let cluster: SharedCassandra;
+  let link: CassandraLink;
   let store: Store;
   before(async () => {
-    cluster = await startCassandra({ nodes: 1 });
+    cluster = await shareCassandra();
     await migrate(cluster);
-    store = await openStore(cluster);
+    link = await linkCassandra(cluster);
+    store = await openStore({ ...cluster, ...link });
   });
   after(async () => {
-    await store.close();
-    await cluster.stop();
+    await store?.close();
+    await link?.cut();
+    await cluster.release();
   });
 
   it('is used again after each silence', async (test) => {
@@ -55,10 +55,10 @@ describe('the only node of Cassandra', { skip: missing ?? false }, () => {
     test.after(() => clearInterval(timer));
     for (let round = 0; round < ROUNDS; round += 1) {
       const failedBefore = failed;
-      await cluster.pause(1);
-      await pause(SILENT_MS);
+      link.silence();
+      await letRun(SILENT_MS);
       assert.ok(failed > failedBefore, 'the node was given up');
-      await cluster.resume(1);
+      link.resume();
       const answeredBefore = answered;
       const backMs = systemClock.monotonicMs();
       // Calls that were sent before may still be answered; many answers come from calls after the silence.

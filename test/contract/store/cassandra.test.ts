@@ -2,19 +2,20 @@
 
 import { after, before, describe } from 'node:test';
 import cassandra from 'cassandra-driver';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
+import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
 import { defineStoreContract } from './store-contract.ts';
 
 const missing = await missingCassandra('the contract of the store on Cassandra');
 
 describe('on Cassandra', { skip: missing ?? false }, () => {
-  let cluster: CassandraCluster;
+  let cluster: SharedCassandra;
   before(async () => {
-    cluster = await startCassandra({ nodes: 1 });
+    cluster = await shareCassandra();
     await migrate(cluster);
   });
-  after(() => cluster.stop());
+  after(() => cluster.release());
 
   defineStoreContract('cassandra', {
     open: async () => {
@@ -28,7 +29,7 @@ describe('on Cassandra', { skip: missing ?? false }, () => {
             localDataCenter: cluster.localDatacenter,
           });
           try {
-            await client.execute(`ALTER TABLE grantd.changes WITH default_time_to_live = ${seconds}`);
+            await client.execute(`ALTER TABLE ${cluster.keyspace}.changes WITH default_time_to_live = ${seconds}`);
           } finally {
             await client.shutdown();
           }

@@ -1,4 +1,4 @@
-// A keyspace on a test's cluster, with the schema of the program in it, and stores over it.
+// A keyspace of a test, with the schema of the program in it, and stores over it.
 
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { type CassandraStore, openCassandraStore } from '../../../src/store/cassandra/cassandra-store.ts';
@@ -11,13 +11,17 @@ import { createRecordingLog } from './store-directory.ts';
 import { META } from './store-fixtures.ts';
 
 type MigrateChange = Partial<MigrateOptions>;
+/** A cluster of the test's own has the keyspace of the program's default. */
+type TestCassandra = Pick<CassandraCluster, 'contactPoints' | 'localDatacenter' | 'credentials' | 'tls'> & {
+  readonly keyspace?: string;
+};
 
-export function cassandraOptions(cluster: CassandraCluster, change: MigrateChange = {}): MigrateOptions {
-  const { contactPoints, localDatacenter, credentials, tls } = cluster;
+export function cassandraOptions(cluster: TestCassandra, change: MigrateChange = {}): MigrateOptions {
+  const { contactPoints, localDatacenter, keyspace = 'grantd', credentials, tls } = cluster;
   return {
     contactPoints,
     localDatacenter,
-    keyspace: 'grantd',
+    keyspace,
     serialLevel: 'SERIAL',
     slots: undefined,
     replicationFactor: Math.min(3, contactPoints.length),
@@ -29,7 +33,7 @@ export function cassandraOptions(cluster: CassandraCluster, change: MigrateChang
 
 /** Makes the cluster of `META`, but for what `change` and `newCluster` have otherwise. */
 export function migrate(
-  cluster: CassandraCluster,
+  cluster: TestCassandra,
   change: MigrateChange = {},
   newCluster: NewCluster = META,
   log: Log = createRecordingLog(),
@@ -41,7 +45,7 @@ export function migrate(
 }
 
 export function openStore(
-  cluster: CassandraCluster,
+  cluster: TestCassandra,
   change: Partial<CassandraOptions> = {},
   log: Log = createRecordingLog(),
 ): Promise<CassandraStore> {

@@ -114,11 +114,28 @@ describe('the command line', () => {
     });
   }
 
+  it('offers commands, options and values to a shell that completes', async (context) => {
+    const log = context.mock.method(console, 'log', () => {});
+    for (const [words, offered] of [
+      [
+        ['tenants', ''],
+        ['list', 'show', 'create', 'rename', 'set-plan', 'suspend', 'resume', 'delete', 'help'],
+      ],
+      [['audit-log', '--fol'], ['--follow']],
+      [['audit-log', '--action', 'grant.r'], ['grant.revoked']],
+    ] as const) {
+      log.mock.resetCalls();
+      await grantd(['complete', '--', ...words]);
+      const lines = log.mock.calls.map(({ arguments: [line] }) => String(line).split('\t')[0]);
+      assert.deepEqual(lines, [...offered, ':4']);
+    }
+  });
+
   it('says where a command looked for the service in vain', async () => {
     const { code, stderr } = await grantd(['slots'], {
       GRANTD_DATA_DIR: join(import.meta.dirname, 'no-such-directory'),
     });
     assert.equal(code, 1);
-    assert.match(stderr, /^grantd: There is no .*no-such-directory\/dev\.json\. Start the service/);
+    assert.match(stderr, /^grantd: There is no .*no-such-directory\/dev\.json\. Start the service.*\n$/);
   });
 });
