@@ -12,6 +12,8 @@ export const SEARCH_SEEDS = 1000;
 export const REPLAY_SEEDS = 40;
 /** The first ones, of which the cheapest is recorded. */
 const COMPARED_SEEDS = 12;
+/** A long search takes one worker: the other workers have enough to do. */
+const FOCUSES_AT_ONCE = 4;
 
 const FILE = new URL('./mutation-records.json', import.meta.url);
 
@@ -121,19 +123,21 @@ export async function findSeeds(
     const recorded = await runs.search(mutation, records.get(mutation.name) ?? from, 1);
     return recorded ?? runs.search(mutation, next, from + count - next);
   };
-  const groups = Map.groupBy(MUTATIONS, ({ caughtBy }) => caughtBy);
-  await Promise.all(
-    [...groups.values()].map(async (group) => {
-      const others = group.filter((each) => !mutations.includes(each));
-      const used = new Set(others.flatMap(({ name }) => records.get(name) ?? []));
-      // Those that are hard to catch come first: their seeds may catch others, too.
-      const hardest = mutations.toSorted((a, b) => (records.get(b.name) ?? 0) - (records.get(a.name) ?? 0));
-      for (const mutation of hardest.filter((each) => group.includes(each))) {
-        const caught = await find(mutation, used);
-        if (caught !== undefined) used.add(caught.seed);
-        const unmutated = caught === undefined ? undefined : await runs.runUnmutated(caught.focus, caught.seed);
-        onFound({ mutation, caught, unmutated });
-      }
-    }),
-  );
+  const findAll = async (group: readonly Mutation[]): Promise<void> => {
+    const others = group.filter((each) => !mutations.includes(each));
+    const used = new Set(others.flatMap(({ name }) => records.get(name) ?? []));
+    // Those that are hard to catch come first: their seeds may catch others, too.
+    const hardest = mutations.toSorted((a, b) => (records.get(b.name) ?? 0) - (records.get(a.name) ?? 0));
+    for (const mutation of hardest.filter((each) => group.includes(each))) {
+      const caught = await find(mutation, used);
+      if (caught !== undefined) used.add(caught.seed);
+      const unmutated = caught === undefined ? undefined : await runs.runUnmutated(caught.focus, caught.seed);
+      onFound({ mutation, caught, unmutated });
+    }
+  };
+  const groups = Map.groupBy(MUTATIONS, ({ caughtBy }) => caughtBy).values();
+  const findNext = async (): Promise<void> => {
+    for (const group of groups) await findAll(group);
+  };
+  await Promise.all(Array.from({ length: FOCUSES_AT_ONCE }, findNext));
 }
