@@ -38,12 +38,13 @@ export function bodyRequest(method: string, path: string, key: string, body: str
 
 export const postRequest = (path: string, key: string, body: string): string => bodyRequest('POST', path, key, body);
 
-/** Resolves when every allowed request has a response or is lost, or the attack is over. */
+/** Resolves when every allowed request has a response or is lost, or the attack is over and there has been a response. */
 export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {
   const { url, connections, requestsMax = Number.POSITIVE_INFINITY, isOnce = false, requestOf } = options;
   const { hostname: host, port } = new URL(url);
   const onResponse = options.onResponse ?? ((status: number): void => run.count(status));
   const done = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<void>();
   let sent = 0;
   let open = 0;
   const sendNext = (connection: Connection): void => {
@@ -65,6 +66,7 @@ export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promi
         onOpen: sendNext,
         onAnswer: (answered, status, body) => {
           onResponse(status, body, answered.request);
+          first.resolve();
           sendNext(answered);
         },
         onError: () => {
@@ -79,7 +81,7 @@ export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promi
   };
   open = connections;
   for (let index = 0; index < connections; index += 1) openOne();
-  if (!isOnce) return Promise.race([done.promise, run.over]);
+  if (!isOnce) return Promise.race([done.promise, Promise.all([run.over, first.promise]).then(() => {})]);
   // A request that never gets a response, not even a refusal, is a defect too.
   const late = setTimeout(() => {
     run.reject(`after ${RESPONSE_MS_MAX} ms, ${open} connections have no response`);

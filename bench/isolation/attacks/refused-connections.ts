@@ -33,7 +33,7 @@ runAttack(async ({ baseUrl }, run) => {
   void run.hold().then(() => {
     isOver = true;
   });
-  for (let next = 0; !isOver; next += perTick) {
+  for (let next = 0; !isOver || taken.size < CONNECTIONS; next += perTick) {
     for (let index = next; index < next + perTick; index += 1) {
       const socket = sockets[index % sockets.length];
       if (socket?.writable === true) socket.write(refused);
