@@ -5,14 +5,11 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { readConfig } from '../../../src/config/read-config.ts';
-import { runMigrate } from '../../../src/roles/migrate.ts';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { DevProcess, MAIN } from '../../kit/dev-process.ts';
 import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-import { refusalOf, startHere } from '../support/roles-here.ts';
+import { migrateHere, refusalOf, startHere } from '../support/roles-here.ts';
 
 const NO_SHARD = 'cannot reach any shard';
 const TOKEN = 'correct-horse-battery-staple-0123456789';
@@ -220,12 +217,9 @@ describe('a part of a cluster', () => {
     assert.equal(code, 3, stdout);
     assert.match(stdout, /^Waiting: .+$/m);
     assert.match(stdout, /^Timed out after 1 s/m);
-    const lines: string[] = [];
-    const ports = { clock: systemClock, random: systemRandom, log: createRecordingLog() };
-    const options = { config: readConfig('migrate', minimal.migrate), wait: true, timeoutMs: 1000 };
-    const dependencies = { ...ports, print: (line: string) => lines.push(line) };
-    assert.equal(await runMigrate(dependencies, options, new AbortController().signal), 3);
-    assert.match(lines.join('\n'), /^Waiting: .+\nTimed out after 1 s/);
+    const waiting = await migrateHere(minimal.migrate, { wait: true, timeoutMs: 1000 });
+    assert.equal(waiting.code, 3);
+    assert.match(waiting.stdout, /^Waiting: .+\nTimed out after 1 s/);
   });
 
   it('migrate ends with the code of the signal that ended it', async () => {

@@ -1,5 +1,5 @@
-// A cluster started by hand on a real Cassandra, as the operating guide has it: migrate, two shards, a front, a
-// console; a grant and a check; versions of the schema; and an orderly end of everything.
+// The roles of a cluster on a real Cassandra, as the operating guide has it: migrate, two shards, a front, a console; a
+// grant and a check; versions of the schema; and an orderly end of everything.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -7,33 +7,36 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { SCHEMA_VERSION } from '../../../src/store/cassandra/schema/migrations.ts';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
 import { freePorts } from '../../../tools/engines/free-port.ts';
+import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { createAuthority, createDirectory } from '../../kit/certificates.ts';
 import { DevProcess, type Ended } from '../../kit/dev-process.ts';
+import { linkCassandra } from '../../kit/store/cassandra-link.ts';
+import { createRecordingLog, type RecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
+import { migrateHere, refusalOf, startHere } from '../support/roles-here.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const SLOTS = '8';
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
-/** A start on a machine that does much else. */
-const START_MS_MAX = 60_000;
 
 const missing = await missingCassandra('the roles of a cluster');
 
 describe('the roles of a cluster', { skip: missing ?? false }, () => {
-  let store: CassandraCluster;
+  let store: SharedCassandra;
+  /** Those of the cluster that the tests share; the first of them makes its schema. */
   let settings: Record<string, string>;
   const running: DevProcess[] = [];
 
   before(async () => {
-    store = await startCassandra({ nodes: 1 });
+    store = await shareCassandra();
     settings = {
-      ...BARE_ENVIRONMENT,
       GRANTD_STORE: 'cassandra',
       GRANTD_CASSANDRA_CONTACT_POINTS: store.contactPoints.join(','),
       GRANTD_CASSANDRA_LOCAL_DATACENTER: store.localDatacenter,
+      GRANTD_CASSANDRA_KEYSPACE: store.keyspace,
       GRANTD_CASSANDRA_REPLICATION_FACTOR: '1',
       GRANTD_SLOTS: SLOTS,
       GRANTD_DRAIN_SECONDS: '1',
@@ -42,31 +45,40 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   afterEach(async () => {
     for (const each of running.splice(0)) if (!each.hasEnded) await each.stop('SIGKILL');
   });
-  after(() => store?.stop());
+  after(() => store.release());
 
   function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): DevProcess {
-    const service = new DevProcess(args, { ...settings, ...environment });
+    const service = new DevProcess(args, { ...BARE_ENVIRONMENT, ...settings, ...environment });
     running.push(service);
     return service;
   }
 
-  async function migrate(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
-    return start(['migrate', ...args], environment).ended;
+  /** The settings of a role, for ports of its own. */
+  async function portsOf(
+    serving: 'GRANTD_HTTP_ADDRESS' | 'GRANTD_CONSOLE_ADDRESS' | 'GRANTD_RPC_ADDRESS',
+  ): Promise<{ environment: Record<string, string>; ops: string; address: string }> {
+    const [opsPort, port] = await freePorts(2);
+    const [opsAddress, address] = [`127.0.0.1:${opsPort}`, `127.0.0.1:${port}`];
+    return {
+      environment: { GRANTD_OPS_ADDRESS: opsAddress, [serving]: address },
+      ops: `http://${opsAddress}`,
+      address,
+    };
   }
 
-  /** A shard on ports of its own. */
-  async function startShard(
-    name: string,
-    environment: Readonly<Record<string, string>>,
-  ): Promise<{ service: DevProcess; ops: string; rpc: string }> {
-    const [ops = 0, rpc = 0] = await freePorts(2);
-    const service = start(['shard'], {
-      GRANTD_SHARD_NAME: name,
-      GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
-      GRANTD_RPC_ADDRESS: `127.0.0.1:${rpc}`,
-      ...environment,
-    });
-    return { service, ops: `http://127.0.0.1:${ops}`, rpc: `127.0.0.1:${rpc}` };
+  /** A shard as a process, on ports of its own. */
+  async function startShard(name: string, environment: Readonly<Record<string, string>> = {}) {
+    const { environment: ports, ops, address } = await portsOf('GRANTD_RPC_ADDRESS');
+    const service = start(['shard'], { GRANTD_SHARD_NAME: name, ...ports, ...environment });
+    return { service, ops, rpc: address };
+  }
+
+  /** A shard within the test, on ports of its own. `started` resolves once it serves. */
+  async function startShardHere(environment: Readonly<Record<string, string>> = {}) {
+    const { environment: ports, ops, address } = await portsOf('GRANTD_RPC_ADDRESS');
+    const log = createRecordingLog();
+    const started = startHere('shard', { ...settings, GRANTD_SHARD_NAME: 'shard-1', ...ports, ...environment }, log);
+    return { started, log, ops, rpc: address };
   }
 
   async function reasons(ops: string): Promise<readonly string[] | undefined> {
@@ -76,15 +88,11 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     return body.reasons ?? [];
   }
 
-  const ready = (service: DevProcess, ops: string): Promise<void> =>
-    waitFor(
-      'readiness',
-      async () => {
-        if (service.hasEnded) assert.fail(service.stderr);
-        return (await reasons(ops))?.length === 0;
-      },
-      START_MS_MAX,
-    );
+  const ready = (ops: string, service?: DevProcess): Promise<void> =>
+    waitFor('readiness', async () => {
+      if (service?.hasEnded) assert.fail(service.stderr);
+      return (await reasons(ops))?.length === 0;
+    });
 
   /** Heartbeats of a shard so far, by their outcome. */
   async function heartbeats(ops: string, outcome: string): Promise<number> {
@@ -105,100 +113,74 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   }
 
   it('migrate may be run twice and by two at once, and says what stands', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'twice' };
-    const [first, second] = await Promise.all([migrate(keyspace), migrate(keyspace)]);
-    for (const ended of [first, second, await migrate(keyspace), await migrate(keyspace, '--wait')]) {
-      assert.equal(ended.code, 0, `${ended.stdout}${ended.stderr}`);
-      assert.ok(
-        ended.stdout.endsWith(`The schema is at version ${SCHEMA_VERSION}: 8 slots, LOCAL_SERIAL in datacenter1.\n`),
+    const [first, second]: Ended[] = await Promise.all([start(['migrate']).ended, start(['migrate']).ended]);
+    for (const ended of [first, second, await migrateHere(settings), await migrateHere(settings, { wait: true })]) {
+      assert.equal(ended?.code, 0, JSON.stringify(ended));
+      assert.match(
+        ended.stdout,
+        new RegExp(`The schema is at version ${SCHEMA_VERSION}: 8 slots, LOCAL_SERIAL in datacenter1\\.\n?$`),
       );
     }
   });
 
   it('migrate takes the slots of the cluster where it is not told, and refuses others', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'slots' };
-    assert.equal((await migrate(keyspace)).code, 0);
-    assert.match((await migrate({ ...keyspace, GRANTD_SLOTS: '' })).stdout, /: 8 slots,/);
-    const other = await migrate({ ...keyspace, GRANTD_SLOTS: '16' });
-    assert.equal(other.code, 1, other.stdout);
-    assert.match(other.stderr, /GRANTD_SLOTS is 16, but the cluster was created with 8\./);
+    assert.match((await migrateHere({ ...settings, GRANTD_SLOTS: '' })).stdout, /: 8 slots,/);
+    const message = await refusalOf('migrate', { ...settings, GRANTD_SLOTS: '16' });
+    assert.match(message, /GRANTD_SLOTS is 16, but the cluster was created with 8\./);
   });
 
   it('migrate refuses more copies than there are nodes, and names the setting that says otherwise', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'copies', GRANTD_CASSANDRA_REPLICATION_FACTOR: '' };
-    const { code, stderr } = await migrate(keyspace);
-    assert.equal(code, 1, stderr);
+    const copies = { GRANTD_CASSANDRA_KEYSPACE: `${store.keyspace}_copies`, GRANTD_CASSANDRA_REPLICATION_FACTOR: '' };
     assert.match(
-      stderr,
+      await refusalOf('migrate', { ...settings, ...copies }),
       /3 copies of each row, but datacenter1 has 1 node\. .* set GRANTD_CASSANDRA_REPLICATION_FACTOR=1;/,
     );
   });
 
-  it('migrate --wait changes nothing, and ends once another has migrated', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'awaited' };
-    const waiting = start(['migrate', '--wait'], keyspace);
-    await waitFor('the wait', () => /^Waiting: /m.test(waiting.stdout) || waiting.hasEnded, START_MS_MAX);
+  it('migrate --wait and a shard wait for the schema, saying so, and go on once another has migrated', async () => {
+    const awaited = { GRANTD_CASSANDRA_KEYSPACE: `${store.keyspace}_later` };
+    const waiting = start(['migrate', '--wait'], awaited);
+    const shard = await startShardHere(awaited);
+    await waitFor('the wait', () => /^Waiting: /m.test(waiting.stdout) || waiting.hasEnded);
+    await waitFor('the reason', async () => /^waiting for the schema: /.test((await reasons(shard.ops))?.[0] ?? ''));
+    assert.equal((await fetch(`${shard.ops}/livez`)).status, 200);
+    // Nothing was changed by waiting.
+    assert.equal((await migrateHere({ ...settings, ...awaited }, { wait: true, timeoutMs: 1000 })).code, 3);
     assert.equal(waiting.hasEnded, false, waiting.stderr);
-    assert.equal((await migrate(keyspace, '--wait', '--timeout', '1')).code, 3);
-    assert.equal((await migrate(keyspace)).code, 0);
+    assert.equal((await migrateHere({ ...settings, ...awaited })).code, 0);
     assert.equal((await waiting.ended).code, 0);
-  });
-
-  it('shard waits for the schema, saying so, and then serves', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'waiting' };
-    const { service, ops } = await startShard('shard-1', keyspace);
-    await waitFor(
-      'the reason',
-      async () => /^waiting for the schema: /.test((await reasons(ops))?.[0] ?? '') || service.hasEnded,
-      START_MS_MAX,
-    );
-    assert.equal((await fetch(`${ops}/livez`)).status, 200);
-    assert.equal((await migrate(keyspace)).code, 0);
-    await ready(service, ops);
-    assert.match(service.stderr, /"reason":"waiting for the schema: /);
-    assert.equal((await service.stop()).code, 0, service.stderr);
+    const role = await shard.started;
+    assert.deepEqual(await reasons(shard.ops), []);
+    assert.match(shard.log.lines.join('\n'), /"reason":"waiting for the schema: /);
+    await role.stop();
   });
 
   it('shard starts on a later schema that serves it, and refuses one that does not', async () => {
-    const keyspace = 'later';
+    const keyspace = `${store.keyspace}_later`;
     const later = SCHEMA_VERSION + 1;
-    const environment = { GRANTD_CASSANDRA_KEYSPACE: keyspace };
-    assert.equal((await migrate(environment)).code, 0);
     await query(
       keyspace,
       `UPDATE meta SET schema_version = ${later}, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS`,
     );
-    const served = await startShard('shard-1', environment);
-    await ready(served.service, served.ops);
-    assert.equal((await served.service.stop()).code, 0);
+    const served = await startShardHere({ GRANTD_CASSANDRA_KEYSPACE: keyspace });
+    await (await served.started).stop();
     await query(keyspace, `UPDATE meta SET schema_serves_from = ${later} WHERE id = 'cluster' IF EXISTS`);
-    const { service } = await startShard('shard-1', environment);
-    const ended = await service.ended;
-    assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /^grantd: .*version/m);
-    assert.equal((await migrate(environment, '--wait')).code, 1);
+    const refused = await startShard('shard-1', { GRANTD_CASSANDRA_KEYSPACE: keyspace });
+    const { code, stderr } = await refused.service.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, /^grantd: .*version/m);
+    await assert.rejects(migrateHere({ ...settings, GRANTD_CASSANDRA_KEYSPACE: keyspace }, { wait: true }), /version/);
   });
 
   it('shard refuses the settings of another cluster, with all that differs', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'other' };
-    assert.equal((await migrate(keyspace)).code, 0);
-    const { service } = await startShard('shard-1', {
-      ...keyspace,
-      GRANTD_SLOTS: '16',
-      GRANTD_CASSANDRA_SERIAL_LEVEL: 'SERIAL',
-    });
-    const ended = await service.ended;
-    assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /GRANTD_SLOTS is 16, but the cluster was created with 8\./);
-    assert.match(
-      ended.stderr,
-      /GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but the cluster was created with LOCAL_SERIAL\./,
-    );
+    const { environment } = await portsOf('GRANTD_RPC_ADDRESS');
+    const other = { GRANTD_SLOTS: '16', GRANTD_CASSANDRA_SERIAL_LEVEL: 'SERIAL' };
+    const message = await refusalOf('shard', { ...settings, ...environment, GRANTD_SHARD_NAME: 'shard-1', ...other });
+    assert.match(message, /GRANTD_SLOTS is 16, but the cluster was created with 8\./);
+    assert.match(message, /GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but the cluster was created with LOCAL_SERIAL\./);
   });
 
   it('fronts and shards prove themselves to one another by certificates, found by name', async (context) => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'certified' };
-    assert.equal((await migrate(keyspace)).code, 0);
     const directory = await createDirectory(context);
     const authority = await createAuthority(context);
     const filesOf = async (name: string, names: readonly string[]): Promise<Record<string, string>> => {
@@ -210,82 +192,59 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       }
       return files;
     };
-    const shard = await startShard('shard-1', { ...keyspace, ...(await filesOf('shard', ['DNS:localhost'])) });
-    const startFront = async (environment: Readonly<Record<string, string>>) => {
-      const [port = 0, ops = 0] = await freePorts(2);
-      const service = start(['front'], {
-        GRANTD_DISCOVERY: `dns:localhost:${shard.rpc.split(':')[1]}`,
-        GRANTD_BASE_URL: 'https://grantd.example.com',
-        GRANTD_HTTP_ADDRESS: `127.0.0.1:${port}`,
-        GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
-        ...environment,
-      });
-      return { service, ops: `http://127.0.0.1:${ops}` };
+    const shard = await startShardHere(await filesOf('shard', ['DNS:localhost']));
+    const shardRole = await shard.started;
+    const startClient = async (role: 'front' | 'console', environment: Readonly<Record<string, string>>) => {
+      const {
+        environment: ports,
+        ops,
+        address,
+      } = await portsOf(role === 'front' ? 'GRANTD_HTTP_ADDRESS' : 'GRANTD_CONSOLE_ADDRESS');
+      const log: RecordingLog = createRecordingLog();
+      const client = await startHere(
+        role,
+        {
+          GRANTD_DISCOVERY: `dns:localhost:${shard.rpc.split(':')[1]}`,
+          GRANTD_BASE_URL: 'https://grantd.example.com',
+          GRANTD_DRAIN_SECONDS: '0',
+          ...(role === 'console' ? { GRANTD_OPERATOR_TOKEN: TOKEN } : {}),
+          ...ports,
+          ...environment,
+        },
+        log,
+      );
+      context.after(() => client.stop());
+      return { log, ops, url: `http://${address}` };
     };
-    const front = await startFront(await filesOf('front', []));
-    const stranger = await startFront({});
-    const misled = await startFront({
+    const front = await startClient('front', await filesOf('front', []));
+    const stranger = await startClient('front', {});
+    const misled = await startClient('front', {
       ...(await filesOf('misled', [])),
       GRANTD_RPC_TLS_SERVER_NAME: 'another.example',
     });
-    await ready(shard.service, shard.ops);
-    await ready(front.service, front.ops);
-    for (const { service, ops } of [stranger, misled]) {
-      await waitFor('a refused connection', () => service.stderr.includes('no connection to a shard'));
+    await ready(shard.ops);
+    await ready(front.ops);
+    for (const { log, ops } of [stranger, misled]) {
+      await waitFor('a refused connection', () => log.lines.some((line) => line.includes('no connection to a shard')));
       assert.deepEqual(await reasons(ops), ['cannot reach any shard']);
     }
-    const startConsole = async (environment: Readonly<Record<string, string>>) => {
-      const [port = 0, ops = 0] = await freePorts(2);
-      const service = start(['console'], {
-        GRANTD_DISCOVERY: `dns:localhost:${shard.rpc.split(':')[1]}`,
-        GRANTD_BASE_URL: 'https://grantd.example.com',
-        GRANTD_CONSOLE_ADDRESS: `127.0.0.1:${port}`,
-        GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
-        GRANTD_OPERATOR_TOKEN: TOKEN,
-        ...environment,
-      });
-      return { service, url: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${ops}` };
-    };
-    const operator = await startConsole(await filesOf('console', ['DNS:grantd-console']));
-    const pretender = await startConsole(await filesOf('grantd-front', []));
-    await Promise.all([operator, pretender].map(({ service, ops }) => ready(service, ops)));
+    const operator = await startClient('console', await filesOf('console', ['DNS:grantd-console']));
+    const pretender = await startClient('console', await filesOf('grantd-front', []));
+    await Promise.all([ready(operator.ops), ready(pretender.ops)]);
     const listTenants = (url: string): Promise<Response> =>
       fetch(`${url}/operator/v1/tenants`, { headers: { authorization: `Bearer ${TOKEN}` } });
     assert.equal((await listTenants(operator.url)).status, 200);
     assert.equal((await listTenants(pretender.url)).ok, false);
-    assert.match(shard.service.stderr, /a peer claims to be a console without proof/);
+    assert.match(shard.log.lines.join('\n'), /a peer claims to be a console without proof/);
     // The shard calls itself over the same gRPC, with its own certificate, which is for no address of loop-back.
-    await waitFor('some heartbeats', async () => (await heartbeats(shard.ops, 'applied')) > 15, START_MS_MAX);
+    await waitFor('some heartbeats', async () => (await heartbeats(shard.ops, 'applied')) > 15);
     assert.equal(await heartbeats(shard.ops, 'skipped'), 0);
-    assert.ok(!shard.service.stderr.includes('fails its health checks'));
-  });
-
-  it('shard waits for a Cassandra that starts later, serves, and stays ready when it is gone again', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'late' };
-    assert.equal((await migrate(keyspace)).code, 0);
-    await store.kill(1);
-    const { service, ops } = await startShard('shard-1', { ...keyspace, GRANTD_SHUTDOWN_SECONDS: '4' });
-    await waitFor(
-      'the reason',
-      async () => /^waiting for Cassandra: /.test((await reasons(ops))?.[0] ?? '') || service.hasEnded,
-      START_MS_MAX,
-    );
-    await store.restart(1);
-    await ready(service, ops);
-    // It stays ready without Cassandra; a handover that cannot be done is given up in time.
-    await store.kill(1);
-    await waitFor('a heartbeat that fails', async () => (await heartbeats(ops, 'unknown')) > 0, START_MS_MAX);
-    assert.deepEqual(await reasons(ops), []);
-    const { code, stderr } = await service.stop();
-    await store.restart(1);
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, /"msg":"shutdown timed out; the process exits"/);
+    assert.ok(!shard.log.lines.some((line) => line.includes('fails its health checks')));
+    await shardRole.stop();
   });
 
   it('two shards, a front and a console serve, and all end cleanly', async () => {
-    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'whole' };
-    assert.equal((await migrate(keyspace)).code, 0);
-    const shards = await Promise.all([startShard('shard-1', keyspace), startShard('shard-2', keyspace)]);
+    const shards = await Promise.all([startShard('shard-1'), startShard('shard-2')]);
     const [frontPort = 0, frontOps = 0, consolePort = 0, consoleOps = 0] = await freePorts(4);
     const found = {
       // One is enough: it names the other.
@@ -304,9 +263,9 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       GRANTD_OPERATOR_TOKEN: TOKEN,
     });
     await Promise.all([
-      ...shards.map(({ service, ops }) => ready(service, ops)),
-      ready(front, `http://127.0.0.1:${frontOps}`),
-      ready(operator, `http://127.0.0.1:${consoleOps}`),
+      ...shards.map(({ service, ops }) => ready(ops, service)),
+      ready(`http://127.0.0.1:${frontOps}`, front),
+      ready(`http://127.0.0.1:${consoleOps}`, operator),
     ]);
 
     const call = async (url: string, token: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -350,5 +309,28 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       assert.equal(end.code, 0, end.stderr);
       assert.match(end.stderr, /"msg":"stopped"/);
     }
+  });
+
+  it('shard waits for a Cassandra that starts later, serves, and stays ready when it is gone again', async (context) => {
+    const link = await linkCassandra(store);
+    context.after(() => link.cut());
+    await link.cut();
+    const { service, ops } = await startShard('shard-1', {
+      GRANTD_CASSANDRA_CONTACT_POINTS: link.contactPoints.join(),
+      GRANTD_SHUTDOWN_SECONDS: '4',
+    });
+    await waitFor(
+      'the reason',
+      async () => /^waiting for Cassandra: /.test((await reasons(ops))?.[0] ?? '') || service.hasEnded,
+    );
+    await link.restore();
+    await ready(ops, service);
+    // It stays ready without Cassandra; a handover that cannot be done is given up in time.
+    await link.cut();
+    await waitFor('a heartbeat that fails', async () => (await heartbeats(ops, 'unknown')) > 0);
+    assert.deepEqual(await reasons(ops), []);
+    const { code, stderr } = await service.stop();
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /"msg":"shutdown timed out; the process exits"/);
   });
 });

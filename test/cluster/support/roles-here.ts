@@ -5,6 +5,7 @@ import { type Environment, readConfig } from '../../../src/config/read-config.ts
 import { startConsole } from '../../../src/roles/console.ts';
 import { startDev } from '../../../src/roles/dev.ts';
 import { startFront } from '../../../src/roles/front.ts';
+import { runMigrate } from '../../../src/roles/migrate.ts';
 import { describeFailure, type RunningRole } from '../../../src/roles/process/life-cycle.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { startShard } from '../../../src/roles/shard.ts';
@@ -13,7 +14,7 @@ import { createRecordingLog, type RecordingLog } from '../../kit/store/store-dir
 const ports = { clock: systemClock, random: systemRandom };
 const version = '0.0.0';
 
-export type RoleName = 'dev' | 'front' | 'console' | 'shard';
+type RoleName = 'dev' | 'front' | 'console' | 'shard';
 
 /** Starts a role from its settings, as the program does. What it logs goes to `log`; `dev` has one shard. */
 export async function startHere(
@@ -37,10 +38,31 @@ export async function startHere(
   }
 }
 
+/** Runs `grantd migrate`. Resolves to its exit code and what it prints; rejects where the start is refused. */
+export async function migrateHere(
+  environment: Environment,
+  options: { readonly wait?: boolean; readonly timeoutMs?: number; readonly onPrint?: (line: string) => void } = {},
+): Promise<{ readonly code: number; readonly stdout: string }> {
+  const { wait = false, timeoutMs, onPrint } = options;
+  const lines: string[] = [];
+  const print = (line: string): void => {
+    lines.push(line);
+    onPrint?.(line);
+  };
+  const dependencies = { ...ports, log: createRecordingLog(), print };
+  const config = readConfig('migrate', environment);
+  const code = await runMigrate(dependencies, { config, wait, timeoutMs }, new AbortController().signal);
+  return { code, stdout: lines.join('\n') };
+}
+
 /** The message with which the process of a role that cannot start would end: never a stack. */
-export async function refusalOf(role: RoleName, environment: Environment): Promise<string> {
-  const failure: unknown = await startHere(role, environment).then(
-    (running) => running.stop().then(() => assert.fail(`grantd ${role} has started`)),
+export async function refusalOf(role: RoleName | 'migrate', environment: Environment): Promise<string> {
+  const starting = role === 'migrate' ? migrateHere(environment) : startHere(role, environment);
+  const failure: unknown = await starting.then(
+    async (started) => {
+      if ('stop' in started) await started.stop();
+      assert.fail(`grantd ${role} has started`);
+    },
     (error: unknown) => error,
   );
   const message = describeFailure(failure);

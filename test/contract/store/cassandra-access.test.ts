@@ -139,11 +139,16 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     });
   });
 
-  it('keeps what an earlier program chose when it made the cluster', async () => {
+  it('lets the role of the guide make the keyspace, and keeps what an earlier program chose when it made it', async () => {
     const keyspace = 'earlier';
     const { segmentSize, leaseMs, deadlineMs } = META;
     const change = { keyspace, serialLevel: 'LOCAL_SERIAL' } as const;
-    const made = await migrate(cluster, change);
+    const password = 'a-password';
+    await asSuperuser(
+      `CREATE ROLE maker WITH PASSWORD = '${password}' AND LOGIN = true`,
+      'GRANT CREATE ON ALL KEYSPACES TO maker',
+    );
+    const made = await migrate(cluster, { ...change, credentials: { username: 'maker', password } });
     assert.deepEqual(made.serial, { serialLevel: 'LOCAL_SERIAL', datacenter: 'datacenter1' });
     const today = {
       ...META,
@@ -161,7 +166,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
   });
 
   it('leaves a newer schema alone where that serves this program, and refuses it where it does not', async () => {
-    const keyspace = 'newer';
+    const keyspace = 'later';
     const made = await migrate(cluster, { keyspace });
     const { version } = made.schema;
     const later = version + 1;
@@ -193,15 +198,13 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
   });
 
   it('takes no count of grants for right once a program that keeps none has moved the checkpoint', async () => {
-    const keyspace = 'counts';
-    await migrate(cluster, { keyspace });
-    const store = await openStore(cluster, { keyspace });
+    const store = await openStore(cluster);
     try {
       await store.writeCheckpoint(1, { seq: 4, stamp: 1000, countedFrom: 2 }, soon());
       // The statement of schema version 1.
-      await asSuperuser(`INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (1, 6) USING TIMESTAMP 1002`);
+      await asSuperuser(`INSERT INTO grantd.checkpoints (slot, seq) VALUES (1, 6) USING TIMESTAMP 1002`);
       assert.deepEqual(await store.readCheckpoint(1, soon()), { seq: 6, stamp: 1002 });
-      await asSuperuser(`INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (2, 6) USING TIMESTAMP 1002`);
+      await asSuperuser(`INSERT INTO grantd.checkpoints (slot, seq) VALUES (2, 6) USING TIMESTAMP 1002`);
       assert.deepEqual(await store.readCheckpoint(2, soon()), { seq: 6, stamp: 1002 });
       await store.writeCheckpoint(1, { seq: 7, stamp: 1003, countedFrom: 7 }, soon());
       assert.deepEqual(await store.readCheckpoint(1, soon()), { seq: 7, stamp: 1003, countedFrom: 7 });
@@ -211,19 +214,17 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
   });
 
   it('keeps where the idempotency window begins though a program that does not know it has moved the checkpoint', async () => {
-    const keyspace = 'windows';
-    await migrate(cluster, { keyspace });
-    const store = await openStore(cluster, { keyspace });
+    const store = await openStore(cluster);
     try {
-      await store.writeCheckpoint(1, { seq: 4, stamp: 1000, countedFrom: 2, windowFrom: 3 }, soon());
+      await store.writeCheckpoint(3, { seq: 4, stamp: 1000, countedFrom: 2, windowFrom: 3 }, soon());
       // The statement of schema version 2, of a program that stores no grants by object: its counts do not hold.
       await asSuperuser(
-        `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from) VALUES (1, 6, 2) USING TIMESTAMP 1002`,
+        `INSERT INTO grantd.checkpoints (slot, seq, counted_from) VALUES (3, 6, 2) USING TIMESTAMP 1002`,
       );
       const moved = { seq: 6, stamp: 1002, windowFrom: 3 };
-      assert.deepEqual(await store.readCheckpoint(1, soon()), moved);
-      await store.writeCheckpoint(1, { ...moved, countedFrom: 6, windowFrom: 7 }, soon());
-      assert.deepEqual(await store.readCheckpoint(1, soon()), { ...moved, countedFrom: 6, windowFrom: 7 });
+      assert.deepEqual(await store.readCheckpoint(3, soon()), moved);
+      await store.writeCheckpoint(3, { ...moved, countedFrom: 6, windowFrom: 7 }, soon());
+      assert.deepEqual(await store.readCheckpoint(3, soon()), { ...moved, countedFrom: 6, windowFrom: 7 });
     } finally {
       await store.close();
     }
@@ -249,16 +250,6 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     } finally {
       await store.close();
     }
-  });
-
-  it('lets the role of the guide make the keyspace and all that is in it', async () => {
-    const password = 'a-password';
-    await asSuperuser(
-      `CREATE ROLE maker WITH PASSWORD = '${password}' AND LOGIN = true`,
-      'GRANT CREATE ON ALL KEYSPACES TO maker',
-    );
-    const { meta } = await migrate(cluster, { keyspace: 'made', credentials: { username: 'maker', password } });
-    assert.equal(meta.slots, META.slots);
   });
 
   it('refuses to make a keyspace with more copies than there are nodes', async () => {
