@@ -47,6 +47,7 @@ export const SUITES: readonly Suite[] = [
   row('simulation', 'behind', 5, 'the cluster on virtual time: seeds and mutations'),
   row('alone', 'alone', 5, 'Redis under load'),
   row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),
+  row('conformance/slow', 'asked', 60, 'the public interface, searched by schemathesis at length'),
   row('cluster/slow', 'asked', 15, 'longer faults of a whole cluster'),
   row('browser/slow', 'asked', 15, 'the console of a tenant with a million grants'),
   row('differential/slow', 'asked', 60, 'the same questions asked of OpenFGA and SpiceDB'),

@@ -6,21 +6,20 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { installPythonTool, type PythonTool } from '../../tools/engines/python-tool.ts';
+import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
 import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract } from './support/contract.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
-const REQUIREMENTS = join(CLIENT, 'requirements-test.txt');
 /** Kept, since a second run with it takes a tenth of the time. */
 const MYPY_CACHE = join(TOOLS_DIRECTORY, 'python-client-mypy');
 const run = promisify(execFile);
 
 async function findTool(): Promise<PythonTool | undefined> {
   try {
-    return await installPythonTool('python-client', REQUIREMENTS, (message) => console.error(message));
+    return await installPythonTool(PYTHON_CLIENT);
   } catch (error) {
     reportMissing('the Python client', error instanceof Error ? error.message : String(error));
     return undefined;
