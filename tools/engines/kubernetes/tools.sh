@@ -207,7 +207,7 @@ install_tool() {
     "$HERE/../apt.sh" "${PACKAGES[@]}" || exit $?
   else
     provide_go "$1"
-    say "$1: building (${MINUTES[$1]:-2} min, once)"
+    say "$1: building (minutes, once)"
     directory=$(mktemp -d "$TOOLS/build-XXXXXX")
     BUILT=$directory
     trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
