@@ -3,14 +3,15 @@
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
 import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
-import { runContract } from './support/contract.ts';
+import { runContract, startContractService } from './support/contract.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
 /** Kept, since a second run with it takes a tenth of the time. */
@@ -35,6 +36,12 @@ describe('the Python client', { skip: found === undefined }, () => {
     PYTHONPATH: [join(CLIENT, 'src'), tool.environment.PYTHONPATH ?? ''].join(':'),
     PYTHONDONTWRITEBYTECODE: '1',
   };
+  let service: HttpService;
+  before(async () => {
+    service = await startContractService();
+  });
+  after(() => service?.stop());
+
   const python = async (...args: readonly string[]): Promise<void> => {
     try {
       await run(tool.command, [...args], { cwd: CLIENT, env: { ...process.env, ...environment } });
@@ -61,6 +68,7 @@ describe('the Python client', { skip: found === undefined }, () => {
       it(`keeps the contract ${name}, on ${on === 'server' ? 'a real service' : 'its fake'}`, () =>
         runContract({
           on,
+          service,
           command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options],
           environment,
         }));
@@ -68,5 +76,5 @@ describe('the Python client', { skip: found === undefined }, () => {
   }
 
   it('guards routes of FastAPI in an application', () =>
-    checkApplication([tool.command, join(CLIENT, 'examples', 'documents.py')], environment));
+    checkApplication(service, [tool.command, join(CLIENT, 'examples', 'documents.py')], environment));
 });
