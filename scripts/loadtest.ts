@@ -121,7 +121,7 @@ async function runScenario(name: ScenarioName, flags: Readonly<Record<string, st
     process.exitCode = STATUS_USAGE;
     return;
   }
-  const program = provideK6(note);
+  const program = provideK6();
   const run = () => runK6(program, { scenario: name, settings, environment: env, terminal: stdout.isTTY, further });
   process.exitCode = name === 'shard-loss' ? await withLoss(target, run) : await run();
 }
@@ -200,7 +200,7 @@ program
 program
   .command('install')
   .description('install k6 and do nothing else')
-  .action(() => note(`k6 is ${provideK6(note)}`));
+  .action(() => note(`k6 is ${provideK6()}`));
 
 try {
   await program.parseAsync(process.argv);

@@ -14,7 +14,8 @@ OPENFGA=v1.22.1
 SPICEDB=v1.54.0
 TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
 BIN=$TOOLS/bin
-LOAD=$(cd "$(dirname "${BASH_SOURCE[0]}")/load" && pwd)
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+LOAD=$HERE/load
 MISSING=3
 
 say() { echo "compare tools: $*" >&2; }
@@ -32,7 +33,7 @@ path_of() {
 }
 
 build_openfga() { # output directory
-  GOBIN=$1 nice -n 10 go install "github.com/openfga/openfga/cmd/openfga@$OPENFGA" >&2
+  GOBIN=$1 nice -n 10 go install "github.com/openfga/openfga/cmd/openfga@$OPENFGA"
 }
 
 # Its module may not be installed by name (it has replace directives), so it is built in a copy of its sources.
@@ -41,30 +42,19 @@ build_spicedb() { # output directory
   module=$(cd / && go mod download -json "github.com/authzed/spicedb@$SPICEDB" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
   cp -r "$module" "$1/sources"
   chmod -R u+w "$1/sources"
-  (cd "$1/sources" && nice -n 10 go build -o "$1/spicedb" ./cmd/spicedb >&2)
+  (cd "$1/sources" && nice -n 10 go build -o "$1/spicedb" ./cmd/spicedb)
 }
 
 build_load() { # output directory
-  (cd "$LOAD" && go build -o "$1/load" . >&2)
+  (cd "$LOAD" && go build -o "$1/load" .)
 }
 
 install_postgres() {
-  if ! type -P apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
-    missing "Postgres is missing, and only root on Debian can install it"
-  fi
-  say "installing Postgres with apt-get"
-  local log=$TOOLS/apt.log
-  {
-    apt-get update -qq &&
-      apt_install postgresql-common &&
-      # Keeps the package from creating and starting a server of the machine's own.
-      sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf &&
-      apt_install postgresql
-  } > "$log" 2>&1 || { tail -5 "$log" >&2; missing "Postgres cannot be installed"; }
-}
-
-apt_install() {
-  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "$@"
+  local apt=$HERE/../../tools/engines/apt.sh
+  "$apt" postgresql-common || exit $?
+  # Keeps the package from creating and starting a server of the machine's own.
+  sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
+  "$apt" postgresql || exit $?
 }
 
 install_tool() {
@@ -81,7 +71,7 @@ install_tool() {
   directory=$(mktemp -d "$TOOLS/build-XXXXXX")
   BUILT=$directory
   trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
-  "build_$1" "$directory" || missing "$1 cannot be built"
+  "build_$1" "$directory" > "$TOOLS/logs/$1.log" 2>&1 || missing "$1 cannot be built; see $TOOLS/logs/$1.log"
   mv "$directory/$1" "$(path_of "$1")"
   [ "$1" = load ] || say "$1 is ready, after $((SECONDS - start)) s"
 }
@@ -98,7 +88,7 @@ locked() { # tool
 case ${1:-} in
   install)
     shift
-    mkdir -p "$BIN" "$TOOLS/locks"
+    mkdir -p "$BIN" "$TOOLS/locks" "$TOOLS/logs"
     export GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
     for each in "$@"; do
       path_of "$each" > /dev/null

@@ -153,7 +153,7 @@ export class LocalCluster {
       ...(keep === undefined ? {} : { directory: join(this.directory, 'cassandra') }),
     });
     this.#options.signal.throwIfAborted();
-    if ((await findProgram('redis-server')) === undefined) {
+    if (findProgram('redis-server') === undefined) {
       say('there is no redis-server: each front counts its rate limits by itself');
     } else this.#redis = await RedisServer.start();
   }

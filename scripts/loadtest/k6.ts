@@ -1,12 +1,12 @@
 // Provides k6 (the machine's own if it can run TypeScript, otherwise one built with Go on first use) and runs it.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioName } from '../../loadtest/scenarios.ts';
-import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import { PROGRAMS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 
-const MODULE = 'go.k6.io/k6@v1.8.0';
+const ROOT = join(import.meta.dirname, '..', '..');
+const TOOLS_SCRIPT = join(ROOT, 'tools', 'engines', 'kubernetes', 'tools.sh');
 /** From this version on, it runs TypeScript by default. */
 const MAJOR_MIN = 1;
 
@@ -18,33 +18,12 @@ function isUsable(program: string): boolean {
   return status === 0 && Number(/\bv(\d+)\./.exec(stdout)?.[1]) >= MAJOR_MIN;
 }
 
-/** Uses every processor, but at low priority. */
-function build(program: string): void {
-  mkdirSync(PROGRAMS_DIRECTORY, { recursive: true });
-  const directory = mkdtempSync(join(TOOLS_DIRECTORY, 'build-k6-'));
-  try {
-    const { status } = spawnSync('nice', ['-n', '10', 'go', 'install', MODULE], {
-      env: { ...process.env, GOBIN: directory, GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    if (status !== 0) throw new K6Missing(`${MODULE} cannot be built with Go.`);
-    // An atomic rename, so that the program is always complete, even if another process builds it at the same time.
-    renameSync(join(directory, 'k6'), program);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
 /** The command that runs k6. Building it takes some minutes, once. Throws K6Missing if it is not available. */
-export function provideK6(note: (text: string) => void): string {
-  const built = join(PROGRAMS_DIRECTORY, 'k6');
-  for (const program of ['k6', built]) if (isUsable(program)) return program;
-  if (spawnSync('go', ['version']).status !== 0) throw new K6Missing('There is no k6, and no Go to build it with.');
-  note(`building ${MODULE} with Go (takes minutes, once)`);
-  const startMs = performance.now();
-  build(built);
-  note(`k6 is ready, after ${Math.round((performance.now() - startMs) / 1000)} s`);
-  return built;
+export function provideK6(): string {
+  if (isUsable('k6')) return 'k6';
+  const { status } = spawnSync('bash', [TOOLS_SCRIPT, 'install', 'k6'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new K6Missing('There is no k6, and it cannot be built here.');
+  return join(PROGRAMS_DIRECTORY, 'k6');
 }
 
 interface K6Run {
@@ -59,7 +38,7 @@ interface K6Run {
 
 /** Resolves with the status of k6: 0 if every threshold passed. */
 export function runK6(program: string, { scenario, settings, environment, terminal, further }: K6Run): Promise<number> {
-  const script = join(import.meta.dirname, '..', '..', 'loadtest', `${scenario}.ts`);
+  const script = join(ROOT, 'loadtest', `${scenario}.ts`);
   // No port of its own, no usage report, and without a terminal no progress bar.
   const options = ['--address', '', '--no-usage-report', ...(terminal ? [] : ['--quiet'])];
   // k6 does not need the service's own variables, some of which are secret.

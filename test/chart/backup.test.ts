@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { BARE_ENVIRONMENT } from '../kit/bare-environment.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';
 import { CHART } from './support/helm.ts';
 
@@ -40,6 +41,7 @@ describe('what the CronJob of backups runs', () => {
   });
 
   const environment = (): Record<string, string> => ({
+    ...BARE_ENVIRONMENT,
     PATH: `${directory}:${process.env.PATH}`,
     GRANTD_OPERATOR_URL: service.consoleUrl,
     GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),
@@ -51,10 +53,13 @@ describe('what the CronJob of backups runs', () => {
     return stdout;
   }
 
-  async function makeTenant(name: string, objects: readonly string[]): Promise<string> {
-    const { tenant_id: tenant }: { tenant_id: string } = JSON.parse(await grantd('tenants', 'create', name, '--json'));
-    for (const object of objects) await grantd('grants', 'add', 'user:ann', 'viewer', object, '--tenant', tenant);
-    return tenant;
+  async function makeTenant(...objects: readonly string[]): Promise<string> {
+    const { tenantId, key } = await service.createTenant();
+    for (const object of objects) {
+      const body = { subject: 'user:ann', relation: 'viewer', object };
+      assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
+    }
+    return tenantId;
   }
 
   async function run(set: Readonly<Record<string, string>> = {}): Promise<{ code: number | null; output: string }> {
@@ -70,11 +75,11 @@ describe('what the CronJob of backups runs', () => {
   }
 
   it('holds every tenant, and grants that come back into a new one', async () => {
-    const acme = await makeTenant('acme', ['doc:one', 'doc:two']);
-    const empty = await makeTenant('empty', []);
-    const suspended = await makeTenant('suspended', ['doc:three']);
-    const deleted = await makeTenant('deleted', ['doc:four']);
-    await grantd('tenants', 'suspend', suspended);
+    const acme = await makeTenant('doc:one', 'doc:two');
+    const empty = await makeTenant();
+    const suspended = await makeTenant('doc:three');
+    const deleted = await makeTenant('doc:four');
+    await service.setState(suspended, 'suspended');
     await grantd('tenants', 'delete', deleted, '--yes');
     // Of four tenants, so that the list has more than one page.
     const { code, output } = await run({ PAGE_LENGTH: '2' });
@@ -89,13 +94,13 @@ describe('what the CronJob of backups runs', () => {
     assert.deepEqual(readdirSync(join(folder, name)).sort(), [...kept.map((id) => `${id}.ndjson.gz`), 'tenants.json']);
     const file = join(directory, 'acme.ndjson');
     writeFileSync(file, gunzipSync(readFileSync(join(folder, name, `${acme}.ndjson.gz`))));
-    const again = await makeTenant('acme again', []);
+    const again = await makeTenant();
     await grantd('import', file, '--tenant', again);
     assert.equal(await grantd('export', '--tenant', again), await grantd('export', '--tenant', acme));
   });
 
   it('gives no name to what is not whole, and removes it the next time', async () => {
-    const tenant = await makeTenant('breaks', ['doc:one']);
+    const tenant = await makeTenant('doc:one');
     const { code, output } = await run({ BREAKS: tenant });
     assert.equal(code, 1, output);
     assert.match(output, /grantd export .* ended with status 1/);

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { BARE_ENVIRONMENT } from '../kit/bare-environment.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';
 import { CHART } from './support/helm.ts';
 
@@ -34,6 +35,7 @@ describe('what helm test runs', () => {
   async function run(publicUrl: string): Promise<{ readonly code: number | null; readonly output: string }> {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
       env: {
+        ...BARE_ENVIRONMENT,
         PATH: `${directory}:${process.env.PATH}`,
         GRANTD_OPERATOR_URL: service.consoleUrl,
         GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),

@@ -2,22 +2,19 @@
 // one another. Argo CD, Flux and the k6 operator cannot run here, so of their objects only the shape is looked at.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { readSettings } from '../../loadtest/settings.ts';
 import { bytesParser } from '../../src/config/parsers.ts';
-import { missingFor } from '../../tools/engines/engine-script.ts';
-import { PROGRAMS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
-import { type KubernetesObject, missingHelm, render } from './support/helm.ts';
+import { buildKustomization, type KubernetesObject, missingHelm, missingKustomize, render } from './support/helm.ts';
 import { findSecurityViolations, type PodSpec, podsOf } from './support/pods.ts';
 import { findSchemaViolations } from './support/schemas.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const TOOLS_SCRIPT = join(ROOT, 'tools', 'engines', 'kubernetes', 'tools.sh');
 const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6', 'k8s/k8ssandra'] as const;
 /** k8s/grantd-values.yaml, as it is named from the folder of the chart's own examples. */
 const VALUES = '../../../k8s/grantd';
@@ -30,19 +27,6 @@ const CUSTOM_GROUPS = new Set([
   'k8ssandra.io',
 ]);
 
-const answers = (command: string): boolean => spawnSync(command, ['version', '--client']).status === 0;
-
-/** The machine's own kubectl, or the one that is built on first use; or why neither can be had. */
-async function findKubectl(): Promise<{ readonly kubectl?: string; readonly missing?: string }> {
-  if (answers('kubectl')) return { kubectl: 'kubectl' };
-  const reason = 'There is no kubectl, and Go or its modules are missing.';
-  const missing = await missingFor('the examples of k8s/', reason, TOOLS_SCRIPT, ['install', 'kubectl']);
-  return missing === undefined ? { kubectl: join(PROGRAMS_DIRECTORY, 'kubectl') } : { missing };
-}
-
-const parseObjects = (text: string): KubernetesObject[] =>
-  parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
-
 const readRoot = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const isCustom = ({ apiVersion }: KubernetesObject): boolean => CUSTOM_GROUPS.has(apiVersion.split('/')[0] ?? '');
 // A Namespace has nothing but labels here, which the test of Pod Security reads.
@@ -52,15 +36,9 @@ const isCore = (object: KubernetesObject): boolean => !isCustom(object) && objec
 const standardViolations = (pod: Parameters<typeof findSecurityViolations>[0]): string[] =>
   findSecurityViolations(pod).filter((found) => !found.endsWith(': readOnlyRootFilesystem'));
 
-const { kubectl, missing } = await findKubectl();
+const missing = await missingKustomize('the examples of k8s/');
 const helmMissing = await missingHelm('the values of k8s/ and the runbooks');
-const built = new Map<string, KubernetesObject[]>();
-if (kubectl !== undefined) {
-  for (const folder of FOLDERS) {
-    built.set(folder, parseObjects(execFileSync(kubectl, ['kustomize', join(ROOT, folder)], { encoding: 'utf8' })));
-  }
-}
-const all = [...built.values()].flat();
+const all = missing === undefined ? (await Promise.all(FOLDERS.map(buildKustomization))).flat() : [];
 
 /** The object of that kind; `spec` as the caller knows it. */
 function find<Spec>(kind: string, name: string): KubernetesObject & { readonly spec: Spec } {

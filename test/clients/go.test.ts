@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findGo } from '../../tools/engines/go.ts';
+import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
-import { runContract } from './support/contract.ts';
+import { runContract, startContractService } from './support/contract.ts';
 
 const CLIENT = join(ROOT, 'clients', 'go');
 const go = await findGo('the Go client');
@@ -24,14 +25,19 @@ const linesOf = (code: string): string =>
 
 describe('the Go client', { skip: go === undefined }, () => {
   let directory: string;
+  let service: HttpService;
   const program = (name: string): string => join(directory, name);
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'grantd-go-'));
+    service = await startContractService();
     await go?.run(['build', '-o', `${directory}/`, './internal/contract', './examples/documents'], CLIENT);
   });
 
-  after(() => rmSync(directory, { recursive: true }));
+  after(async () => {
+    await service?.stop();
+    rmSync(directory, { recursive: true });
+  });
 
   it('has no findings of vet, passes its tests, and needs nothing but the standard library', async () => {
     await go?.run(['vet', './...'], CLIENT);
@@ -39,7 +45,8 @@ describe('the Go client', { skip: go === undefined }, () => {
     assert.doesNotMatch(readFileSync(join(CLIENT, 'go.mod'), 'utf8'), /require/);
   });
 
-  it('keeps the contract on a real service', () => runContract({ on: 'server', command: [program('contract')] }));
+  it('keeps the contract on a real service', () =>
+    runContract({ on: 'server', service, command: [program('contract')] }));
 
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command: [program('contract')] }));
 
@@ -50,5 +57,5 @@ describe('the Go client', { skip: go === undefined }, () => {
     for (const [, code = ''] of blocks) assert.ok(examples.includes(linesOf(code)), `no example has\n${code}`);
   });
 
-  it('guards handlers of net/http in an application', () => checkApplication([program('documents')]));
+  it('guards handlers of net/http in an application', () => checkApplication(service, [program('documents')]));
 });

@@ -3,24 +3,24 @@
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { installPythonTool, type PythonTool } from '../../tools/engines/python-tool.ts';
+import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
 import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
-import { runContract } from './support/contract.ts';
+import { runContract, startContractService } from './support/contract.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
-const REQUIREMENTS = join(CLIENT, 'requirements-test.txt');
 /** Kept, since a second run with it takes a tenth of the time. */
 const MYPY_CACHE = join(TOOLS_DIRECTORY, 'python-client-mypy');
 const run = promisify(execFile);
 
 async function findTool(): Promise<PythonTool | undefined> {
   try {
-    return await installPythonTool('python-client', REQUIREMENTS, (message) => console.error(message));
+    return await installPythonTool(PYTHON_CLIENT);
   } catch (error) {
     reportMissing('the Python client', error instanceof Error ? error.message : String(error));
     return undefined;
@@ -36,6 +36,12 @@ describe('the Python client', { skip: found === undefined }, () => {
     PYTHONPATH: [join(CLIENT, 'src'), tool.environment.PYTHONPATH ?? ''].join(':'),
     PYTHONDONTWRITEBYTECODE: '1',
   };
+  let service: HttpService;
+  before(async () => {
+    service = await startContractService();
+  });
+  after(() => service?.stop());
+
   const python = async (...args: readonly string[]): Promise<void> => {
     try {
       await run(tool.command, [...args], { cwd: CLIENT, env: { ...process.env, ...environment } });
@@ -62,6 +68,7 @@ describe('the Python client', { skip: found === undefined }, () => {
       it(`keeps the contract ${name}, on ${on === 'server' ? 'a real service' : 'its fake'}`, () =>
         runContract({
           on,
+          service,
           command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options],
           environment,
         }));
@@ -69,5 +76,5 @@ describe('the Python client', { skip: found === undefined }, () => {
   }
 
   it('guards routes of FastAPI in an application', () =>
-    checkApplication([tool.command, join(CLIENT, 'examples', 'documents.py')], environment));
+    checkApplication(service, [tool.command, join(CLIENT, 'examples', 'documents.py')], environment));
 });

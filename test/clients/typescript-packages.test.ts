@@ -88,7 +88,7 @@ describe('the packages', () => {
       await compile(join(CLIENT, 'contract-runner.ts'), runner);
       const environment = { CLIENT_PACKAGES: 'built' };
       await runContract({ on: 'fake', command: [command, ...options, runner], environment });
-      const onServer = runContract({ on: 'server', command: [command, ...options, runner], environment });
+      const onServer = runContract({ on: 'server', service, command: [command, ...options, runner], environment });
       await onServer.catch((error: unknown) => {
         const differing = error instanceof assert.AssertionError ? error.actual : undefined;
         if (program === NODE_20 || !Array.isArray(differing)) throw error;

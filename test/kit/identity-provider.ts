@@ -4,7 +4,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { Provider } from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
+
+/** Without what the library advises those who run a provider, when it is loaded and when one is made. */
+async function quietly<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return await work();
+  } finally {
+    console.warn = warn;
+  }
+}
+
+const { Provider } = await quietly(() => import('oidc-provider'));
 
 export const CLIENT_ID = 'grantd-console';
 export const CLIENT_SECRET = 'the-secret-of-the-client-of-the-console';
@@ -42,7 +55,7 @@ export async function startProvider(redirectUri: string): Promise<RealProvider> 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // The server's address is one of TCP.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, {
+  const configuration: Configuration = {
     clients: [{ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] }],
     jwks: { keys: [jwk] },
     cookies: { keys: ['a key for cookies of a test'] },
@@ -60,7 +73,8 @@ export async function startProvider(redirectUri: string): Promise<RealProvider> 
       await grant.save();
       return grant;
     },
-  });
+  };
+  const provider = await quietly(() => new Provider(issuer, configuration));
   const real: RealProvider = {
     issuer,
     publicKey: await exportSPKI(publicKey),

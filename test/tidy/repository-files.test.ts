@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
+import { SUITES } from '../../scripts/testing/suites.ts';
 import { listFiles, readText } from '../kit/source-tree.ts';
 
 const schemas: Record<'workflow' | 'form' | 'formConfig' | 'devcontainer', object> = JSON.parse(
@@ -27,8 +28,9 @@ interface Job {
   readonly environment?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly 'timeout-minutes'?: number;
-  readonly strategy?: { readonly matrix: { readonly part?: readonly string[] } };
+  readonly strategy?: { readonly matrix: { readonly part?: readonly string[]; readonly run?: readonly string[] } };
   readonly steps: readonly {
+    readonly if?: string;
     readonly uses?: string;
     readonly run?: string;
     readonly with?: Readonly<Record<string, unknown>>;
@@ -62,7 +64,7 @@ describe('the files for sites and editors', () => {
       assert.equal(validate(parse(readText(path))), true, `${path}: ${JSON.stringify(validate.errors, undefined, 1)}`);
       return [kind];
     });
-    assert.deepEqual(kinds.toSorted(), ['devcontainer', 'form', 'form', 'formConfig', 'workflow', 'workflow']);
+    assert.deepEqual(kinds.toSorted(), ['devcontainer', 'form', 'form', 'formConfig', 'workflow', 'workflow', 'workflow']);
     assert.equal(validators.workflow({ on: 'push', jobs: { a: { 'runs-on': 'x', step: [] } } }), false);
     assert.equal(validators.form({ name: 'x', description: 'y', body: [{ type: 'inputs' }] }), false);
     assert.equal(validators.formConfig({ blank_issues: true }), false);
@@ -77,6 +79,26 @@ describe('the files for sites and editors', () => {
       parts.map((_, index) => `${index + 1}/${parts.length}`),
     );
     assert.ok(part?.steps.some(({ run }) => /npm test -- --part \$\{\{ matrix\.part \}\}/.test(run ?? '')));
+  });
+
+  it('run every night each suite that runs only when it is named, and keep the logs of what failed', () => {
+    const { jobs } = readWorkflow('.github/workflows/nightly.yaml');
+    const commands = Object.values(jobs).flatMap(({ strategy, steps }) => [
+      ...(strategy?.matrix.run ?? []),
+      ...steps.map(({ run = '' }) => run),
+    ]);
+    const named = commands.flatMap((command) => /\btest -- (\S+)/.exec(command)?.[1] ?? []);
+    const asked = SUITES.filter(({ runs }) => runs === 'asked').map(({ name }) => name);
+    assert.deepEqual(named.toSorted(), asked.toSorted());
+    for (const script of ['simulate', 'fuzz', 'soak']) {
+      assert.ok(
+        commands.some((command) => command.startsWith(`run ${script} -- `)),
+        script,
+      );
+    }
+    for (const { steps } of Object.values(jobs)) {
+      assert.ok(steps.some(({ uses, if: condition }) => uses?.includes('/upload-artifact@') && condition === 'failure()'));
+    }
   });
 
   it('give a workflow no right that it does not name, an end, and no credentials to the code that it runs', () => {
@@ -96,10 +118,10 @@ describe('the files for sites and editors', () => {
   });
 
   it('run actions of others by the commit that was read, and say its version', () => {
-    for (const path of workflows) {
+    for (const path of [...workflows, '.github/actions/setup/action.yml']) {
       const uses = readText(path)
         .split('\n')
-        .filter((line) => /^\s*(- )?uses:/.test(line));
+        .filter((line) => /^\s*(- )?uses: [^.]/.test(line));
       assert.ok(uses.length > 0, path);
       for (const line of uses) assert.match(line, /uses: [\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
     }

@@ -22,6 +22,7 @@
 #   CASSANDRA_DIRECTORY     for the data, which is kept: the next start with it has the same addresses
 set -euo pipefail
 
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 VERSION=5.0.9
 MAVEN_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
 TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
@@ -43,21 +44,13 @@ die() { say "$*"; exit 1; }
 # What the build needs and the machine may lack.
 provide_java() {
   type -P java > /dev/null && type -P mvn > /dev/null && return
-  if ! type -P apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
-    say "Java 17 and Maven are missing"
-    exit $MISSING
-  fi
-  say "installing Java 17 and Maven with apt-get"
-  {
-    apt-get update -qq &&
-      DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends openjdk-17-jre-headless maven
-  } > /dev/null 2> "$HOME_OF_JARS/apt.log" || { tail -5 "$HOME_OF_JARS/apt.log" >&2; say "Java 17 and Maven cannot be installed"; exit $MISSING; }
+  "$HERE/apt.sh" openjdk-17-jre-headless maven || exit $?
 }
 
 fetch_jars() {
   [ -e "$LIB/.complete" ] && return
   local pom=$HOME_OF_JARS/pom.xml
-  say "downloading the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
+  say "downloading the jars of $VERSION with Maven (a minute, once)"
   rm -rf "$LIB"
   mkdir -p "$LIB"
   cat > "$pom" << XML
@@ -69,8 +62,8 @@ fetch_jars() {
   </dependency></dependencies>
 </project>
 XML
-  mvn -q -B -f "$pom" "$MAVEN_PLUGIN" -DincludeScope=runtime -DoutputDirectory="$LIB" >&2 ||
-    { say "the jars of Cassandra cannot be downloaded"; exit $MISSING; }
+  mvn -q -B -f "$pom" "$MAVEN_PLUGIN" -DincludeScope=runtime -DoutputDirectory="$LIB" > "$LIB.log" 2>&1 ||
+    { say "the jars cannot be downloaded; see $LIB.log"; exit $MISSING; }
   touch "$LIB/.complete"
 }
 
@@ -81,7 +74,7 @@ classes() { echo "$HOME_OF_JARS/classes-$(java -version 2>&1 | cksum | cut -d ' 
 dump_classes() {
   CLASSES=$(classes)
   [ -e "$CLASSES" ] && return
-  say "dumping the classes of Cassandra (half a minute, once)"
+  say "dumping its classes (half a minute, once)"
   (
     unset CASSANDRA_AUTH CASSANDRA_TLS CASSANDRA_DIRECTORY
     open_cluster 1

@@ -1,19 +1,21 @@
 // Provides programs from Debian packages for tests: installs them on first use, as root.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { reportMissing } from './engine-script.ts';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { provide, reportMissing } from './engine-script.ts';
 
-const run = promisify(execFile);
-
-const shell = (script: string): Promise<string | undefined> =>
-  run('bash', ['-c', script]).then(
-    ({ stdout }) => stdout.trim(),
-    () => undefined,
-  );
+const APT = join(import.meta.dirname, 'apt.sh');
 
 /** The path of the program; undefined if it is not installed. */
-export const findProgram = (program: string): Promise<string | undefined> => shell(`command -v ${program}`);
+export const findProgram = (program: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find((path) => existsSync(path));
+
+/** Resolves to whether the program is there now. */
+export const provideProgram = async (program: string, packages: readonly string[] = [program]): Promise<boolean> =>
+  findProgram(program) !== undefined || ((await provide(APT, packages)) && findProgram(program) !== undefined);
 
 /**
  * Undefined if the program is there now; otherwise the reason, which is also printed prominently and is a failure if CI
@@ -24,13 +26,6 @@ export async function missingProgram(
   program: string,
   packages: readonly string[] = [program],
 ): Promise<string | undefined> {
-  if ((await findProgram(program)) !== undefined) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error(`installing ${packages.join(' and ')} with apt-get`);
-    // Several test files may need a package at the same time.
-    const apt = 'DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300';
-    await shell(`${apt} update -qq && ${apt} install -qq -y --no-install-recommends ${packages.join(' ')}`);
-    if ((await findProgram(program)) !== undefined) return undefined;
-  }
+  if (await provideProgram(program, packages)) return undefined;
   return reportMissing(what, `${program} is missing on this machine and cannot be installed.`);
 }

@@ -6,7 +6,7 @@ import { reportMissing } from './engine-script.ts';
 /** Its command. Undefined if it is not available, which is reported, and fails if CI is set. */
 export function findK6(what: string): string | undefined {
   try {
-    return provideK6((text) => console.error(text));
+    return provideK6();
   } catch (error) {
     if (!(error instanceof K6Missing)) throw error;
     reportMissing(what, error.message);

@@ -47,7 +47,7 @@ export async function installNpmProgram(program: NpmProgram): Promise<string> {
   if (existsSync(command)) return command;
   // Another run may install it at the same time: whoever is first gives the folder its name.
   const attempt = `${directory}-${process.pid}`;
-  console.error(`installing ${name} ${version} from npm into ${directory}`);
+  console.error(`${name}: installing ${version} from npm (once)`);
   try {
     const args = ['install', '--prefix', attempt, '--no-save', '--ignore-scripts', `${program.package}@${version}`];
     await promisify(execFile)('npm', args, { timeout: INSTALL_MS_MAX });

@@ -9,8 +9,26 @@ import { promisify } from 'node:util';
 import { TOOLS_DIRECTORY } from './tools-directory.ts';
 
 const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
 const PYTHON = 'python3';
 const INSTALL_MS_MAX = 300_000;
+
+/** Packages of PyPI, by the file that pins them. */
+interface PythonPackages {
+  readonly name: string;
+  readonly requirements: string;
+}
+
+export const SCHEMATHESIS: PythonPackages = {
+  name: 'schemathesis',
+  requirements: join(ROOT, 'test', 'conformance', 'schemathesis-requirements.txt'),
+};
+
+/** What checks and runs the Python client. */
+export const PYTHON_CLIENT: PythonPackages = {
+  name: 'python-client',
+  requirements: join(ROOT, 'clients', 'python', 'requirements-test.txt'),
+};
 
 /** How to run a module of the installed packages. */
 export interface PythonTool {
@@ -45,20 +63,16 @@ const inFolder: Attempt = async (directory, requirements) => {
 };
 
 /** Throws one error that says why each way of installing failed. */
-export async function installPythonTool(
-  name: string,
-  requirements: string,
-  say: (message: string) => void,
-): Promise<PythonTool> {
+export async function installPythonTool({ name, requirements }: PythonPackages): Promise<PythonTool> {
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const directory = join(TOOLS_DIRECTORY, `${name}-${digest}`);
   const marker = join(directory, 'installed.json');
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8'));
+  console.error(`${name}: installing from PyPI (once)`);
   const failures: string[] = [];
   for (const attempt of [inVirtualEnvironment, inVirtualenv, inFolder]) {
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory, { recursive: true });
-    say(`installing ${name} from PyPI into ${directory}`);
     try {
       const tool = await attempt(directory, requirements);
       writeFileSync(marker, JSON.stringify(tool));

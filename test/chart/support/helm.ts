@@ -1,4 +1,5 @@
-// Helm as tests run it: the pinned version, built on first use, on the chart of this project.
+// Helm and Kustomize as tests run them: the pinned versions, built on first use, on the chart and examples of this
+// project.
 
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -18,12 +19,18 @@ export const RELEASE = 'grantd';
 export const NAMESPACE = 'authorization';
 
 const HELM = join(PROGRAMS_DIRECTORY, 'helm');
+const KUSTOMIZE = join(PROGRAMS_DIRECTORY, 'kustomize');
 
-/** Undefined where Helm can be run; else why not. The first call on a machine takes some minutes. */
-export function missingHelm(what: string): Promise<string | undefined> {
-  const reason = 'Helm cannot be had on this machine: Go or its modules are missing.';
-  return missingFor(what, reason, TOOLS_SCRIPT, ['install', 'helm']);
-}
+const missingProgram = (what: string, program: string): Promise<string | undefined> => {
+  const reason = `There is no ${program}, and Go or its modules are missing on this machine.`;
+  return missingFor(what, reason, TOOLS_SCRIPT, ['install', program]);
+};
+
+/** Undefined if Helm can be run; otherwise why not. The first call on a machine takes some minutes. */
+export const missingHelm = (what: string): Promise<string | undefined> => missingProgram(what, 'helm');
+
+/** The same for Kustomize. */
+export const missingKustomize = (what: string): Promise<string | undefined> => missingProgram(what, 'kustomize');
 
 /** An object of Kubernetes, as it is rendered. */
 export interface KubernetesObject {
@@ -104,6 +111,12 @@ export async function renderNotes(options: RenderOptions): Promise<string> {
     data?: { notes: string };
   } & KubernetesObject;
   return data?.notes ?? '';
+}
+
+/** The objects that `kubectl apply --kustomize` would apply: kubectl has the same library. */
+export async function buildKustomization(folder: string): Promise<KubernetesObject[]> {
+  const { stdout } = await run(KUSTOMIZE, ['build', join(ROOT, folder)]);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as KubernetesObject);
 }
 
 /** Rejects with what Helm says where it finds anything. */

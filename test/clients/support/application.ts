@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { call } from '../../kit/http-client.ts';
-import { startHttpService } from '../../kit/http-service.ts';
+import type { HttpService } from '../../kit/http-service.ts';
 
 async function checkGuard(url: string): Promise<void> {
   const statusFor = async (headers: Readonly<Record<string, string>>, document: string) =>
@@ -18,27 +18,24 @@ async function checkGuard(url: string): Promise<void> {
 }
 
 export async function checkApplication(
+  service: HttpService,
   [program, ...args]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const service = await startHttpService();
+  const { key } = await service.createTenant();
+  const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+  const granted = await service.send({ method: 'POST', path: '/v1/grants', body, key });
+  assert.equal(granted.status, 201);
+  const settings = { GRANTD_URL: service.baseUrl, GRANTD_KEY: key, PORT: '0' };
+  const env = { PATH: process.env.PATH ?? '', ...environment, ...settings };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
   try {
-    const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
-    const granted = await service.send({ method: 'POST', path: '/v1/grants', body, key: service.key });
-    assert.equal(granted.status, 201);
-    const settings = { GRANTD_URL: service.baseUrl, GRANTD_KEY: service.key, PORT: '0' };
-    const env = { PATH: process.env.PATH ?? '', ...environment, ...settings };
-    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    const ended = once(child, 'exit');
-    try {
-      const [url] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
-      assert.match(String(url), /^http/, 'the application says where it listens');
-      await checkGuard(url);
-    } finally {
-      child.kill();
-      await ended;
-    }
+    const [url] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
+    assert.match(String(url), /^http/, 'the application says where it listens');
+    await checkGuard(url);
   } finally {
-    await service.stop();
+    child.kill();
+    await ended;
   }
 }

@@ -21,6 +21,8 @@ const TIMEOUT_MS = 120_000;
 
 export interface Runner {
   readonly on: Surroundings;
+  /** From `startContractService`, for several runs on a server. By default the run starts its own. */
+  readonly service?: HttpService;
   readonly command: readonly [string, ...string[]];
   readonly directory?: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -89,7 +91,9 @@ function judge({ case: one, proxy }: Prepared, reports: readonly Report[]): read
 /** What does not hold, as `case: difference`. */
 export async function contractFailures(runner: Runner): Promise<readonly string[]> {
   const cases = runner.cases ?? readCases(runner.on);
-  const service = runner.on === 'server' ? await startContractService() : undefined;
+  await using stack = new AsyncDisposableStack();
+  const service = runner.on === 'server' ? (runner.service ?? (await startContractService())) : undefined;
+  if (runner.service === undefined) stack.defer(async () => service?.stop());
   const prepared: Prepared[] = [];
   try {
     await inParallel(cases, 8, async (one) => {
@@ -102,7 +106,6 @@ export async function contractFailures(runner: Runner): Promise<readonly string[
     return prepared.flatMap((each) => judge(each, reports).map((text) => `${each.case.name}: ${text}`)).toSorted();
   } finally {
     await Promise.all(prepared.map(({ proxy }) => proxy?.close()));
-    await service?.stop();
   }
 }
 

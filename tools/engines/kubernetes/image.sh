@@ -19,7 +19,8 @@ set -euo pipefail
 TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
 STORE=$TOOLS/image
 BASE=docker.io/library/node:26-slim
-PROJECT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PROJECT=$(cd "$HERE/../../.." && pwd)
 NPM_CACHE=/var/cache/npm
 CERTIFICATES=/etc/ssl/certs/ca-certificates.crt
 MISSING=3
@@ -48,13 +49,7 @@ lock() {
 install() {
   local each absent=()
   for each in buildah debootstrap runc; do type -P "$each" > /dev/null || absent+=("$each"); done
-  if ((${#absent[@]} > 0)); then
-    type -P apt-get > /dev/null && [ "$(id -u)" = 0 ] || missing "${absent[*]}: not on this machine"
-    say "installing ${absent[*]} with apt-get"
-    {
-      apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "${absent[@]}"
-    } > /dev/null 2> "$STORE/apt.log" || { tail -5 "$STORE/apt.log" >&2; missing "${absent[*]}: cannot be installed"; }
-  fi
+  ((${#absent[@]} == 0)) || "$HERE/../apt.sh" "${absent[@]}" || exit $?
   [ "$(id -u)" = 0 ] || missing "layers and containers need root here"
   echo 'unqualified-search-registries = ["docker.io"]' > "$STORE/registries.conf"
   echo '{"default": [{"type": "insecureAcceptAnything"}]}' > "$STORE/policy.json"

@@ -1,34 +1,39 @@
 #!/usr/bin/env bash
-# The programs of Kubernetes and around it that tests need, built once from source by the Go toolchain, each in one fixed
-# version. A program of that version is kept; one of another version is built again.
+# The programs of Kubernetes and around it that tests need, and k6, built once from source by the Go toolchain, each in
+# one fixed version. A program of that version is kept; one of another version is built again.
 #
 #   tools.sh install              everything that a cluster of real nodes needs: half an hour at first, later a second
 #   tools.sh install <tool>…      only these, out of:
-#       helm kubeconform          for charts; a few minutes
+#       helm kustomize            for charts and examples
+#       k6                        for load tests
 #       kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy
 #       etcd coredns pause        their companions; pause keeps a pod's network alive
 #       node-packages             containerd, runc and so on, from Debian; needs root
 #   tools.sh path                 prints their folder
 #
 # Ends with status 3 if something is not available: no Go, no sources, not Debian, not root. Progress and durations go to
-# standard error. Environment:
-#   GRANTD_TOOLS   the folder of programs and sources, by default ~/.cache/grantd-tools
+# standard error, the output of compilers to files. Environment:
+#   GRANTD_TOOLS   the folder of programs, sources and logs, by default ~/.cache/grantd-tools
 set -euo pipefail
 
 KUBERNETES=v1.35.4
 HELM=v3.22.0
-KUBECONFORM=v0.8.0
+KUSTOMIZE=v5.8.1
+K6=v1.8.0
 COREDNS=v1.15.0
 ETCD=v3.6.16
 OF_KUBERNETES=(kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy)
-ALL=(helm kubeconform etcd coredns pause "${OF_KUBERNETES[@]}" node-packages)
+OF_CLUSTERS=(helm etcd coredns pause "${OF_KUBERNETES[@]}" node-packages)
+ALL=("${OF_CLUSTERS[@]}" kustomize k6)
 PACKAGES=(containerd runc containernetworking-plugins iptables conntrack iproute2 openssl)
 TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
 BIN=$TOOLS/bin
+LOGS=$TOOLS/logs
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin
 MISSING=3
 
-say() { echo "kubernetes tools: $*" >&2; }
+say() { echo "$*" >&2; }
 missing() { say "$*"; exit $MISSING; }
 
 # ---- what is there -----------------------------------------------------------------------------------------------
@@ -44,7 +49,8 @@ version_of() {
   [ "$1" = node-packages ] || [ -x "$BIN/$1" ] || return 0
   case $1 in
     helm) "$BIN/helm" version --template '{{.Version}}' ;;
-    kubeconform) "$BIN/kubeconform" -v ;;
+    kustomize) go version -m "$BIN/kustomize" ;;
+    k6) "$BIN/k6" version ;;
     kubectl) "$BIN/kubectl" version --client ;;
     kube*) "$BIN/$1" --version ;;
     etcd) "$BIN/etcd" --version ;;
@@ -62,7 +68,8 @@ is_present() {
   version=$(version_of "$1") || return 1
   case $1 in
     helm) [[ $version == *"$HELM"* ]] ;;
-    kubeconform) [[ $version == *"$KUBECONFORM"* ]] ;;
+    kustomize) [[ $version == *"$KUSTOMIZE"* ]] ;;
+    k6) [[ $version == *"$K6"* ]] ;;
     kube*) [[ $version == *"$KUBERNETES"* ]] ;;
     etcd) [[ $version == *"${ETCD#v}"* ]] ;;
     coredns) [[ $version == *"${COREDNS#v}"* ]] ;;
@@ -72,11 +79,11 @@ is_present() {
 
 # ---- builds ------------------------------------------------------------------------------------------------------
 
-provide_go() { have go || missing "Go is missing, and $1 is built with it"; }
+provide_go() { have go || missing "$1: Go is missing, which builds it"; }
 
 # Builds use every processor, but at low priority.
 go_install() { # package@version, linker flags
-  GOFLAGS=-buildvcs=false nice -n 10 go install -trimpath -ldflags "-s -w ${2:-}" "$1" >&2
+  GOFLAGS=-buildvcs=false nice -n 10 go install -trimpath -ldflags "-s -w ${2:-}" "$1"
 }
 
 # Without these flags `helm template` claims to speak to an old Kubernetes.
@@ -105,7 +112,7 @@ func main() { etcdmain.Main(os.Args) }
 GO
     printf 'module local/etcd\n\ngo 1.26\n\nrequire go.etcd.io/etcd/server/v3 %s\n' "$ETCD" > go.mod
     export GOFLAGS="-mod=mod -buildvcs=false"
-    go mod tidy >&2 && nice -n 10 go build -trimpath -ldflags "-s -w" -o etcd . >&2
+    go mod tidy && nice -n 10 go build -trimpath -ldflags "-s -w" -o etcd .
   )
 }
 
@@ -135,7 +142,7 @@ func main() {
 }
 GO
     printf 'module local/pause\n\ngo 1.26\n' > go.mod
-    GOFLAGS=-buildvcs=false go build -trimpath -ldflags "-s -w" -o pause . >&2
+    GOFLAGS=-buildvcs=false go build -trimpath -ldflags "-s -w" -o pause .
   )
 }
 
@@ -143,7 +150,6 @@ GO
 kubernetes_sources() {
   local sources=$TOOLS/src/kubernetes-$KUBERNETES module
   if [ ! -e "$sources/.complete" ]; then
-    say "downloading the sources of Kubernetes $KUBERNETES"
     module=$(cd / && go mod download -json "k8s.io/kubernetes@$KUBERNETES" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
     rm -rf "$sources"
     mkdir -p "$TOOLS/src"
@@ -164,25 +170,15 @@ build_kubernetes() { # program, output directory
   done
   (
     cd "$sources"
-    GOWORK=off GOFLAGS="-mod=mod -buildvcs=false" nice -n 10 go build -trimpath -ldflags "$flags" -o "$2/$1" "./cmd/$1" >&2
+    GOWORK=off GOFLAGS="-mod=mod -buildvcs=false" nice -n 10 go build -trimpath -ldflags "$flags" -o "$2/$1" "./cmd/$1"
   )
-}
-
-install_packages() {
-  if ! have apt-get || [ "$(id -u)" != 0 ]; then
-    missing "missing, and only root on Debian can install them: ${PACKAGES[*]}"
-  fi
-  local log=$TOOLS/apt.log
-  {
-    apt-get update -qq &&
-      DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "${PACKAGES[@]}"
-  } > "$log" 2>&1 || { tail -5 "$log" >&2; missing "cannot be installed: ${PACKAGES[*]}"; }
 }
 
 build() { # tool, output directory
   case $1 in
     helm) GOBIN=$2 go_install helm.sh/helm/v3/cmd/helm@$HELM "$(helm_flags | tr '\n' ' ')" ;;
-    kubeconform) GOBIN=$2 go_install github.com/yannh/kubeconform/cmd/kubeconform@$KUBECONFORM "-X main.version=$KUBECONFORM" ;;
+    kustomize) GOBIN=$2 go_install sigs.k8s.io/kustomize/kustomize/v5@$KUSTOMIZE ;;
+    k6) GOBIN=$2 go_install go.k6.io/k6@$K6 ;;
     coredns) GOBIN=$2 go_install github.com/coredns/coredns@$COREDNS ;;
     etcd) build_etcd "$2" ;;
     pause) build_pause "$2" ;;
@@ -199,7 +195,7 @@ locked() { # name, command…
   shift
   (
     exec 9> "$TOOLS/locks/$name"
-    flock -n 9 || { say "waiting for another installation of $name"; flock 9; }
+    flock -n 9 || { say "$name: waiting for another installation"; flock 9; }
     "$@"
   )
 }
@@ -208,25 +204,24 @@ install_tool() {
   local start=$SECONDS directory
   is_present "$1" && return
   if [ "$1" = node-packages ]; then
-    say "installing with apt-get: ${PACKAGES[*]}"
-    install_packages
+    "$HERE/../apt.sh" "${PACKAGES[@]}" || exit $?
   else
     provide_go "$1"
-    say "building $1 (takes minutes, once)"
+    say "$1: building (minutes, once)"
     directory=$(mktemp -d "$TOOLS/build-XXXXXX")
     BUILT=$directory
     trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
-    build "$1" "$directory" || missing "$1 cannot be built"
+    build "$1" "$directory" > "$LOGS/$1.log" 2>&1 || missing "$1: cannot be built; see $LOGS/$1.log"
     mv "$directory/$1" "$BIN/$1"
   fi
-  is_present "$1" || missing "$1 is not the requested version: $(version_of "$1" | head -1)"
-  say "$1 is ready, after $((SECONDS - start)) s"
+  is_present "$1" || missing "$1: not the requested version: $(version_of "$1" | head -1)"
+  say "$1: ready, after $((SECONDS - start)) s"
 }
 
 install() {
   local each
-  [ $# -gt 0 ] || set -- "${ALL[@]}"
-  mkdir -p "$BIN" "$TOOLS/locks"
+  [ $# -gt 0 ] || set -- "${OF_CLUSTERS[@]}"
+  mkdir -p "$BIN" "$TOOLS/locks" "$LOGS"
   export GOTOOLCHAIN=local CGO_ENABLED=0
   for each in "$@"; do
     [[ " ${ALL[*]} " == *" $each "* ]] || { say "unknown tool $each"; exit 2; }
