@@ -91,12 +91,15 @@ export class Report {
     this.#options.write(`✖ ${what}\n`);
   }
 
-  /** `output` is shown if it failed. */
-  step(name: string, { ms, isGood, output = '' }: { ms: number; isGood: boolean; output?: string }): void {
+  /** A line of something that takes long. */
+  readonly progress = (line: string): void => this.#options.write(`  ${line}\n`);
+
+  /** `output`: lines that are shown if it failed. */
+  step(name: string, { ms, isGood, output }: { ms: number; isGood: boolean; output: readonly string[] }): void {
     this.#sum(name).ms += ms;
     if (isGood) this.#options.write(`✔ ${name} ${seconds(ms)}\n`);
     else {
-      this.#options.write(output);
+      for (const line of output) this.#options.write(`${line}\n`);
       this.#sum(name).failures += 1;
       this.failed(name);
     }

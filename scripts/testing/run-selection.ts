@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 import { runBatch, runOwn, Workplace } from './run-files.ts';
 import { type Job, runJobs } from './schedule.ts';
 import type { Selection } from './selection.ts';
-import { runStep, type Step } from './steps.ts';
+import { installsFor, neededFor, runStep, type Step } from './steps.ts';
 import { processorMs } from './usage.ts';
 
 /** Processors that the linter, the type checker or a build keeps busy. */
@@ -19,8 +19,11 @@ const stepJob = (step: Step, report: Report): Job => ({
   weight: STEP_WEIGHT,
   run: async () => {
     const startMs = performance.now();
-    const result = await runStep(step);
-    report.step(step.name, { ...result, ms: performance.now() - startMs });
+    const output: string[] = [];
+    // Whoever waits for an install sees how it goes on; what a check found is shown at its end.
+    const say = step.neededBy === undefined ? (line: string) => void output.push(line) : report.progress;
+    const isGood = await runStep(step, say);
+    report.step(step.name, { ms: performance.now() - startMs, isGood, output });
   },
 });
 
@@ -42,21 +45,19 @@ export async function runSelection(
   const cassandra = await keepSharedCassandra();
   const options = { report, workplace, signal };
   const processors = availableParallelism();
+  const installs = installsFor(files);
   const batches = batchesOf(files, durations, processors).map((batch): Job => {
-    const [{ path, suite } = { path: '', suite: { name: '' } }] = batch.files;
-    const needs = steps.filter(({ neededBy = [] }) => neededBy.includes(suite.name) || neededBy.includes(path));
+    const [{ path } = { path: '' }] = batch.files;
     return {
       name: batch.isShared ? `${batch.files.length} files from ${path}` : path,
       weight: batch.weight,
       exclusive: batch.isExclusive,
-      after: needs.map(({ name }) => name),
+      after: neededFor(installs, batch.files),
       run: () => runBatch(batch, options),
     };
   });
   try {
-    const isInstall = ({ neededBy }: Step): boolean => neededBy !== undefined;
-    const inOrder = [...steps.filter(isInstall), ...steps.filter((step) => !isInstall(step))];
-    const jobs = [...inOrder.map((step) => stepJob(step, report)), ...batches];
+    const jobs = [...[...installs, ...steps].map((step) => stepJob(step, report)), ...batches];
     await runJobs(
       jobs.map((job) => ({ ...job, run: () => around(job.name, () => job.run()) })),
       processors,

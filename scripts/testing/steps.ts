@@ -1,72 +1,59 @@
-// The steps beside the tests, each a program of its own: the linter, the type checker, and the tools of some suites
-// that npm does not provide.
+// What a run does beside its tests, each a program of its own: the linter, the type checker, and the installs of what
+// tests need and npm does not have.
 
 import { spawn } from 'node:child_process';
-import { ROOT } from './suites.ts';
+import { createInterface } from 'node:readline';
+import { INSTALLS } from '../../tools/engines/install.ts';
+import { ROOT, type SuiteFile } from './suites.ts';
 
 export interface Step {
   readonly name: string;
   readonly what: string;
-  /** Run one after another, until one fails. */
-  readonly commands: readonly (readonly [program: string, ...args: string[]])[];
+  readonly command: readonly [program: string, ...args: string[]];
   /** The suites and test files that wait for it; undefined: it is itself a check. */
   readonly neededBy?: readonly string[];
 }
 
-/**
- * The status of an installer whose program is not available here: the tests that need it report that, and fail if CI is
- * set.
- */
+/** Of an installer whose program is not to be had here: the tests that need it report that, and fail if CI is set. */
 const STATUS_MISSING = 3;
 const BINARIES = `${ROOT}/node_modules/.bin`;
 
 /** What tsc knows of each file from its last run: a second run checks what has changed, and what depends on that. */
 const TYPES_KNOWN = 'node_modules/.cache/types.tsbuildinfo';
 
+/** The checks, which can be named. */
 export const STEPS: readonly Step[] = [
-  { name: 'lint', what: 'the linter and the formatter (biome)', commands: [[`${BINARIES}/biome`, 'ci', '.']] },
+  { name: 'lint', what: 'the linter and the formatter (biome)', command: [`${BINARIES}/biome`, 'ci', '.'] },
   {
     name: 'types',
     what: 'the types (tsc)',
-    commands: [[`${BINARIES}/tsc`, '--incremental', '--tsBuildInfoFile', TYPES_KNOWN]],
-  },
-  {
-    name: 'tools',
-    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once, in a few minutes',
-    commands: [
-      [
-        'bash',
-        '-c',
-        'tools/engines/kubernetes/tools.sh install helm $(command -v kubectl > /dev/null || echo kubectl)',
-      ],
-      [process.execPath, 'scripts/loadtest.ts', 'install'],
-    ],
-    neededBy: ['chart', 'loadtest'],
+    command: [`${BINARIES}/tsc`, '--incremental', '--tsBuildInfoFile', TYPES_KNOWN],
   },
 ];
 
-export interface StepResult {
-  readonly isGood: boolean;
-  readonly output: string;
-}
+const isNeeded = ({ neededBy = [] }: Step, { path, suite }: SuiteFile): boolean =>
+  neededBy.includes(path) || neededBy.includes(suite.name);
 
-function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<{ status: number; output: string }> {
+/** What must be installed for these files. */
+export const installsFor = (files: readonly SuiteFile[]): Step[] =>
+  INSTALLS.filter((install) => files.some((file) => isNeeded(install, file))).map((install) => ({
+    ...install,
+    name: `install ${install.name}`,
+  }));
+
+/** The names of the steps that have to end before these files start. */
+export const neededFor = (steps: readonly Step[], files: readonly SuiteFile[]): string[] =>
+  steps.filter((step) => files.some((file) => isNeeded(step, file))).map(({ name }) => name);
+
+/** Resolves to whether it succeeded. `say` gets each line that it prints. */
+export function runStep(
+  { command: [program, ...args], neededBy }: Step,
+  say: (line: string) => void,
+): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const output: Buffer[] = [];
     const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', say);
     child.once('error', reject);
-    child.once('close', (code) => resolve({ status: code ?? 1, output: Buffer.concat(output).toString() }));
+    child.once('close', (status) => resolve(status === 0 || (status === STATUS_MISSING && neededBy !== undefined)));
   });
-}
-
-export async function runStep({ commands, neededBy }: Step): Promise<StepResult> {
-  let written = '';
-  for (const command of commands) {
-    const { status, output } = await runCommand(command);
-    written += output;
-    if (status === STATUS_MISSING && neededBy !== undefined) break;
-    if (status !== 0) return { isGood: false, output: written };
-  }
-  return { isGood: true, output: written };
 }

@@ -75,7 +75,7 @@ describe('npm test', () => {
 
   it('runs every step and every file, but for what needs a Kubernetes cluster or takes too long', () => {
     const { steps, files } = select([], all);
-    assert.deepEqual(namesOf(steps), ['lint', 'types', 'tools']);
+    assert.deepEqual(namesOf(steps), ['lint', 'types']);
     const left = below('test/{kubernetes,cluster/slow,browser/slow,simulation/slow,differential/slow}/**/*.test.ts');
     assert.ok(left.length >= 4);
     assert.deepEqual([...pathsOf(files), ...left].sort(), pathsOf(all));
@@ -110,11 +110,7 @@ describe('npm test', () => {
     for (const name of ['lint', 'types']) {
       assert.equal(parts.filter(({ steps }) => namesOf(steps).includes(name)).length, 1);
     }
-    for (const { steps, files } of parts) {
-      assert.ok(files.length > whole.files.length / 5);
-      const needsTools = files.some(({ suite }) => ['chart', 'loadtest'].includes(suite.name));
-      assert.equal(namesOf(steps).includes('tools'), needsTools);
-    }
+    for (const { files } of parts) assert.ok(files.length > whole.files.length / 5);
     assert.deepEqual(parsePart('2/4'), { index: 2, of: 4 });
     for (const text of ['0/4', '5/4', '1', 'x/2', '1/0']) assert.throws(() => parsePart(text), SelectionError);
   });
@@ -435,7 +431,7 @@ describe('the report of a run', () => {
 
   it('is bad where a file, a step or a hook of a suite fails, without a test that does', () => {
     const step = reported((report) =>
-      report.step('lint', { ms: 5, isGood: false, output: 'src/x.ts is not formatted\n' }),
+      report.step('lint', { ms: 5, isGood: false, output: ['src/x.ts is not formatted'] }),
     );
     assert.equal(step.isGood, false);
     assert.match(step.text, /^src\/x\.ts is not formatted\n✖ lint\n/);
@@ -518,9 +514,9 @@ describe('the runner', () => {
     withRuns((runs) => {
       const shares = "it('passes', () => { if (process.env.GRANTD_TEST_CASSANDRA === undefined) throw 1; });";
       const { status, stdout, stderr } = runIn(
-        { 'test/unit/good.test.ts': shares, 'test/alone/undecided.test.ts': undecided('') },
+        { 'test/unit/good.test.ts': shares, 'test/image/undecided.test.ts': undecided('') },
         'unit',
-        'alone',
+        'image',
       );
       assert.equal(status, 0, stdout + stderr);
       assert.match(stdout, /✔ test\/unit\/good\.test\.ts \(1 in/);
@@ -536,9 +532,9 @@ describe('the runner', () => {
         {
           'test/unit/good.test.ts': "it('passes', () => {});",
           'test/image/bad.test.ts': "it('fails', () => { throw 1; });",
-          'test/chart/unloaded.test.ts': "import './nowhere.ts';",
-          'test/alone/busy.test.ts': undecided("throw new Error('inconclusive: strain 4.2');"),
-          'test/alone/late.test.ts': undecided("throw new Error('late');"),
+          'test/model/unloaded.test.ts': "import './nowhere.ts';",
+          'test/image/busy.test.ts': undecided("throw new Error('inconclusive: strain 4.2');"),
+          'test/image/late.test.ts': undecided("throw new Error('late');"),
           'test/cli/promises.test.ts': `
             import assert from 'node:assert/strict';
             import { after, describe } from 'node:test';
@@ -577,18 +573,18 @@ describe('the runner', () => {
               await new Promise(() => {});
             });`,
         },
-        ...['unit', 'image', 'chart', 'alone', 'cli'],
+        ...['unit', 'image', 'model', 'cli'],
       );
       assert.equal(status, 1, stdout);
       const failures = failuresOf(stdout).map((failure) => failure?.replace(/:\d+/, ''));
       assert.deepEqual(failures.toSorted(), [
-        'test/alone/busy.test.ts suite › judges (twice)',
-        'test/alone/late.test.ts suite › judges (twice)',
-        'test/chart/unloaded.test.ts the file as a whole',
         'test/cli/promises.test.ts emits',
         'test/cli/promises.test.ts rejects',
         'test/cli/promises.test.ts throws',
         'test/image/bad.test.ts fails',
+        'test/image/busy.test.ts suite › judges (twice)',
+        'test/image/late.test.ts suite › judges (twice)',
+        'test/model/unloaded.test.ts the file as a whole',
       ]);
       assert.match(stdout, /cli {2,}[\d.]+ s +[\d.]+ s {2}7 tests in 1 files/);
     });
