@@ -3,11 +3,10 @@
 // keep its data.
 
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { reasonOf } from '../src/cli/failures.ts';
 import { startCheckLoop } from './cluster/check-loop.ts';
 import { ClusterRefusal, LocalCluster } from './cluster/local-cluster.ts';
-import { PARTS_MAX, PORT_DEFAULT, PORTS } from './cluster/ports.ts';
+import { HELP, type Options, readOptions } from './cluster/options.ts';
 import { renderWalkThrough } from './cluster/walk-through.ts';
 
 const STATUS_FAILED = 1;
@@ -15,62 +14,10 @@ const STATUS_USAGE = 2;
 /** 128 + SIGINT, the convention of shells: interrupted before it was ready. */
 const STATUS_INTERRUPTED = 130;
 
-const HELP = `Usage: npm run cluster -- [options]
-
-Starts Cassandra, shards, fronts and a console on this machine, with a demo tenant and a key.
-Ctrl-C ends all of it and removes what it made; Enter starts again what was killed.
-
-Options:
-  --shards <number>  1 to ${PARTS_MAX} (default: 3)
-  --fronts <number>  1 to ${PARTS_MAX} (default: 2)
-  --checks           send checks all the time, and tell every second how many failed
-  --keep <folder>    keep the data in this folder, and continue with it
-  --port <port>      the first of ${PORTS} ports (default: ${PORT_DEFAULT})
-  --help
-`;
-
-interface Options {
-  readonly shards: number;
-  readonly fronts: number;
-  readonly port: number;
-  readonly checks: boolean;
-  readonly keep: string | undefined;
-}
-
 const { stdout, stderr } = process;
 const say = (text: string): void => {
   stderr.write(`cluster: ${text}\n`);
 };
-
-function wholeNumber(option: string, text: string, min: number, max: number): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw new RangeError(`--${option} must be a number from ${min} to ${max}.`);
-}
-
-/** Undefined: help was asked for. Throws if something is wrong. */
-function readOptions(args: readonly string[]): Options | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      shards: { type: 'string', default: '3' },
-      fronts: { type: 'string', default: '2' },
-      port: { type: 'string', default: String(PORT_DEFAULT) },
-      checks: { type: 'boolean', default: false },
-      keep: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return undefined;
-  if (values.keep === '') throw new RangeError('--keep needs a folder.');
-  return {
-    shards: wholeNumber('shards', values.shards, 1, PARTS_MAX),
-    fronts: wholeNumber('fronts', values.fronts, 1, PARTS_MAX),
-    port: wholeNumber('port', values.port, 1024, 65_535 - PORTS),
-    checks: values.checks,
-    keep: values.keep,
-  };
-}
 
 /** Resolves at the first interruption; a second one ends this process, and with it all others. */
 function interrupted(): { readonly promise: Promise<void>; readonly signal: AbortSignal } {

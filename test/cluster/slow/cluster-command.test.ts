@@ -1,0 +1,11 @@
+// `npm run cluster` twice on the same data.
+
+import { describe, it } from 'node:test';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
+import { useCluster } from '../support/cluster-command.ts';
+
+const missing = await missingCassandra('the cluster on one machine, twice');
+
+describe('npm run cluster', { skip: missing ?? false }, () => {
+  it('goes on with what it kept', () => useCluster({ again: true }));
+});
