@@ -64,7 +64,15 @@ describe('the files for sites and editors', () => {
       assert.equal(validate(parse(readText(path))), true, `${path}: ${JSON.stringify(validate.errors, undefined, 1)}`);
       return [kind];
     });
-    assert.deepEqual(kinds.toSorted(), ['devcontainer', 'form', 'form', 'formConfig', 'workflow', 'workflow', 'workflow']);
+    assert.deepEqual(kinds.toSorted(), [
+      'devcontainer',
+      'form',
+      'form',
+      'formConfig',
+      'workflow',
+      'workflow',
+      'workflow',
+    ]);
     assert.equal(validators.workflow({ on: 'push', jobs: { a: { 'runs-on': 'x', step: [] } } }), false);
     assert.equal(validators.form({ name: 'x', description: 'y', body: [{ type: 'inputs' }] }), false);
     assert.equal(validators.formConfig({ blank_issues: true }), false);
@@ -97,7 +105,9 @@ describe('the files for sites and editors', () => {
       );
     }
     for (const { steps } of Object.values(jobs)) {
-      assert.ok(steps.some(({ uses, if: condition }) => uses?.includes('/upload-artifact@') && condition === 'failure()'));
+      assert.ok(
+        steps.some(({ uses, if: condition }) => uses?.includes('/upload-artifact@') && condition === 'failure()'),
+      );
     }
   });
 
