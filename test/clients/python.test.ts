@@ -2,8 +2,11 @@
 // fault proxy and on their fake, and the application of the examples.
 
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
@@ -31,8 +34,13 @@ const found = await findTool();
 
 describe('the Python client', { skip: found === undefined }, () => {
   const tool = found ?? { command: '', environment: {} };
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-python-'));
+  // Each client loads the authorities that it may trust, and a case has several clients: one authority is enough here.
+  const authorities = join(directory, 'authorities.pem');
+  writeFileSync(authorities, rootCertificates[0] ?? '');
   const environment = {
     ...tool.environment,
+    SSL_CERT_FILE: authorities,
     PYTHONPATH: [join(CLIENT, 'src'), tool.environment.PYTHONPATH ?? ''].join(':'),
     PYTHONDONTWRITEBYTECODE: '1',
   };
@@ -40,7 +48,10 @@ describe('the Python client', { skip: found === undefined }, () => {
   before(async () => {
     service = await startContractService();
   });
-  after(() => service?.stop());
+  after(async () => {
+    await service?.stop();
+    rmSync(directory, { recursive: true });
+  });
 
   const python = async (...args: readonly string[]): Promise<void> => {
     try {

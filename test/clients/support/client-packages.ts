@@ -33,24 +33,24 @@ interface PackReport {
   readonly files: readonly { readonly path: string }[];
 }
 
-async function pack(folder: string, to: string): Promise<PackedPackage> {
-  const { stdout } = await run('npm', ['pack', folder, '--json', '--pack-destination', to], { cwd: to });
-  const [report]: PackReport[] = JSON.parse(stdout);
-  if (report === undefined) throw new Error(`npm pack says nothing of ${folder}.`);
-  const path = join(to, report.filename);
-  return { name: report.name, path, bytes: statSync(path).size, files: report.files.map((file) => file.path) };
+async function pack(folders: readonly string[], to: string): Promise<readonly PackedPackage[]> {
+  const { stdout } = await run('npm', ['pack', ...folders, '--json', '--pack-destination', to], { cwd: to });
+  const reports: PackReport[] = JSON.parse(stdout);
+  return reports.map(({ name, filename, files }) => {
+    const path = join(to, filename);
+    return { name, path, bytes: statSync(path).size, files: files.map((file) => file.path) };
+  });
 }
 
 export async function buildClientPackages(): Promise<ClientPackages> {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-client-'));
   await run(process.execPath, [join(CLIENT, 'build.ts'), join(directory, 'built')]);
-  const packed: PackedPackage[] = [];
-  for (const name of ['client', 'testing']) {
-    const one = await pack(join(directory, 'built', name), directory);
-    const target = join(directory, 'node_modules', '@grantd', name);
+  const built = ['client', 'testing'].map((name) => join(directory, 'built', name));
+  const packed = await pack(built, directory);
+  for (const { name, path } of packed) {
+    const target = join(directory, 'node_modules', name);
     mkdirSync(target, { recursive: true });
-    await run('tar', ['-xzf', one.path, '--strip-components=1', '-C', target]);
-    packed.push(one);
+    await run('tar', ['-xzf', path, '--strip-components=1', '-C', target]);
   }
   for (const name of PEERS) symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
   return { directory, packed, remove: () => rmSync(directory, { recursive: true }) };

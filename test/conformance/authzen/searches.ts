@@ -1,8 +1,8 @@
 // Searches of the AuthZEN interface: what is found, page by page, and tokens that lead nowhere else than on.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import type { HttpService } from '../../kit/http-service.ts';
 import {
   ACTIONS,
   AccessClient,
@@ -15,7 +15,8 @@ import {
   record,
   SUBJECTS,
   user,
-} from './support/authzen-client.ts';
+} from '../support/authzen-client.ts';
+import { oneService } from '../support/one-service.ts';
 
 const KINDS = ['subject', 'resource', 'action'] as const;
 const BODIES = { subject: SUBJECTS, resource: RESOURCES, action: ACTIONS };
@@ -29,10 +30,9 @@ describe('AuthZEN searches', () => {
   let service: HttpService;
   let client: AccessClient;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
     client = await AccessClient.create(service, RULES, GRANTS);
   });
-  after(() => service.stop());
 
   it('find what evaluations permit, through groups, parents and what is public', async () => {
     for (const kind of KINDS) assert.deepEqual(await client.find(kind, BODIES[kind]), FOUND[kind]);

@@ -2,16 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { after, before, describe, it } from 'node:test';
-import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
+import { before, describe, it } from 'node:test';
+import { ERROR_CATALOGUE } from '../../../src/core/errors.ts';
 import {
   assertCommonHeaders,
   assertNoRateLimitHeaders,
   assertProblem,
   assertRateLimitHeaders,
   call,
-} from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+} from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { oneService } from '../support/one-service.ts';
 
 /** Path → the methods it has (specification section 4, and DELETE of a key). */
 const PATHS: Readonly<Record<string, readonly string[]>> = {
@@ -84,10 +85,9 @@ describe('the interface', () => {
   let service: HttpService;
   let key: string;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
     ({ key } = await service.createTenant('scale'));
   });
-  after(() => service.stop());
 
   for (const [path, methods] of Object.entries(PATHS)) {
     it(`${path} has ${methods.join(' and ')} and no other method`, async () => {

@@ -4,10 +4,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
-import { isRelation, RELATIONS } from '../../src/core/tuples.ts';
-import { type Answer, assertProblem } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import { isRelation, RELATIONS } from '../../../src/core/tuples.ts';
+import { type Answer, assertProblem } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { oneService } from '../support/one-service.ts';
 
 type Term = ['this', string[]] | ['rel', string] | ['ttu', string, string];
 
@@ -34,7 +35,7 @@ interface Stage {
   }[];
 }
 
-const CASES = JSON.parse(readFileSync(new URL('support/openfga-union-cases.json', import.meta.url), 'utf8')) as {
+const CASES = JSON.parse(readFileSync(new URL('../support/openfga-union-cases.json', import.meta.url), 'utf8')) as {
   readonly tests: readonly { readonly name: string; readonly stages: readonly Stage[] }[];
 };
 
@@ -84,9 +85,8 @@ const RULES = {
 describe('checks and listings under rules', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const send = async (key: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const answer = await service.send({ method, path, key, body });

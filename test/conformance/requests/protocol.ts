@@ -1,18 +1,18 @@
 // Bytes on a socket that no HTTP client would send: each gets a problem document where anybody is left to read it.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertRawProblem, parseResponses, RawConnection, type RawResponse, rawExchange } from '../kit/http-raw.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import { assertRawProblem, parseResponses, RawConnection, type RawResponse, rawExchange } from '../../kit/http-raw.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { oneService } from '../support/one-service.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 
 describe('the protocol', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const head = (method: string, path: string, extra = ''): string =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${extra}\r\n`;

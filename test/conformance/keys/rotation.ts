@@ -1,11 +1,12 @@
 // The rotation of API keys: an operator rotates, and the public interface serves both keys, then one.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { hashApiKey } from '../../src/core/api-keys.ts';
-import { type Answer, assertProblem, call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { waitFor } from '../kit/wait-for.ts';
+import { before, describe, it } from 'node:test';
+import { hashApiKey } from '../../../src/core/api-keys.ts';
+import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { oneService } from '../support/one-service.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 
@@ -14,9 +15,8 @@ const recordOf = (answer: Answer): Record<string, unknown> => answer.json as Rec
 describe('the rotation of an API key', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const check = async (key: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path: '/v1/check', body: TUPLE, key: String(key) });

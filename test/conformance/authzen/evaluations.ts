@@ -1,9 +1,9 @@
 // The evaluations of the AuthZEN interface beyond the suite's modules, and what all its endpoints refuse and ignore.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertProblem } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import { assertProblem } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
 import {
   ACTIONS,
   AccessClient,
@@ -18,7 +18,8 @@ import {
   record,
   SUBJECTS,
   user,
-} from './support/authzen-client.ts';
+} from '../support/authzen-client.ts';
+import { oneService } from '../support/one-service.ts';
 
 /** A request of an endpoint with something changed, the code of its problem, and what the detail names. */
 const REFUSALS: readonly (readonly [string, Json, string, RegExp])[] = [
@@ -64,12 +65,11 @@ describe('the AuthZEN interface', () => {
   let client: AccessClient;
   let tenantId = '';
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
     const created = await AccessClient.create(service, RULES, GRANTS);
     client = created;
     tenantId = created.tenantId;
   });
-  after(() => service.stop());
 
   it('needs a key with the scope check:read, and counts as everything else does', async () => {
     const standard = new AccessClient(service, (await service.createTenant('standard')).key);

@@ -1,9 +1,10 @@
 // The header Idempotency-Key where a repeated request would create another thing: API keys and tenants.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type Answer, assertProblem, call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { oneService } from '../support/one-service.ts';
 
 const BODY = { name: 'web', scopes: ['check:read'], expires_at: '2099-01-01T00:00:00.000Z' };
 
@@ -15,9 +16,8 @@ function recordOf({ json, text }: Answer): Record<string, unknown> {
 describe('Idempotency-Key', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const idempotent = (value: string) => ({ headers: { 'Idempotency-Key': value } });
   const createKey = (key: string, value: string, body: unknown = BODY): Promise<Answer> =>
