@@ -1,5 +1,6 @@
-// Another tenant's client: one check every 20 ms, whatever happens to the earlier ones, over a small pool of connections.
-// If this process itself wakes late, that does not count. In between, it sends requests to a server that only responds.
+// Another tenant's client: one check every 20 ms, whatever happens to the earlier ones, over a small pool of
+// connections. If this process itself wakes late, that does not count. In between, it sends requests to a server that
+// only responds.
 
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';

@@ -49,7 +49,9 @@ function distribute(files: readonly SuiteFile[], durations: Durations, processor
   return shares.map((share) => files.filter((file) => share.files.includes(file)));
 }
 
-/** Without known durations first, in the order of the suites, and then the longest first: none is left alone at the end. */
+/**
+ * Without known durations first, in the order of the suites, and then the longest first: none is left alone at the end.
+ */
 export function batchesOf(files: readonly SuiteFile[], durations: Durations, processors: number): Batch[] {
   const shared = distribute(files.filter(isShared), durations, processors);
   const own = files.filter((file) => !isShared(file)).map((file) => [file]);

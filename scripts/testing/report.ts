@@ -191,8 +191,8 @@ export class Report {
   }
 
   /**
-   * The tests that could not judge, by file, each with the names of its suites and its own joined by spaces. From now on
-   * such a test fails.
+   * The tests that could not judge, by file, each with the names of its suites and its own joined by spaces. From now
+   * on such a test fails.
    */
   takeInconclusive(): ReadonlyMap<string, readonly string[]> {
     this.#isRepeating = true;

@@ -9,7 +9,10 @@ import type { FileSummary, Report } from './report.ts';
 import { SharedProcess } from './shared-results.ts';
 import { ROOT, type SuiteFile, timeoutOf } from './suites.ts';
 
-const PRELOADED = ['./untracked-promises.ts', './usage.ts'].flatMap((path) => ['--import', import.meta.resolve(path)]);
+const PRELOADED = [import.meta.resolve('./untracked-promises.ts'), import.meta.resolve('./usage.ts')].flatMap((url) => [
+  '--import',
+  url,
+]);
 /** MiB. Many tests in one process make much garbage that dies young. */
 const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 

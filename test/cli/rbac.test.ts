@@ -1,6 +1,6 @@
 // The story of an operator who moves the roles of a container platform in: external ids with colons, slashes and stars,
-// imported, checked line by line and crosswise, listed, exported and imported again. A real service, real HTTP; commands
-// are processes where a pipe, a signal or the exit code of one is looked at.
+// imported, checked line by line and crosswise, listed, exported and imported again. A real service, real HTTP;
+// commands are processes where a pipe, a signal or the exit code of one is looked at.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -15,7 +15,9 @@ function runOf(focus: Focus, seed: number, failures: readonly string[]): Measure
   return { seed, focus, failures, ...none, cpuMs: 100 - seed };
 }
 
-/** Runs in which each mutation is caught by these seeds alone, and later seeds are cheaper. `tried`: all that was run. */
+/**
+ * Runs in which each mutation is caught by these seeds alone, and later seeds are cheaper. `tried`: all that was run.
+ */
 function createRuns(catching: ReadonlyMap<Mutation, readonly number[]>, broken: readonly number[] = []) {
   const tried: number[] = [];
   const runs: MutationRuns = {

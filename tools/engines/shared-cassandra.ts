@@ -37,7 +37,9 @@ export async function shareCassandra(): Promise<SharedCassandra> {
   return { ...JSON.parse(answer), keyspace: newKeyspace(), release: async () => {} };
 }
 
-/** Keeps the one that tests share, from the first that asks until `stop`. Child processes find it by the environment. */
+/**
+ * Keeps the one that tests share, from the first that asks until `stop`. Child processes find it by the environment.
+ */
 export async function keepSharedCassandra(): Promise<{ stop(): Promise<void> }> {
   let cluster: Promise<CassandraCluster> | undefined;
   const directory = mkdtempSync(join(tmpdir(), 'grantd-engines-'));

@@ -38,7 +38,9 @@ export function bodyRequest(method: string, path: string, key: string, body: str
 
 export const postRequest = (path: string, key: string, body: string): string => bodyRequest('POST', path, key, body);
 
-/** Resolves when every allowed request has a response or is lost, or the attack is over and there has been a response. */
+/**
+ * Resolves when every allowed request has a response or is lost, or the attack is over and there has been a response.
+ */
 export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {
   const { url, connections, requestsMax = Number.POSITIVE_INFINITY, isOnce = false, requestOf } = options;
   const { hostname: host, port } = new URL(url);

@@ -1,5 +1,5 @@
-// Every attack of one tenant on another in its shortest form. `cluster/slow` has a longer one, whose uncached subjects do
-// not fit the heap.
+// Every attack of one tenant on another in its shortest form. `cluster/slow` has a longer one, whose uncached subjects
+// do not fit the heap.
 
 import { describeIsolation } from '../support/isolation.ts';
 

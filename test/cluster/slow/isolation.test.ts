@@ -1,5 +1,5 @@
-// Every attack of one tenant on another, for some seconds longer than in every run, and with more uncached subjects than
-// fit the heap.
+// Every attack of one tenant on another, for some seconds longer than in every run, and with more uncached subjects
+// than fit the heap.
 
 import { describeIsolation } from '../support/isolation.ts';
 

@@ -1,5 +1,5 @@
-// Whatever one client does, another tenant is served: every attack of the benchmark `isolation` for a short time, against
-// one process with a small heap, as tests. Judged by counts, by memory, and by a bound of time.
+// Whatever one client does, another tenant is served: every attack of the benchmark `isolation` for a short time,
+// against one process with a small heap, as tests. Judged by counts, by memory, and by a bound of time.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -68,8 +68,8 @@ export async function describeSearches(searches: readonly Search[]): Promise<voi
 
     for (const [index, { what, examples, selection, phases, operator = false }] of searches.entries()) {
       it(`finds nothing wrong with ${what}`, async (context) => {
-        // Of a tenant that changes many keys, and a client whose keys are often wrong, everything is refused for a while. So
-        // each search has its own tenant and address.
+        // Of a tenant that changes many keys, and a client whose keys are often wrong, everything is refused for a
+        // while. So each search has its own tenant and address.
         const token = operator ? service.operatorToken : (await service.createTenant()).key;
         const { status, output } = await run(tool ?? { command: '', environment: {} }, [
           operator ? `${service.consoleUrl}/operator/v1/openapi.json` : `${service.baseUrl}/openapi.json`,

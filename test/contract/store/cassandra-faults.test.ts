@@ -1,6 +1,6 @@
 // Three nodes, of which one is paused, one is killed, all are killed: every call goes on working as long as a quorum
-// lives, and again once it is back, and what was acknowledged stands. How long a node that is away may delay anything is
-// judged on a whole cluster (test/cluster/slow).
+// lives, and again once it is back, and what was acknowledged stands. How long a node that is away may delay anything
+// is judged on a whole cluster (test/cluster/slow).
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -95,7 +95,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
  * whatever the list does not name, and stands at the bottom where the list does not place it.
  */
 const INNER_LAYERS = new Map<string, readonly string[]>([
-  ['src/roles', ['dev.ts', 'front.ts', 'shard.ts', 'console.ts', 'migrate.ts', 'open', 'dev', 'process']],
+  ['src/roles', ['program.ts', 'dev.ts', 'front.ts', 'shard.ts', 'console.ts', 'migrate.ts', 'open', 'dev', 'process']],
   [
     'src/cli',
     [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { type ProgramProcess, runProgram } from '../../../src/roles/program.ts';
@@ -27,7 +27,11 @@ async function grantd(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
   let ended: Ended | undefined;
   const started: ProgramProcess = Object.create(process, {
     ...Object.getOwnPropertyDescriptors({ argv: ['node', 'grantd', ...args], env }),
-    ...Object.getOwnPropertyDescriptors({ stdout: collect('stdout'), stderr: collect('stderr') }),
+    ...Object.getOwnPropertyDescriptors({
+      stdin: Readable.from([]),
+      stdout: collect('stdout'),
+      stderr: collect('stderr'),
+    }),
     exitCode: { value: 0, writable: true },
     exit: {
       value: (code: number): never => {
