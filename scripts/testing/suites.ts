@@ -51,6 +51,12 @@ export const SUITES: readonly Suite[] = [
   row('conformance/slow', 'asked', 1, 'the public interface, searched by schemathesis at length'),
   row('cluster/slow', 'asked', 1, 'longer faults of a whole cluster'),
   row('browser/slow', 'asked', 1, 'the console of a tenant with a million grants'),
+  row(
+    'model/slow',
+    'asked',
+    1,
+    'a shard compared with a plain map in many more random sequences, and longer histories',
+  ),
   row('differential/slow', 'asked', 1, 'the same questions asked of OpenFGA and SpiceDB'),
   row('kubernetes', 'asked', 1, 'the image, and the chart on a real cluster; needs root'),
 ];
