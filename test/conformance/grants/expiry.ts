@@ -1,10 +1,11 @@
 // Grants that expire, through the public interface and the operator's.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type Answer, assertProblem, call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { waitFor } from '../kit/wait-for.ts';
+import { before, describe, it } from 'node:test';
+import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { oneService } from '../support/one-service.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 const YEAR_MS = 365.25 * 24 * 3_600_000;
@@ -14,9 +15,8 @@ const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 describe('a grant that expires', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const post = (key: string, path: string, body: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path, body, key });

@@ -1,10 +1,11 @@
 // Grants, checks, objects and namespaces as the specification's sections 2, 3 and 4 describe them.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { RELATIONS } from '../../src/core/tuples.ts';
-import { type Answer, assertCommonHeaders, assertProblem } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { before, describe, it } from 'node:test';
+import { RELATIONS } from '../../../src/core/tuples.ts';
+import { type Answer, assertCommonHeaders, assertProblem } from '../../kit/http-client.ts';
+import type { HttpService } from '../../kit/http-service.ts';
+import { oneService } from '../support/one-service.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
@@ -19,9 +20,8 @@ function recordOf(answer: Answer): Record<string, unknown> {
 describe('the resources', () => {
   let service: HttpService;
   before(async () => {
-    service = await startHttpService();
+    service = await oneService();
   });
-  after(() => service.stop());
 
   const post = (key: string, path: string, body: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path, body, key });
