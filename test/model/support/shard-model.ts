@@ -193,42 +193,8 @@ class Run {
         faults.restore(WRITE_BEHIND);
         await operator.exportGrants(this.#handle, { limit: 1, cursor: undefined });
         return this.run({ kind: 'store', to: step.to });
-      case 'crossing': {
-        const { connection: reader } = this.#shard;
-        const { subject, relation } = step.list.tuple;
-        const objects = () =>
-          this.#sorted((each) => each.subject === subject && each.relation === relation).map(({ object }) => object);
-        await this.run({ kind: 'bulk', tuples: [step.write, step.list.tuple] });
-        const before = objects();
-        faults.turn('hold', ['listGrants']);
-        const listing = reader.listObjects(this.#handle, {
-          subject,
-          relation,
-          namespace: undefined,
-          limit: 100,
-          cursor: undefined,
-        });
-        let answered = false;
-        listing.then(
-          () => {
-            answered = true;
-          },
-          () => {},
-        );
-        await turns(3);
-        const held = !answered;
-        const writing = this.run({ kind: 'write', writes: [step.write] });
-        // A listing from memory precedes the write. Where the write, too, has to read the page first, it commits after
-        // the listing, or before it is evaluated.
-        const committedFirst = await Promise.race([writing.then(() => true), turns(50).then(() => false)]);
-        faults.restore(['listGrants']);
-        const { items } = await listing;
-        await writing;
-        const after = objects();
-        if ((held && committedFirst) || JSON.stringify(items) !== JSON.stringify(before))
-          assert.deepEqual(items, after);
-        return;
-      }
+      case 'crossing':
+        return this.#cross(step);
       case 'stop':
         faults.restore(WRITE_BEHIND);
         await this.#harness.stop(this.#shard);
@@ -240,6 +206,43 @@ class Run {
         await Promise.all(step.steps.map((each) => this.run(each)));
         return;
     }
+  }
+
+  /** A listing and a write of which neither waits for the other. */
+  async #cross(step: Extract<Step, { kind: 'crossing' }>): Promise<void> {
+    const { faults } = this.#shard;
+    const { connection: reader } = this.#shard;
+    const { subject, relation } = step.list.tuple;
+    const objects = () =>
+      this.#sorted((each) => each.subject === subject && each.relation === relation).map(({ object }) => object);
+    await this.run({ kind: 'bulk', tuples: [step.write, step.list.tuple] });
+    const before = objects();
+    faults.turn('hold', ['listGrants']);
+    const listing = reader.listObjects(this.#handle, {
+      subject,
+      relation,
+      namespace: undefined,
+      limit: 100,
+      cursor: undefined,
+    });
+    let answered = false;
+    listing.then(
+      () => {
+        answered = true;
+      },
+      () => {},
+    );
+    await turns(3);
+    const held = !answered;
+    const writing = this.run({ kind: 'write', writes: [step.write] });
+    // A listing from memory precedes the write. Where the write, too, has to read the page first, it commits after
+    // the listing, or before it is evaluated.
+    const committedFirst = await Promise.race([writing.then(() => true), turns(50).then(() => false)]);
+    faults.restore(['listGrants']);
+    const { items } = await listing;
+    await writing;
+    const after = objects();
+    if ((held && committedFirst) || JSON.stringify(items) !== JSON.stringify(before)) assert.deepEqual(items, after);
   }
 }
 
