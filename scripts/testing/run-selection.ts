@@ -8,15 +8,15 @@ import type { Report } from './report.ts';
 import { runBatch, runOwn, Workplace } from './run-files.ts';
 import { type Job, runJobs } from './schedule.ts';
 import type { Selection } from './selection.ts';
-import { installsFor, neededFor, runStep, type Step } from './steps.ts';
+import { installsFor, installWeight, neededFor, runStep, type Step } from './steps.ts';
 import { processorMs } from './usage.ts';
 
-/** Processors that the linter, the type checker or a build keeps busy. */
-const STEP_WEIGHT = 1;
+/** Processors that the linter or the type checker keeps busy. */
+const CHECK_WEIGHT = 1;
 
 const stepJob = (step: Step, report: Report): Job => ({
   name: step.name,
-  weight: STEP_WEIGHT,
+  weight: step.neededBy === undefined ? CHECK_WEIGHT : installWeight(availableParallelism()),
   run: async () => {
     const startMs = performance.now();
     const output: string[] = [];

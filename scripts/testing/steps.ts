@@ -2,6 +2,7 @@
 // tests need and npm does not have.
 
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { INSTALLS } from '../../tools/engines/install.ts';
 import { ROOT, type SuiteFile } from './suites.ts';
@@ -45,13 +46,17 @@ export const installsFor = (files: readonly SuiteFile[]): Step[] =>
 export const neededFor = (steps: readonly Step[], files: readonly SuiteFile[]): string[] =>
   steps.filter((step) => files.some((file) => isNeeded(step, file))).map(({ name }) => name);
 
+/** Processors that an install keeps busy, so that it leaves some to the tests. */
+export const installWeight = (processors: number): number => Math.ceil(processors / 2);
+
 /** Resolves to whether it succeeded. `say` gets each line that it prints. */
 export function runStep(
   { command: [program, ...args], neededBy }: Step,
   say: (line: string) => void,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, GOMAXPROCS: String(installWeight(availableParallelism())) };
+    const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', say);
     child.once('error', reject);
     child.once('close', (status) => resolve(status === 0 || (status === STATUS_MISSING && neededBy !== undefined)));

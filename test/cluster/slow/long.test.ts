@@ -1,6 +1,6 @@
 // Faults of a cluster that take longer than a run of all tests can spare, with many requests in flight.
 
-import { OTHER_FAULTS } from '../support/trials/other-faults.ts';
+import { NODE_FAULTS, OTHER_FAULTS } from '../support/trials/other-faults.ts';
 import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
 import { describeTrials } from '../support/trials/run-trials.ts';
 import { SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
@@ -12,4 +12,5 @@ await describeTrials('a cluster under a full load, at length', FULL, [
   stalls,
   ...SLOW_SHARD_FAULTS,
   ...OTHER_FAULTS,
+  ...NODE_FAULTS,
 ]);

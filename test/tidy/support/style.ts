@@ -37,7 +37,7 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/telemetry/summed-gauges.ts createSummedGauges': 'lists metrics',
     'test/browser/console-walk.test.ts it': 'one walk through the console, in order',
     'test/contract/store/audit-log-contract.ts it': 'one history and what is told of it, in order',
-    'test/model/shard-model.test.ts run': 'lists the commands of the model',
+    'test/model/support/shard-model.ts run': 'lists the commands of the model',
     'test/simulation/nemesis.ts #strike': 'lists faults',
     'test/simulation/store-view.ts createStoreView': 'lists the calls of the store',
     'test/kit/fake-operator.ts #session': 'lists the calls of a session',

@@ -190,7 +190,6 @@ const wallClockJump: Trial = {
   },
 };
 
-/**
- * The tests of the store's adapter, a shard that is cut off and the simulation cover them in part: not in every run.
- */
-export const OTHER_FAULTS: readonly Trial<OwnNodes>[] = [frontCutOff, killNode, pauseNode, storeOutage, wallClockJump];
+/** Tests of the store's adapter, a shard that is cut off and the simulation cover them in part: not in every run. */
+export const OTHER_FAULTS: readonly Trial[] = [frontCutOff, wallClockJump];
+export const NODE_FAULTS: readonly Trial<OwnNodes>[] = [killNode, pauseNode, storeOutage];
