@@ -77,7 +77,9 @@ const ROWS: readonly Row[] = [
     ],
     () => Promise.all([NODE_20, DENO, BUN].map(installNpmProgram)),
   ),
-  row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () => provideProgram('redis-server')),
+  row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () =>
+    provideProgram('redis-server'),
+  ),
   row(
     'shells',
     'zsh and fish from Debian',
