@@ -182,7 +182,7 @@ export class Report {
 
   /** Processor time that several files took together. */
   engineUsed(name: string, cpuMs: number): void {
-    if (cpuMs > 0) this.#sum(name).cpuMs += cpuMs;
+    this.#sum(name).cpuMs += cpuMs;
   }
 
   /** Of each file that has ended. */

@@ -70,7 +70,7 @@ export async function runSelection(
   } finally {
     const otherMs = processorMs();
     await cassandra.stop();
-    report.engineUsed('shared Cassandra', processorMs() - otherMs);
+    if (cassandra.started) report.engineUsed('shared Cassandra', processorMs() - otherMs);
     workplace.remove();
   }
   if (signal.aborted) report.failed('the run was interrupted');

@@ -40,7 +40,7 @@ export async function shareCassandra(): Promise<SharedCassandra> {
 /**
  * Keeps the one that tests share, from the first that asks until `stop`. Child processes find it by the environment.
  */
-export async function keepSharedCassandra(): Promise<{ stop(): Promise<void> }> {
+export async function keepSharedCassandra(): Promise<{ readonly started: boolean; stop(): Promise<void> }> {
   let cluster: Promise<CassandraCluster> | undefined;
   const directory = mkdtempSync(join(tmpdir(), 'grantd-engines-'));
   const socketPath = join(directory, 'cassandra');
@@ -57,6 +57,9 @@ export async function keepSharedCassandra(): Promise<{ stop(): Promise<void> }> 
   await once(server, 'listening');
   process.env[SOCKET] = socketPath;
   return {
+    get started() {
+      return cluster !== undefined;
+    },
     stop: async () => {
       delete process.env[SOCKET];
       server.close();
