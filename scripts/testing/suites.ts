@@ -25,13 +25,13 @@ const row = (name: string, runs: Suite['runs'], weight: number, what: string): S
 
 /** In the order in which they start without known durations. */
 export const SUITES: readonly Suite[] = [
-  row('contract', 'beside', 1, 'each port, on each of its adapters'),
-  row('cluster/smoke', 'beside', 1, 'whole processes: start, stop, kill, refusals'),
-  row('browser', 'beside', 1, 'the console and an example in a real browser'),
-  row('clients', 'beside', 1, 'the clients: their contract on a real service over faults, and on their fakes'),
-  row('conformance', 'beside', 1, 'the public interface over HTTP, as a black box'),
-  row('cli', 'beside', 1, 'the command line as a process'),
-  row('loadtest', 'beside', 1, 'the load scenarios of k6'),
+  row('contract', 'beside', 0.75, 'each port, on each of its adapters'),
+  row('cluster/smoke', 'beside', 0.75, 'whole processes: start, stop, kill, refusals'),
+  row('browser', 'beside', 0.5, 'the console and an example in a real browser'),
+  row('clients', 'beside', 0.9, 'the clients: their contract on a real service over faults, and on their fakes'),
+  row('conformance', 'beside', 0.7, 'the public interface over HTTP, as a black box'),
+  row('cli', 'beside', 0.9, 'the command line as a process'),
+  row('loadtest', 'beside', 0.9, 'the load scenarios of k6'),
   row('chart', 'beside', 1, 'the Helm chart, rendered'),
   row('model', 'beside', 1, 'a shard compared with a plain map, and the checker of histories'),
   row('differential', 'beside', 1, 'random rules and questions, compared with the definition of rules'),

@@ -25,6 +25,7 @@ const now = (): number => systemClock.monotonicMs();
 const HEARTBEAT_INTERVAL_MS = 500;
 const HEARTBEAT_TIMEOUT_MS = 700;
 const CALL_MS = 5000;
+const CALL_INTERVAL_MS = 50;
 /** Longer than the driver takes to lose every node. */
 const OUTAGE_MS = 3000;
 /** Of each kind, while a node is away: some are sent to each node. */
@@ -96,7 +97,7 @@ function startAppending(store: Store): { loop: Loop; slot: number; acknowledged:
     if (outcome.kind === 'occupied') assert.deepEqual(outcome.record, record);
     acknowledged.push(record);
     record = createRecord(slot, record.seq + 1);
-  }, 20);
+  }, CALL_INTERVAL_MS);
   return { loop, slot, acknowledged };
 }
 
@@ -161,7 +162,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     const checks = new Loop(async () => {
       const row = await store.readGrant(tenantId, 'user:ann', 'viewer', 'doc:1', now() + CALL_MS);
       assert.ok(row !== undefined);
-    }, 20);
+    }, CALL_INTERVAL_MS);
     const scans = new Loop(async () => {
       assert.ok((await store.listMembers(now() + CALL_MS)).length >= heartbeats.length);
       await store.listSlots(now() + CALL_MS);
@@ -181,8 +182,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     await eachWorks('it goes on');
     await cluster.kill(3);
     await eachWorks('one killed');
-    await cluster.restart(3);
-    await cluster.kill(1, 2, 3);
+    await cluster.kill(1, 2);
     await pause(OUTAGE_MS);
     await cluster.restart(1, 2, 3);
     await eachWorks('all were killed, and are back');
