@@ -17,7 +17,7 @@ import { Report, type TestEvent } from '../../scripts/testing/report.ts';
 import { type Job, runJobs } from '../../scripts/testing/schedule.ts';
 import { parsePart, partOf, SelectionError, select } from '../../scripts/testing/selection.ts';
 import { STEPS } from '../../scripts/testing/steps.ts';
-import { listTestFiles, MEASURES_ITS_PROCESS, SUITES, type SuiteFile } from '../../scripts/testing/suites.ts';
+import { listTestFiles, MEASURES_ITS_PROCESS, SUITES, type SuiteFile, suiteOf } from '../../scripts/testing/suites.ts';
 import { ROOT, readText } from '../kit/source-tree.ts';
 
 const all = listTestFiles();
@@ -148,7 +148,7 @@ describe('npm test', () => {
     assert.deepEqual(
       new Map(weights(new Map(), 4) as [string, number][]),
       new Map([
-        [cli, 1],
+        [cli, suiteOf(cli)?.weight],
         [simulation, 4],
       ]),
     );

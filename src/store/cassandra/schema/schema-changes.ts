@@ -12,7 +12,8 @@ import { causeOf, reasonOf } from '../driver/errors.ts';
 const { errors, policies, types } = cassandra;
 
 const CHANGE_TIMEOUT_MS = 30_000;
-const AGREEMENT_MS_MAX = 30_000;
+/** A node that has missed a change may ask the others for it only after a minute (`cassandra.migration_delay_ms`). */
+const AGREEMENT_MS_MAX = 120_000;
 const AGREEMENT_INTERVAL_MS = 50;
 const REFUSALS: ReadonlySet<number> = new Set([
   types.responseErrorCodes.unauthorized,
