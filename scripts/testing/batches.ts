@@ -14,7 +14,7 @@ export interface Batch {
 }
 
 /** Nothing that runs costs less, so that a record made on a busy machine does not fill it further. */
-const WEIGHT_MIN = 0.25;
+const WEIGHT_MIN = 0.5;
 /** A further process has to compile the program for itself. */
 const FILES_PER_PROCESS_MIN = 10;
 /** They wait for timers, processes and sockets half of their time. */

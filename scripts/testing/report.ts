@@ -51,8 +51,10 @@ interface Sum {
 }
 
 const seconds = (ms: number): string => `${(ms / SECOND_MS).toFixed(1)} s`;
-const minutes = (ms: number): string =>
-  ms < MINUTE_MS ? seconds(ms) : `${Math.floor(ms / MINUTE_MS)} min ${Math.round((ms % MINUTE_MS) / SECOND_MS)} s`;
+function minutes(ms: number): string {
+  const whole = Math.round(ms / SECOND_MS);
+  return ms < MINUTE_MS ? seconds(ms) : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
 const indented = (text: string): string => text.replace(/^(?=.)/gm, '    ');
 const describe = (cause: unknown): string => (typeof cause === 'string' ? cause : inspect(cause, { depth: 8 }));
 

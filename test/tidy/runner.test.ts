@@ -159,14 +159,14 @@ describe('npm test', () => {
     assert.deepEqual(
       new Map(weights(measured, 4) as [string, number][]),
       new Map([
-        [cli, 0.25],
+        [cli, 0.5],
         [simulation, 1.5],
       ]),
     );
     assert.deepEqual(
       new Map(weights(measured, 1) as [string, number][]),
       new Map([
-        [cli, 0.25],
+        [cli, 0.5],
         [simulation, 1],
       ]),
     );
