@@ -23,7 +23,7 @@ export class Workplace {
 
   constructor() {
     writeFileSync(this.usageFile, '');
-    process.env.GRANTD_TEST_USAGE = `${process.pid}:${this.usageFile}`;
+    process.env.TEST_USAGE = `${process.pid}:${this.usageFile}`;
   }
 
   /** Of a process that has ended, by the file it started with; 0: it was killed. */

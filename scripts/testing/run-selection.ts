@@ -27,7 +27,7 @@ const stepJob = (step: Step, report: Report): Job => ({
   },
 });
 
-export interface RunOptions {
+export interface SelectionOptions {
   readonly durations: Durations;
   readonly report: Report;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export interface RunOptions {
 /** Resolves to whether everything passed. */
 export async function runSelection(
   { steps, files }: Selection,
-  { durations, report, signal, around }: RunOptions,
+  { durations, report, signal, around }: SelectionOptions,
 ): Promise<boolean> {
   const startMs = performance.now();
   const workplace = new Workplace();

@@ -4,8 +4,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-/** `<process of the runner>:<file>`: forked children inherit this import, but report to their own parent. */
-const { GRANTD_TEST_USAGE: wanted } = process.env;
+/**
+ * `<process of the runner>:<file>`; no setting of the program. Forked children inherit this import, but report to their
+ * own parent.
+ */
+const { TEST_USAGE: wanted } = process.env;
 const [runner, ...path] = wanted?.split(':') ?? [];
 /** In /proc/self/stat, behind the name: times of this process in user and kernel mode, and of its ended children. */
 const TIMES = [11, 15] as const;

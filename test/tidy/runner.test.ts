@@ -512,7 +512,7 @@ describe('the runner', () => {
 
   it('ends with 0 where all pass, also a test that could judge only when it was run once more', () => {
     withRuns((runs) => {
-      const shares = "it('passes', () => { if (process.env.GRANTD_TEST_CASSANDRA === undefined) throw 1; });";
+      const shares = "it('passes', () => { if (process.env.TEST_CASSANDRA === undefined) throw 1; });";
       const { status, stdout, stderr } = runIn(
         { 'test/unit/good.test.ts': shares, 'test/image/undecided.test.ts': undecided('') },
         'unit',

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type CassandraCluster, startCassandra } from './cassandra.ts';
 
-/** The path of the runner's socket. */
-const SOCKET = 'GRANTD_TEST_CASSANDRA';
+/** The variable with the path of the socket; it is no setting of the program. */
+const SOCKET = 'TEST_CASSANDRA';
 
 export interface SharedCassandra {
   readonly contactPoints: readonly string[];
