@@ -87,7 +87,7 @@ async function runAll(selection: Selection): Promise<boolean> {
 
 // With cached compiled code, processes start in half the time; each test file is a process, and so is each service of a
 // test.
-process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
+process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'grantd');
 
 try {
   const given = readArguments();

@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 const COMPILE_CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'grantd');
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 60_000;
-const READY_POLL_MS = 2;
+const READY_POLL_MS = 10;
 const LAG_POLL_MS = 200;
 const LAG_MS_MAX = 120_000;
 /**

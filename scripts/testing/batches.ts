@@ -27,8 +27,12 @@ const isShared = ({ suite, path }: SuiteFile): boolean =>
 
 const isExclusive = ({ suite }: SuiteFile): boolean => suite.runs === 'alone' || suite.runs === 'asked';
 
-/** By their last durations; where any is unknown, by the suite. */
+/**
+ * By their last durations; where any is unknown, by the suite. Files that share a process always by the suite: each
+ * waits now and then, so that more of them fit.
+ */
 function weigh(files: readonly SuiteFile[], durations: Durations, processors: number): number {
+  if (files.every(isShared)) return Math.max(...files.map(({ suite }) => suite.weight));
   const known = files.map(({ path }) => durations.get(path));
   const sum = (of: 'ms' | 'cpuMs'): number => known.reduce((all, each) => all + (each?.[of] ?? Number.NaN), 0);
   const measured = sum('cpuMs') / sum('ms');

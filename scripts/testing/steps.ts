@@ -24,7 +24,11 @@ const TYPES_KNOWN = 'node_modules/.cache/types.tsbuildinfo';
 
 /** The checks, which can be named. */
 export const STEPS: readonly Step[] = [
-  { name: 'lint', what: 'the linter and the formatter (biome)', command: [`${BINARIES}/biome`, 'ci', '.'] },
+  {
+    name: 'lint',
+    what: 'the linter and the formatter (biome)',
+    command: [`${BINARIES}/biome`, 'ci', '--colors=off', '.'],
+  },
   {
     name: 'types',
     what: 'the types (tsc)',

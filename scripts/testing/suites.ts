@@ -48,6 +48,7 @@ export const SUITES: readonly Suite[] = [
   row('alone', 'alone', 1, 'rates that several fronts share over Redis'),
   row('cluster/faults', 'alone', 1, 'a whole cluster under faults, and the attacks of one tenant on another'),
   row('simulation/slow', 'asked', EVERY_PROCESSOR, 'many seeds, and every mutation searched for from the first seed'),
+  row('contract/slow', 'asked', 1, 'the store on three nodes of Cassandra that fail'),
   row('conformance/slow', 'asked', 1, 'the public interface, searched by schemathesis at length'),
   row('cluster/slow', 'asked', 1, 'longer faults of a whole cluster'),
   row('browser/slow', 'asked', 1, 'the console of a tenant with a million grants'),

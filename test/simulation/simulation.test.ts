@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runSeeds, TEST_MS_MAX, testFocuses } from './test-seeds.ts';
 
-testFocuses({ broad: 40, focused: 2 });
+testFocuses({ broad: 24, focused: 2 });
 
 test('the same seed is the same run, in this process and in another', { timeout: TEST_MS_MAX }, async () => {
   const seeds = { from: 20, count: 3 };

@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
   row(
     'cassandra',
     'Java and Maven from Debian, Cassandra from Maven',
-    ['contract', 'cluster/smoke', 'cluster/faults', 'cluster/slow', 'kubernetes'],
+    ['contract', 'contract/slow', 'cluster/smoke', 'cluster/faults', 'cluster/slow', 'kubernetes'],
     provideCassandra,
   ),
   row('chromium', 'Chromium from Debian', ['browser', 'browser/slow'], provideChromium),

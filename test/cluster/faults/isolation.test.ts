@@ -3,4 +3,4 @@
 
 import { describeIsolation } from '../support/isolation.ts';
 
-describeIsolation('beside another tenant', { warmUpRequests: 200, idleMs: 100, attackMs: 1500, duringMs: 1500 }, 8);
+describeIsolation('beside another tenant', { warmUpRequests: 200, idleMs: 100, attackMs: 1000, duringMs: 1000 }, 8);
