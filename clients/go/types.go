@@ -404,7 +404,7 @@ type PageInfo struct {
 	Count int64 `json:"count"`
 }
 
-// Question: A relationship, granted or following from the rules. Unknown fields are ignored.
+// Question: A relationship, granted or following from the rules. Unknown fields are refused.
 type Question struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
@@ -562,7 +562,7 @@ type SubjectSearch struct {
 	Page *SearchPage `json:"page,omitempty"`
 }
 
-// Tuple: A relationship. Unknown fields are ignored.
+// Tuple: A relationship. Unknown fields are refused.
 type Tuple struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points

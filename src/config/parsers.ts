@@ -3,7 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
+import { GrantdError } from '../core/errors.ts';
 import { parseTenantId, type TenantId } from '../core/ids.ts';
+import { isUnknown } from '../core/json-members.ts';
 import { OPERATOR_ACCESS, type OperatorAccess } from '../core/operator-access.ts';
 import {
   DEFAULT_PLAN_NAME,
@@ -14,6 +16,7 @@ import {
   type Plans,
   STREAMS_MAX_DEFAULT,
 } from '../core/plans.ts';
+import { parseJson } from '../core/text/json.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
@@ -233,14 +236,7 @@ export function parseTokenSource(text: string, { path }: Origin): NamedTokens {
   return Object.freeze({ tokens: parseNamedTokens(text), path });
 }
 
-const PLAN_FIELDS: ReadonlySet<string> = new Set([
-  'requests',
-  'window_seconds',
-  'namespaces_max',
-  'keys_max',
-  'grants_max',
-  'streams_max',
-]);
+const PLAN_FIELDS = ['requests', 'window_seconds', 'namespaces_max', 'keys_max', 'grants_max', 'streams_max'];
 const PLANS_MAX = 100;
 const REQUESTS_MAX = 1_000_000_000;
 const WINDOW_SECONDS_MAX = 86_400;
@@ -254,8 +250,10 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
   }
   const fields = new Map<string, unknown>(Object.entries(value));
   for (const field of fields.keys()) {
-    if (!PLAN_FIELDS.has(field))
-      throw new WrongSetting(`gives the plan ${quote(name)} an unknown field ${quote(field)}`);
+    if (!PLAN_FIELDS.includes(field))
+      throw new WrongSetting(
+        `gives the plan ${quote(name)} a field ${quote(field)}, which ${isUnknown(field, PLAN_FIELDS)}`,
+      );
   }
   const read = (field: string, max: number, fallback: number | undefined): number => {
     const given = fields.get(field) ?? fallback;
@@ -284,9 +282,9 @@ export function plansParser(builtIn: Plans): (text: string) => Plans {
   return (text) => {
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
-    } catch {
-      throw new WrongSetting('must be JSON');
+      parsed = parseJson(text, 'it');
+    } catch (error) {
+      throw new WrongSetting(`must be JSON: ${GrantdError.from(error).message.replace(/\.$/, '')}`);
     }
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
       throw new WrongSetting('must be a JSON object of plans by name');

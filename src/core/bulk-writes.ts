@@ -1,11 +1,12 @@
 // Bulk writes and filters of grants as JSON, in both APIs: parsed from a body, and shown in a response. Invariants:
-// each tuple occurs at most once among the changes; an absent, empty or ill-formed field never widens what a call
-// changes.
+// each tuple occurs at most once among the changes; an absent, empty, unknown or ill-formed field never widens what a
+// call changes.
 
 import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
 import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts';
+import { demandMembers } from './json-members.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
 import { grantOf, parseIdentifier, parseRelation, parseTuple, type Relation, type Tuple, tupleKey } from './tuples.ts';
@@ -52,6 +53,12 @@ export interface GrantFilter {
   readonly relation: Relation | undefined;
 }
 
+const TUPLE_MEMBERS = ['subject', 'relation', 'object'];
+/** In a revocation, `expires_at` has a refusal of its own. */
+const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at'];
+const CONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
+const BULK_MEMBERS = ['grants', 'revocations', 'if'];
+
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
 
 function objectIn(body: unknown): JsonObject {
@@ -65,6 +72,13 @@ function listIn(body: JsonObject, field: string): readonly unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   throw invalid(`"${field}" must be an array.`);
+}
+
+/** Before any element is parsed: what seems to be missing may be misspelled. */
+function demandMembersOf(list: readonly unknown[], field: string, known: readonly string[]): void {
+  for (const [index, value] of list.entries()) {
+    if (isJsonObject(value)) demandMembers(value, known, `${field}[${index}]`);
+  }
 }
 
 function tupleIn(value: unknown, list: string, index: number): Tuple {
@@ -131,12 +145,16 @@ function refuseRepeated({ grants, revocations }: BulkWrite): void {
 /** Throws what is wrong, with its place: `grants[3].subject`. */
 export function parseBulkWrite(body: unknown, wallMs: number): BulkWrite {
   const fields = objectIn(body);
+  demandMembers(fields, BULK_MEMBERS);
   const [grants, revocations, conditions] = [
     listIn(fields, 'grants'),
     listIn(fields, 'revocations'),
     listIn(fields, 'if'),
   ];
   refuseTooMany(grants.length, revocations.length, conditions.length);
+  demandMembersOf(grants, 'grants', GRANT_MEMBERS);
+  demandMembersOf(revocations, 'revocations', GRANT_MEMBERS);
+  demandMembersOf(conditions, 'if', CONDITION_MEMBERS);
   if (grants.length + revocations.length === 0) {
     throw invalid('The call changes nothing: "grants" and "revocations" are absent or empty.');
   }
@@ -200,6 +218,7 @@ export function anchorOf<Value>(
 /** The grants of a subject or on an object. Only an absent relation means all relations. */
 export function parseGrantFilter(body: unknown): GrantFilter {
   const fields = objectIn(body);
+  demandMembers(fields, GRANT_MEMBERS);
   const { subject, object, relation } = fields;
   refuseExpiry(expiryField(fields));
   const anchor = anchorOf(subject, object);

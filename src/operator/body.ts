@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
 import { BODY_BYTES_MAX } from '../core/limits.ts';
+import { parseJson } from '../core/text/json.ts';
 
 const JSON_MEDIA_TYPES: readonly string[] = ['application/json'];
 export const NDJSON_MEDIA_TYPES: readonly string[] = [
@@ -87,10 +88,5 @@ function decodeUtf8(bytes: Uint8Array): string {
 /** A JSON body of any shape; the caller validates it. */
 export async function readJson(request: IncomingMessage, bytesMax: number = BODY_BYTES_MAX): Promise<unknown> {
   const bytes = await readBody(request, { bytesMax, mediaTypes: JSON_MEDIA_TYPES });
-  const text = decodeUtf8(bytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new GrantdError('invalid-request', 'The body is not valid JSON.');
-  }
+  return parseJson(decodeUtf8(bytes));
 }

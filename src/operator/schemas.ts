@@ -3,8 +3,10 @@
 
 import { z } from 'zod';
 import { GrantdError } from '../core/errors.ts';
+import { memberAt } from '../core/json-members.ts';
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../core/limits.ts';
 import { SCOPES } from '../core/scopes.ts';
+import { closedObject } from '../http/schema/closed-object.ts';
 import type { PageQuery } from '../shard/shard.ts';
 
 /** Control characters (Cc): C0, DEL and C1. */
@@ -73,10 +75,13 @@ const limit = z
 export const pageShape = { limit, cursor: z.string().optional() };
 
 function refusal(error: z.ZodError, what: 'field' | 'parameter'): GrantdError {
-  const [issue] = error.issues;
+  const { issues } = error;
+  // What seems to be missing may be misspelled.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) return new GrantdError('invalid-request', 'The request is malformed.');
   if (issue.code === 'unrecognized_keys') {
-    return new GrantdError('invalid-request', `Unknown query parameter "${issue.keys[0]}".`);
+    const name = JSON.stringify(memberAt('', issue.keys[0] ?? ''));
+    return new GrantdError('invalid-request', `The ${what} ${name} ${issue.message}.`);
   }
   if (issue.path.length === 0) return new GrantdError('invalid-request', `The body ${issue.message}.`);
   const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
@@ -84,12 +89,12 @@ function refusal(error: z.ZodError, what: 'field' | 'parameter'): GrantdError {
   return new GrantdError('invalid-request', `The ${what} "${name}" ${issue.message}.`);
 }
 
-/** A JSON object of that shape. Fields outside the shape are ignored. */
+/** A JSON object of that shape, and nothing else in it. */
 export function parseBody<Shape extends z.core.$ZodLooseShape>(
   body: unknown,
   shape: Shape,
 ): z.output<z.ZodObject<Shape>> {
-  const result = z.object(shape, 'must be a JSON object').safeParse(body);
+  const result = closedObject(shape, 'must be a JSON object').safeParse(body);
   if (!result.success) throw refusal(result.error, 'field');
   return result.data;
 }

@@ -2,14 +2,19 @@
 // or `false`, or JSON. Invariant: what is neither is refused; a mistyped expectation never counts as none.
 
 import { GrantdError } from '../core/errors.ts';
+import { demandMembers, isUnknown } from '../core/json-members.ts';
 import { isJsonObject } from '../core/json-object.ts';
 import { formatCsvLine } from '../core/text/csv.ts';
+import { parseJson } from '../core/text/json.ts';
 import { parseTimestamp } from '../core/text/timestamps.ts';
 import { fieldsOf, linesOf } from '../core/text/tuple-lines.ts';
 import { type NamedTuple, parseQuestion } from './questions.ts';
 
 /** The first line of a file of expected results in CSV. */
 export const EXPECTED_HEAD = 'subject,relation,object,expected';
+
+/** Also what an export says of a grant, which says nothing of a check. */
+const CHECK_MEMBERS = ['subject', 'relation', 'object', 'expected', 'expires_at', 'grant_id', 'created_at'];
 
 export interface ExpectedCheck {
   readonly question: NamedTuple;
@@ -37,6 +42,7 @@ export function parseExpected(text: string): boolean | undefined {
 /** A check in JSON. Throws the error of the first field that is wrong. */
 export function parseExpectedJson(value: unknown): ExpectedCheck {
   if (!isJsonObject(value)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
+  demandMembers(value, CHECK_MEMBERS);
   const { subject, relation, object, expected } = value;
   if (expected !== undefined && expected !== null && typeof expected !== 'boolean') {
     throw new GrantdError('invalid-request', '"expected" must be true or false.');
@@ -65,10 +71,10 @@ function attempt(number: number, parse: () => ExpectedCheck): ExpectedLine {
   }
 }
 
-/** Undefined: it is not JSON as a whole. */
+/** Undefined: it is not JSON as a whole, or gives a member twice; then its lines are read. */
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
@@ -86,6 +92,9 @@ export function parseExpectedChecks(
   const list = isJsonObject(value) && Array.isArray(value.checks) ? value.checks : value;
   if (Array.isArray(list)) {
     const checks: readonly unknown[] = list;
+    const [other] = isJsonObject(value) ? Object.keys(value).filter((name) => name !== 'checks') : [];
+    if (other !== undefined)
+      return { lines: [{ number: 1, refusal: `"${other}" ${isUnknown(other, ['checks'])}.` }], count: 1 };
     const lines = checks.slice(0, countMax).map((each, at) => attempt(at + 1, () => parseExpectedJson(each)));
     return { lines, count: checks.length };
   }
@@ -94,7 +103,7 @@ export function parseExpectedChecks(
     .slice(0, countMax)
     .map((line) =>
       attempt(line.number, () =>
-        line.text.startsWith('{') ? parseExpectedJson(jsonIn(line.text)) : parseColumns(line.text),
+        line.text.startsWith('{') ? parseExpectedJson(parseJson(line.text, 'The line')) : parseColumns(line.text),
       ),
     );
   return { lines: parsed, count: lines.length };

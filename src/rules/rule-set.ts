@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from '../core/errors.ts';
+import { demandMembers } from '../core/json-members.ts';
 import { isJsonObject, type JsonObject } from '../core/json-object.ts';
 import { isNamespaceName, isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 
@@ -52,14 +53,11 @@ export const isRuleName = (text: string): boolean => NAME_REGEX.test(text);
 
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
 
-function demandFields(value: unknown, place: string, known: readonly string[]): JsonObject {
+/** `path`: where it stands; empty: it is the body. */
+function demandFields(value: unknown, path: string, known: readonly string[]): JsonObject {
+  const place = path === '' ? 'The body' : `"${path}"`;
   if (!isJsonObject(value)) throw invalid(`${place} must be a JSON object with ${known.join(', ')}.`);
-  const unknown = Object.keys(value).find((field) => !known.includes(field));
-  if (unknown !== undefined) {
-    throw invalid(
-      `${place} has an unknown field ${JSON.stringify(unknown.slice(0, 100))}; it has ${known.join(', ')}.`,
-    );
-  }
+  demandMembers(value, known, path);
   return value;
 }
 
@@ -100,7 +98,7 @@ function elementIn(value: unknown, field: string): RuleElement {
 
 function ruleIn(value: unknown, index: number): Rule {
   const place = `rules[${index}]`;
-  const { namespace, name, any_of: anyOf } = demandFields(value, `"${place}"`, ['namespace', 'name', 'any_of']);
+  const { namespace, name, any_of: anyOf } = demandFields(value, place, ['namespace', 'name', 'any_of']);
   const parsedNamespace = namespaceIn(namespace, `${place}.namespace`);
   if (typeof name !== 'string' || !isRuleName(name)) {
     throw invalid(
@@ -148,7 +146,7 @@ function refuseUndefined(rules: readonly Rule[]): void {
 
 /** Parses the body of `PUT /v1/rules`. Throws `invalid-request`, which names the place and what to write instead. */
 export function parseRuleSet(body: unknown): RuleSet {
-  const fields = demandFields(body, 'The body', ['rules', 'groups', 'public']);
+  const fields = demandFields(body, '', ['rules', 'groups', 'public']);
   const rules = listIn(fields.rules, 'rules', RULES_MAX).map(ruleIn);
   const { groups = false, public: namespaces = [] } = fields;
   if (typeof groups !== 'boolean') throw invalid('"groups" must be true or false.');

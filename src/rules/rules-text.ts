@@ -1,6 +1,7 @@
 // Rules as people write them: JSON text, with the line of what is wrong in it.
 
 import { GrantdError } from '../core/errors.ts';
+import { parseJson } from '../core/text/json.ts';
 import { findJsonPlace, lineAt } from '../core/text/json-places.ts';
 import { parseRuleSet, type RuleSet } from './rule-set.ts';
 
@@ -12,25 +13,30 @@ export type ParsedRules =
 /** What a message of `parseRuleSet` begins with, if it is about a part of the rules. */
 const PLACE = /^"([^"]+)"/;
 
-function bodyIn(text: string): { readonly body: unknown } | undefined {
+/** What a message ends with, if a member is given twice. */
+const LINE = / at line (\d+), column \d+\.$/;
+
+function isJson(text: string): boolean {
   try {
-    return { body: JSON.parse(text) };
+    JSON.parse(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
 export function parseRulesText(text: string): ParsedRules {
-  const json = bodyIn(text);
-  if (json === undefined) {
+  if (!isJson(text)) {
     const place = findJsonPlace(text, '');
     const message = place.kind === 'syntax' ? place.message : 'something is wrong';
     return { kind: 'wrong', line: lineAt(text, place.offset), message: `This is not JSON: ${message}.` };
   }
   try {
-    return { kind: 'parsed', ruleSet: parseRuleSet(json.body) };
+    return { kind: 'parsed', ruleSet: parseRuleSet(parseJson(text, 'The text')) };
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;
+    const [, line] = LINE.exec(error.message) ?? [];
+    if (line !== undefined) return { kind: 'wrong', line: Number(line), message: error.message };
     const { offset } = findJsonPlace(text, PLACE.exec(error.message)?.[1] ?? '');
     return { kind: 'wrong', line: lineAt(text, offset), message: error.message.replace(/^The body/, 'The text') };
   }

@@ -159,7 +159,7 @@ const BREAKING: [string, (root: Node) => void][] = [
   [
     'unknown fields refused',
     (root) => {
-      nodeAt(root, ...schemas, 'Tuple').additionalProperties = false;
+      nodeAt(root, ...schemas, 'EvaluationRequest').additionalProperties = false;
     },
   ],
   [

@@ -2,6 +2,7 @@
 // about a tenant is not its business and stays as it is.
 
 import { GrantdError } from '../../core/errors.ts';
+import { isUnknown } from '../../core/json-members.ts';
 import { SCOPES, type Scope } from '../../core/scopes.ts';
 import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
 import type { CliFailure } from '../failures.ts';
@@ -60,7 +61,7 @@ class Cursor {
     for (const [name, node] of this.node.fields) {
       if (known.includes(name)) continue;
       const shown = JSON.stringify(name.slice(0, 60));
-      throw new Cursor(this.#file, node, this.path).failure(`has an unknown key ${shown}; it has ${known.join(', ')}.`);
+      throw new Cursor(this.#file, node, this.path).failure(`has a key ${shown}, which ${isUnknown(name, known)}.`);
     }
     return this.node;
   }

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { GrantdError } from '../../core/errors.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { parseJson } from '../../core/text/json.ts';
 import { parseRuleSet, type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
 import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -39,7 +40,7 @@ async function readRulesFile(context: CliContext, file: string): Promise<RuleSet
       length += chunk.length;
       if (length > RULES_BODY_BYTES_MAX) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
     }
-    return parseRuleSet(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+    return parseRuleSet(parseJson(Buffer.concat(chunks).toString('utf8'), 'The text'));
   } catch (error) {
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
     throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });

@@ -1,11 +1,14 @@
 // Tuples of OpenFGA in the forms that its command line writes: records `{user, relation, object, condition}` in YAML,
 // JSON and lines of JSON, and CSV with a column for each part.
 
+import { GrantdError } from '../../core/errors.ts';
+import { demandMembers } from '../../core/json-members.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
+import { parseJson } from '../../core/text/json.ts';
 import { CliFailure } from '../failures.ts';
 import { readLines, type SourceLine } from '../import/import-lines.ts';
-import type { YamlNode } from '../yaml-file.ts';
+import type { YamlMap, YamlNode } from '../yaml-file.ts';
 import { lineOf, type SourceEntry, type SourceTuple, splitEntity } from './source-tuple.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -61,6 +64,21 @@ function plainOf(node: YamlNode | undefined): unknown {
 const conditionOf = (node: YamlNode | undefined): unknown =>
   node === undefined || node.kind === 'null' ? undefined : (plainOf(node) ?? {});
 
+const TUPLE_MEMBERS = ['user', 'relation', 'object', 'condition'];
+/** The API wraps each tuple that it returns. */
+const WRAPPED_MEMBERS = ['key', 'timestamp'];
+
+/** A member that means something else elsewhere must not be taken for nothing. */
+function unknownIn(item: YamlMap, key: YamlMap | undefined): string | undefined {
+  try {
+    if (key !== undefined) demandMembers(Object.fromEntries(item.fields), WRAPPED_MEMBERS);
+    demandMembers(Object.fromEntries((key ?? item).fields), TUPLE_MEMBERS, key === undefined ? '' : 'key');
+    return undefined;
+  } catch (error) {
+    return GrantdError.from(error).message;
+  }
+}
+
 /** The tuples of a list, as a store, a file of tuples or a response of the API has it. */
 export function* entriesOfNodes(items: readonly YamlNode[]): Generator<SourceEntry> {
   for (const item of items) {
@@ -68,9 +86,13 @@ export function* entriesOfNodes(items: readonly YamlNode[]): Generator<SourceEnt
       yield { line: lineOf(item.line, ''), problem: 'A tuple must have "user", "relation" and "object".' };
       continue;
     }
-    // The API wraps each tuple that it returns.
     const key = item.fields.get('key');
     const { fields, line } = key?.kind === 'map' ? key : item;
+    const problem = unknownIn(item, key?.kind === 'map' ? key : undefined);
+    if (problem !== undefined) {
+      yield { line: lineOf(item.line, ''), problem };
+      continue;
+    }
     const record = {
       user: plainOf(fields.get('user')),
       relation: plainOf(fields.get('relation')),
@@ -93,16 +115,18 @@ function jsonEntry(line: SourceLine): SourceEntry | undefined {
   const text = line.cut ? undefined : textIn(line);
   if (text === undefined) return { line, problem: 'The line is too long, or is not valid UTF-8.' };
   if (text.trim() === '') return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return { line, problem: 'The line is not valid JSON.' };
+    const value = parseJson(text, 'The line');
+    const wraps = isJsonObject(value) && isJsonObject(value.key);
+    const record = wraps ? value.key : value;
+    if (!isJsonObject(record)) return { line, problem: 'The line is not a JSON object.' };
+    if (wraps) demandMembers(value, WRAPPED_MEMBERS);
+    demandMembers(record, TUPLE_MEMBERS, wraps ? 'key' : '');
+    const { user, relation, object, condition } = record;
+    return entryOf(line, { user, relation, object, condition });
+  } catch (error) {
+    return { line, problem: GrantdError.from(error).message };
   }
-  const record = isJsonObject(value) && isJsonObject(value.key) ? value.key : value;
-  if (!isJsonObject(record)) return { line, problem: 'The line is not a JSON object.' };
-  const { user, relation, object, condition } = record;
-  return entryOf(line, { user, relation, object, condition });
 }
 
 /** Lines of JSON. */

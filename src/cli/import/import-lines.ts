@@ -2,8 +2,10 @@
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 import { GrantdError } from '../../core/errors.ts';
+import { demandMembers } from '../../core/json-members.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
+import { parseJson } from '../../core/text/json.ts';
 import { EXPECTED_HEAD } from '../../rules/expected-checks.ts';
 import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
 
@@ -97,14 +99,10 @@ function refuse(detail: string): { readonly refusal: Refusal } {
 function rulesIn(text: string): { readonly rules: RuleSet } | { readonly refusal: Refusal } | undefined {
   // Within a value, quotes are escaped.
   if (!text.includes('"rules"')) return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(value) || value.rules === undefined || value.subject !== undefined) return undefined;
-  try {
+    const value = parseJson(text, 'The line');
+    if (!isJsonObject(value) || value.rules === undefined || value.subject !== undefined) return undefined;
+    demandMembers(value, ['rules']);
     return { rules: parseRuleSet(value.rules) };
   } catch (error) {
     return refuse(GrantdError.from(error).message);

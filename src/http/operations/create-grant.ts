@@ -5,12 +5,11 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { parseExpiry } from '../../core/grant-expiry.ts';
-import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { grantOf } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantBodySchema, grantSchema } from '../schema/schemas.ts';
-import { validateTuple } from '../schema/validation.ts';
+import { validateGrant } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };
@@ -42,9 +41,9 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): Operation => ({
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached', 'grant-limit-reached'],
   answer(session, context, { body }) {
-    const tuple = validateTuple(body);
-    const expiry = isJsonObject(body) ? parseExpiry(body.expires_at, clock.wallMs()) : {};
-    return session.writeGrants(context, [{ ...tuple, revoke: false, ...expiry }]).then(([result]) => {
+    const { tuple, expiresAt } = validateGrant(body);
+    const write = { ...tuple, revoke: false, ...parseExpiry(expiresAt, clock.wallMs()) };
+    return session.writeGrants(context, [write]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
       return {

@@ -31,8 +31,8 @@ export const revokeGrant: Operation = {
   successes: [{ status: 204, description: 'The grant was removed.' }],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'grant-not-found'],
   answer(session, context, { body, query }) {
-    const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
     if (isJsonObject(body)) refuseExpiry(body.expires_at);
+    const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
     return session.writeGrants(context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');

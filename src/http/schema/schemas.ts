@@ -24,6 +24,7 @@ import {
   relationFault,
 } from '../../core/tuples.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
+import { closedObject } from './closed-object.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -72,31 +73,32 @@ export const relationNameSchema = z
     description: `One of the built-in relations (${RELATIONS.join(', ')}), or a name that a rule of the tenant defines.`,
   });
 
-export const tupleSchema = z
-  .object(
-    { subject: subjectSchema, relation: relationSchema, object: objectSchema },
-    { error: 'must be an object with subject, relation and object' },
-  )
-  .meta({ description: 'A relationship. Unknown fields are ignored.' });
+const TUPLE_MUST = 'must be an object with subject, relation and object';
+
+export const tupleSchema = closedObject(
+  { subject: subjectSchema, relation: relationSchema, object: objectSchema },
+  TUPLE_MUST,
+).meta({ description: 'A relationship. Unknown fields are refused.' });
 
 /** As documented; the expiry is parsed by hand (grant-expiry.ts). */
-export const grantBodySchema = tupleSchema
-  .extend({
+export const grantBodySchema = closedObject(
+  {
+    ...tupleSchema.shape,
     expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
       description:
         'The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.',
     }),
-  })
-  .meta({ description: 'A relationship, and until when it holds. Unknown fields are ignored.' });
+  },
+  TUPLE_MUST,
+).meta({ description: 'A relationship, and until when it holds. Unknown fields are refused.' });
 
-export const questionSchema = z
-  .object(
-    { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
-    { error: 'must be an object with subject, relation and object' },
-  )
-  .meta({ description: 'A relationship, granted or following from the rules. Unknown fields are ignored.' });
+export const questionSchema = closedObject(
+  { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
+  TUPLE_MUST,
+).meta({ description: 'A relationship, granted or following from the rules. Unknown fields are refused.' });
 
-export const checkSchema = questionSchema.extend({
+export const checkSchema = closedObject({
+  ...questionSchema.shape,
   explain: z
     .boolean({ error: 'must be true or false' })
     .optional()
@@ -104,24 +106,22 @@ export const checkSchema = questionSchema.extend({
 });
 
 /** The body of a bulk check as documented; its length is checked before its elements. */
-export const bulkSchema = z.object({
+export const bulkSchema = closedObject({
   checks: z.array(questionSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
 });
 
-export const conditionSchema = z
-  .object(
-    {
-      ...tupleSchema.shape,
-      exists: z
-        .boolean({ error: 'must be true or false' })
-        .meta({ description: 'Whether the grant must exist before the call.' }),
-    },
-    { error: 'must be an object with subject, relation, object and exists' },
-  )
-  .meta({ description: 'A condition on the state before the call.' });
+export const conditionSchema = closedObject(
+  {
+    ...tupleSchema.shape,
+    exists: z
+      .boolean({ error: 'must be true or false' })
+      .meta({ description: 'Whether the grant must exist before the call.' }),
+  },
+  'must be an object with subject, relation, object and exists',
+).meta({ description: 'A condition on the state before the call.' });
 
 /** As documented; `parseBulkWrite` of core parses it, since the counts come before the elements. */
-export const bulkWriteSchema = z.object({
+export const bulkWriteSchema = closedObject({
   grants: z
     .array(grantBodySchema, { error: 'must be an array' })
     .max(BULK_CHANGES_MAX)
@@ -142,7 +142,7 @@ export const bulkWriteSchema = z.object({
 });
 
 /** As documented; `parseGrantFilter` of core parses it. */
-export const grantFilterSchema = z.object({
+export const grantFilterSchema = closedObject({
   subject: subjectSchema.optional(),
   object: objectSchema.optional(),
   relation: relationSchema.optional(),
@@ -226,7 +226,7 @@ export const namespaceSchema = z.object({
 
 export const namespaceListSchema = z.object({ namespaces: z.array(namespaceSchema) });
 
-export const namespaceBodySchema = z.object({ name: namespaceNameSchema });
+export const namespaceBodySchema = closedObject({ name: namespaceNameSchema });
 
 const nextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next request; `null` at the end.' });
 
@@ -325,7 +325,7 @@ const scopes = z
   .refine((values) => new Set(values).size === values.length, { error: 'must not repeat a scope' })
   .meta({ uniqueItems: true });
 
-export const keyBodySchema = z.object({
+export const keyBodySchema = closedObject({
   name: keyName.optional(),
   scopes,
   expires_at: z.iso

@@ -3,10 +3,11 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { demandMembers, memberAt } from '../../core/json-members.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { alsoMissing, parseTuple, type Tuple } from '../../core/tuples.ts';
 import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
-import { bulkSchema, checkSchema, tupleSchema } from './schemas.ts';
+import { bulkSchema, checkSchema, grantBodySchema, tupleSchema } from './schemas.ts';
 
 const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
   ['subject', 'invalid-subject'],
@@ -34,11 +35,20 @@ function furtherMissing(first: z.core.$ZodIssue, issues: readonly z.core.$ZodIss
     .map(({ path }) => pathText(path));
 }
 
-/** The validated value without unknown fields. Throws the error of the first invalid field, in schema order. */
+/**
+ * The validated value. Throws the error of an unknown field, or else of the first invalid one in schema order: what
+ * seems to be missing may be misspelled.
+ */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  const { issues } = result.error;
+  const unknown = issues.find((each) => each.code === 'unrecognized_keys');
+  if (unknown !== undefined) {
+    const place = memberAt(pathText(unknown.path), unknown.keys[0] ?? '');
+    throw new GrantdError('invalid-request', `${JSON.stringify(place)} ${unknown.message}.`);
+  }
+  const issue = issues[0];
   if (issue === undefined) throw new GrantdError('internal', 'A schema refused a value without a reason.');
   const field = issue.path.at(-1);
   const code = (field === undefined ? undefined : CODES.get(field)) ?? 'invalid-request';
@@ -48,19 +58,40 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
 
 /** Like `validate`, for a whole body. */
 export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  if (!isJsonObject(body)) throw new GrantdError('invalid-request', 'The body must be a JSON object.');
-  return validate(schema, body);
+  return validate(schema, objectIn(body));
 }
+
+function objectIn(body: unknown): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw new GrantdError('invalid-request', 'The body must be a JSON object.');
+}
+
+function membersOf(body: unknown, known: readonly string[]): JsonObject {
+  const fields = objectIn(body);
+  demandMembers(fields, known);
+  return fields;
+}
+
+const TUPLE_MEMBERS = Object.keys(tupleSchema.shape);
+const GRANT_MEMBERS = Object.keys(grantBodySchema.shape);
+const CHECK_MEMBERS = Object.keys(checkSchema.shape);
+const BULK_MEMBERS = Object.keys(bulkSchema.shape);
 
 /** Like `validateBody` with the schema of a tuple, but several times faster. */
 export function validateTuple(body: unknown): Tuple {
-  if (!isJsonObject(body)) return validateBody(tupleSchema, body);
-  return parseTuple(body.subject, body.relation, body.object);
+  const { subject, relation, object } = membersOf(body, TUPLE_MEMBERS);
+  return parseTuple(subject, relation, object);
+}
+
+/** The same for a tuple that is granted. The expiry is returned as it is. */
+export function validateGrant(body: unknown): { readonly tuple: Tuple; readonly expiresAt: unknown } {
+  const { subject, relation, object, expires_at: expiresAt } = membersOf(body, GRANT_MEMBERS);
+  return { tuple: parseTuple(subject, relation, object), expiresAt };
 }
 
 /** Like `validateBody` with the schema of a check, but several times faster. */
 export function validateCheck(body: unknown): NamedTuple & { readonly explain?: true } {
-  const { subject, relation, object, explain = false } = isJsonObject(body) ? body : validateBody(checkSchema, body);
+  const { subject, relation, object, explain = false } = membersOf(body, CHECK_MEMBERS);
   const question = parseQuestion(subject, relation, object);
   if (typeof explain !== 'boolean') throw new GrantdError('invalid-request', '"explain" must be true or false.');
   return explain ? { ...question, explain } : question;
@@ -69,6 +100,8 @@ export function validateCheck(body: unknown): NamedTuple & { readonly explain?: 
 /** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
 export function validateBulk(body: unknown): readonly NamedTuple[] {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
+    demandMembers(body, BULK_MEMBERS);
+    for (const [index, check] of body.checks.entries()) demandMembers(check, TUPLE_MEMBERS, `checks[${index}]`);
     return body.checks.map(({ subject, relation, object }, index) =>
       parseQuestion(subject, relation, object, 'checks', index),
     );

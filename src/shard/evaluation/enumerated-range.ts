@@ -3,7 +3,7 @@
 
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
-import { bytesOfText, type PageRow } from '../memory/grant-page.ts';
+import { bytesOfText, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
 
 /** Estimated bytes of a string in a list, without its characters. */
 const TEXT_BYTES = 40;
@@ -15,6 +15,10 @@ export class EnumeratedRange {
   readonly #texts: string[] = [];
   /** The attributes of those that expire. */
   readonly #expiring = new Map<string, GrantAttributes>();
+  get size(): number {
+    return this.#texts.length;
+  }
+
   /** Estimated bytes. */
   bytes = 0;
   /** A bound ended the read: there are more. */
@@ -42,11 +46,8 @@ export class EnumeratedRange {
    * examine in one step.
    */
   current(keeps: (facts: GrantAttributes) => boolean): readonly string[] | undefined {
-    if (this.#delta.size > CHANGES_MAX) return undefined;
-    const changed = new Map<string, GrantAttributes | null>();
-    for (const { relation, counterpart, facts } of this.#delta.changes()) {
-      if (relation === this.#relation && this.#fits(counterpart)) changed.set(counterpart, facts);
-    }
+    const changed = this.#changed();
+    if (changed === undefined) return undefined;
     if (changed.size === 0 && this.#expiring.size === 0) return this.#texts;
     const current = this.#texts.filter((text) => {
       if (changed.has(text)) return false;
@@ -55,5 +56,26 @@ export class EnumeratedRange {
     });
     for (const [text, facts] of changed) if (facts !== null && keeps(facts)) current.push(text);
     return current;
+  }
+
+  /** Those that exist now, each with its attributes if it expires. Undefined as above. */
+  now(): GroupGrants | undefined {
+    const changed = this.#changed();
+    if (changed === undefined) return undefined;
+    const now = new Map(this.#texts.map((text) => [text, this.#expiring.get(text)]));
+    for (const [text, facts] of changed) {
+      if (facts === null) now.delete(text);
+      else now.set(text, facts.expiresAtMs === undefined ? undefined : facts);
+    }
+    return now;
+  }
+
+  #changed(): ReadonlyMap<string, GrantAttributes | null> | undefined {
+    if (this.#delta.size > CHANGES_MAX) return undefined;
+    const changed = new Map<string, GrantAttributes | null>();
+    for (const { relation, counterpart, facts } of this.#delta.changes()) {
+      if (relation === this.#relation && this.#fits(counterpart)) changed.set(counterpart, facts);
+    }
+    return changed;
   }
 }

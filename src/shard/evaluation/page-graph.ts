@@ -8,7 +8,13 @@ import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { relationOf } from '../../core/tuples.ts';
 import { type Adjacent, type Enumerated, type Graph, lowestIn, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
-import { type Counterparts, GROUP_MARK, type GrantPage, type PagePlace } from '../memory/grant-page.ts';
+import {
+  type Counterparts,
+  GROUP_MARK,
+  type GrantPage,
+  type GroupGrants,
+  type PagePlace,
+} from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
 import type { SubjectKinds } from '../memory/subject-kinds.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -23,6 +29,8 @@ const MISSING_MAX = 1000;
 const LOADS_AT_ONCE = 32;
 /** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
 const TUPLES_MAX = 2000;
+/** Of a large object, read for its groups alone: a few seconds. */
+const GROUP_ROWS_MAX = 1_000_000;
 /** Marks in a page are bits by relation; those of the larger reach come after those of the smaller one. */
 const LARGE_REACH_SHIFT = 16;
 const NOTHING: readonly Adjacent[] = [];
@@ -34,11 +42,11 @@ type Keeps = (facts: GrantAttributes) => boolean;
 
 /** How far the grants of entities that are too large for whole pages are enumerated. */
 export interface Reach {
-  /** Grants of one relation that are read of such an entity. 0: they are not enumerated. */
+  /** Grants of one relation that such an entity may have: all, or those to groups. 0: they are not enumerated. */
   readonly entityGrantsMax: number;
   /** What a call keeps of all such entities. */
   readonly bytesMax: number;
-  /** Such objects are read for the groups that have grants on them, too. */
+  /** Of the two reaches that mark pages, the larger one. */
   readonly isLarge: boolean;
 }
 
@@ -207,7 +215,7 @@ export class PageGraph implements Graph, Disposable {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
     if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
-    return this.#rangesOf(side, entity, relations, false);
+    return this.#rangesOf(side, entity, relations);
   }
 
   /** Too many changes to examine in one step may wait for write-behind: they are in the state tables a moment later. */
@@ -216,18 +224,35 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #groupsOnLarge(object: string, relations: number): Enumerated {
-    const others = relations & ~(this.#memory.objectPages.get(object)?.withoutGroups ?? 0);
-    if (others === 0) return NOTHING;
-    return this.#reach.isLarge ? this.#rangesOf('object', object, others, true) : TOO_MANY;
+    const page = this.#memory.objectPages.get(object);
+    const lists: Adjacent[] = [];
+    for (let rest = relations; rest !== 0; rest &= rest - 1) {
+      const relation = lowestIn(rest);
+      const kept = page === undefined ? 'unknown' : page.groupsOf(relation);
+      const list =
+        kept === 'unknown'
+          ? this.#range('object', object, relation, true)
+          : kept === undefined
+            ? TOO_MANY
+            : this.#keptGroups(relation, kept);
+      if (list === undefined || list === TOO_MANY) return list;
+      if (list.texts.length > 0) lists.push(list);
+    }
+    return lists;
   }
 
-  #rangesOf(side: Side, entity: string, relations: number, groups: boolean): Enumerated {
-    if (this.#reach.entityGrantsMax === 0) return TOO_MANY;
+  #keptGroups(relation: number, groups: GroupGrants): Adjacent {
+    const texts: string[] = [];
+    for (const [text, facts] of groups) if (facts === undefined || this.#keeps(facts)) texts.push(text);
+    return { relation, texts };
+  }
+
+  #rangesOf(side: Side, entity: string, relations: number): Enumerated {
     const lists: Adjacent[] = [];
     for (let rest = relations; rest !== 0; rest &= rest - 1) {
       const relation = lowestIn(rest);
       const crowded = this.#pagesOf(side).get(entity)?.crowded ?? 0;
-      const list = (crowded & this.#markOf(relation)) !== 0 ? TOO_MANY : this.#range(side, entity, relation, groups);
+      const list = (crowded & this.#markOf(relation)) !== 0 ? TOO_MANY : this.#range(side, entity, relation, false);
       if (list === undefined || list === TOO_MANY) return list;
       lists.push(list);
     }
@@ -261,6 +286,7 @@ export class PageGraph implements Graph, Disposable {
 
   /** The grants of one relation of an entity without a whole page. `groups`: only those to groups. */
   #range(side: Side, entity: string, relation: number, groups: boolean): Adjacent | typeof TOO_MANY | undefined {
+    if (this.#reach.entityGrantsMax === 0) return TOO_MANY;
     const key = `${groups ? 'groups' : side} ${watchedKey(entity, relation, '')}`;
     const range = this.#ranges?.get(key);
     if (range === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
@@ -286,9 +312,12 @@ export class PageGraph implements Graph, Disposable {
     await this.#settle(pages, entity);
     const range = new EnumeratedRange(number, pages.openDelta(entity), (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
+    const { entityGrantsMax, bytesMax } = this.#reach;
+    const rowsMax = groups ? GROUP_ROWS_MAX : entityGrantsMax;
     let end: PagePlace | undefined;
-    for (let looked = 0; looked < this.#reach.entityGrantsMax; looked += rowsPerListing) {
-      if (this.#rangeBytes + range.bytes >= this.#reach.bytesMax) break;
+    let looked = 0;
+    for (; looked < rowsMax && range.size < entityGrantsMax; looked += rowsPerListing) {
+      if (this.#rangeBytes + range.bytes >= bytesMax) break;
       const query = { entity, relation, limit: rowsPerListing, ...(end === undefined ? {} : { after: end }) };
       const part = await pages.readRows(query);
       assertWanted();
@@ -301,10 +330,16 @@ export class PageGraph implements Graph, Disposable {
     this.#ranges ??= new Map();
     this.#ranges.set(key, range);
     const page = pages.get(entity);
-    if (page === undefined) return;
-    if (range.isPart && this.#rangeBytes < this.#reach.bytesMax) page.crowded |= this.#markOf(number);
-    // From here on, the page itself notices a grant to a group.
-    if (groups && !range.isPart && range.current(() => true)?.length === 0) page.withoutGroups |= 1 << number;
+    if (page === undefined || page.whole) return;
+    if (!groups) {
+      if (range.isPart && this.#rangeBytes < bytesMax) page.crowded |= this.#markOf(number);
+      return;
+    }
+    // From here on, the page itself follows the grants to groups.
+    const now = range.isPart ? undefined : range.now();
+    if (now === undefined && looked < GROUP_ROWS_MAX) return;
+    page.keepGroups(number, now);
+    pages.changed(page);
   }
 
   /** The first subjects of one relation on an object, ascending, as many as the page wants if there are so many. */

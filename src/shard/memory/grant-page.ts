@@ -55,6 +55,12 @@ export interface Counterparts {
 /** In the counterpart of a grant to a group. */
 export const GROUP_MARK = '#';
 
+/** Counterparts, each with its attributes if the grant expires. */
+export type GroupGrants = ReadonlyMap<string, GrantAttributes | undefined>;
+
+/** Groups that a sparse page keeps of one relation. */
+const GROUPS_KEPT_MAX = 1000;
+
 export class GrantPage extends Evictable {
   readonly entity: string;
   readonly whole: boolean;
@@ -62,8 +68,6 @@ export class GrantPage extends Evictable {
   large = false;
   /** Bits by relation, as evaluation sets them: the entity was read, and has too many such grants to enumerate. */
   crowded = 0;
-  /** Bit n: the entity was read, and no grant of relation n has a `#` in its counterpart. Sparse pages only. */
-  withoutGroups = 0;
   /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: GrantPage) => void;
@@ -80,6 +84,11 @@ export class GrantPage extends Evictable {
   #marked: Counterparts[] | undefined;
   /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
   #expiring = false;
+  /**
+   * Sparse pages only, by relation: all counterparts with a `#`, once they were gathered; undefined: they cannot be.
+   */
+  #groups: Map<number, Map<string, GrantAttributes | undefined> | undefined> | undefined;
+  #groupBytes = 0;
   /** Sparse pages only: the grant that was last seen to exist. */
   #witness: { readonly relation: number; readonly counterpart: string } | undefined;
 
@@ -98,7 +107,7 @@ export class GrantPage extends Evictable {
   /** Bytes of the current content. */
   get estimate(): number {
     const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
-    return this.#baseBytes + this.#tableBytes + this.#formerBytes + ordered;
+    return this.#baseBytes + this.#tableBytes + this.#formerBytes + this.#groupBytes + ordered;
   }
 
   /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
@@ -157,10 +166,8 @@ export class GrantPage extends Evictable {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
     if (this.#marked !== undefined && counterpart.includes(GROUP_MARK)) this.#marked = undefined;
     if (this.#expiring) this.#tableBytes -= expiryBytes(this.#table.get(relation, counterpart));
-    if (!this.whole && facts !== null) {
-      this.#witness = { relation, counterpart };
-      if (counterpart.includes(GROUP_MARK)) this.withoutGroups &= ~(1 << relation);
-    }
+    if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
+    if (this.#groups !== undefined && counterpart.includes(GROUP_MARK)) this.#setGroup(relation, counterpart, facts);
     if (facts?.expiresAtMs !== undefined) this.#expiring = true;
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, counterpart)) return;
@@ -175,6 +182,44 @@ export class GrantPage extends Evictable {
       if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(counterpart);
       else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
     }
+  }
+
+  #setGroup(relation: number, counterpart: string, facts: GrantAttributes | null): void {
+    const groups = this.#groups?.get(relation);
+    if (groups === undefined) return;
+    const bytes = GRANT_BYTES + bytesOfText(counterpart);
+    if (groups.delete(counterpart)) this.#groupBytes -= bytes;
+    if (facts === null) return;
+    groups.set(counterpart, facts.expiresAtMs === undefined ? undefined : facts);
+    this.#groupBytes += bytes;
+    if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(relation, groups);
+  }
+
+  #dropGroups(relation: number, groups: GroupGrants): void {
+    this.#groups?.delete(relation);
+    for (const counterpart of groups.keys()) this.#groupBytes -= GRANT_BYTES + bytesOfText(counterpart);
+  }
+
+  /**
+   * Of a sparse page: all counterparts of the relation with a `#`, as they are now. Undefined: the entity has so many
+   * grants that they cannot be gathered. Those of few groups stay, and follow every later change.
+   */
+  keepGroups(relation: number, groups: GroupGrants | undefined): void {
+    assert(!this.whole, 'a whole page has its groups among its grants');
+    if (groups !== undefined && groups.size > GROUPS_KEPT_MAX) return;
+    this.#groups ??= new Map();
+    const former = this.#groups.get(relation);
+    if (former !== undefined) this.#dropGroups(relation, former);
+    this.#groups.set(relation, groups && new Map());
+    for (const [counterpart, facts] of groups ?? []) {
+      this.#groups.get(relation)?.set(counterpart, facts);
+      this.#groupBytes += GRANT_BYTES + bytesOfText(counterpart);
+    }
+  }
+
+  /** `unknown`: they were not gathered. Undefined: they cannot be. */
+  groupsOf(relation: number): GroupGrants | 'unknown' | undefined {
+    return this.#groups?.has(relation) === true ? this.#groups.get(relation) : 'unknown';
   }
 
   #createOrders(): TextOrder[] {

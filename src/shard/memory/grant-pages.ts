@@ -162,7 +162,7 @@ export class GrantPages {
   #remember(page: GrantPage, { relation, counterpart, facts }: WatchedTuple): void {
     if (facts === undefined || page.find(relation, counterpart) !== undefined) return;
     page.set(relation, copyOf(counterpart), facts);
-    this.#changed(page);
+    this.changed(page);
   }
 
   /** The result of a read counts unless a newer commit arrived in the meantime. */
@@ -356,7 +356,7 @@ export class GrantPages {
     const page = this.#pages.get(entity);
     if (page === undefined) return;
     page.set(relation, counterpart, facts);
-    this.#changed(page);
+    this.changed(page);
   }
 
   /** The state tables now contain every commit up to `seq`. */
@@ -379,7 +379,8 @@ export class GrantPages {
     this.#dependencies.budget.add(page, page.estimate);
   }
 
-  #changed(page: GrantPage): void {
+  /** The page holds more, or less. */
+  changed(page: GrantPage): void {
     const { budget, pageLimits } = this.#dependencies;
     const { rowsMax, bytesMax } = pageLimits;
     if (!page.whole) page.age(rowsMax);

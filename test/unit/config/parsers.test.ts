@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nearestName } from '../../../src/config/did-you-mean.ts';
 import {
   bytesParser,
   choiceParser,
@@ -23,6 +22,7 @@ import {
 import { Secret } from '../../../src/config/secret.ts';
 import { WrongSetting } from '../../../src/config/setting.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
+import { nearestName } from '../../../src/core/text/nearest-name.ts';
 
 function takes<Value>(parse: (text: string) => Value, cases: readonly (readonly [string, unknown])[]): void {
   for (const [text, value] of cases) assert.deepEqual(parse(text), value, text);
@@ -231,6 +231,12 @@ describe('the parser of', () => {
       [6, 100, 5000],
     );
     assert.equal(BUILT_IN_PLANS.get('free')?.requests, 600);
+  });
+
+  it('plans, and names what it does not know and what is given twice', () => {
+    const parse = plansParser(BUILT_IN_PLANS);
+    refuses(parse, ['{"a": {"requests": 1, "window_second": 1}}'], /"window_second", which .*"window_seconds"/);
+    refuses(parse, ['{"a": {"requests": 1, "window_seconds": 1, "requests": null}}'], /gives "requests" twice/);
   });
 
   it('plans, and refuses every other shape', () => {

@@ -27,9 +27,14 @@ describe('the text of rules', () => {
       ['"groups": true', '"groups": 1', 6, /^"groups" must be true or false/],
       ['"viewer from parent"', '"reader from parent"', 4, /^"rules\[1\]\.any_of\[1\]" uses "reader"/],
       ['"name":"can_read"', '"name":"can read"', 4, /^"rules\[1\]\.name" must be a letter/],
-      ['"name":"can_read"', '"title":"can_read"', 4, /^"rules\[1\]" has an unknown field "title"/],
+      [
+        '"name":"can_read"',
+        '"title":"can_read"',
+        4,
+        /^"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.$/,
+      ],
       ['["owner"]', '[]', 3, /^"rules\[0\]\.any_of" is empty/],
-      ['"public"', '"everyone"', 1, /^The text has an unknown field "everyone"/],
+      ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "rules", "groups", "public"\.$/],
       ['"editor",', '"editor"', 3, /^This is not JSON: a comma or a closing brace is missing here\.$/],
     ];
     for (const [from, to, line, message] of cases) {

@@ -795,13 +795,13 @@ class _GrantRequestDict(TypedDict):
 
 
 class GrantRequestDict(_GrantRequestDict, total=False):
-    """A relationship, and until when it holds. Unknown fields are ignored."""
+    """A relationship, and until when it holds. Unknown fields are refused."""
 
     expires_at: str | None
 
 
 class QuestionDict(TypedDict):
-    """A relationship, granted or following from the rules. Unknown fields are ignored."""
+    """A relationship, granted or following from the rules. Unknown fields are refused."""
 
     subject: str
     relation: str
@@ -863,7 +863,7 @@ class SubjectSearchDict(_SubjectSearchDict, total=False):
 
 
 class TupleDict(TypedDict):
-    """A relationship. Unknown fields are ignored."""
+    """A relationship. Unknown fields are refused."""
 
     subject: str
     relation: str

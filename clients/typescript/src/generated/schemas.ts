@@ -23,7 +23,7 @@ export type ObjectIdentifier = string;
 export type Scope = 'check:read' | 'grant:write' | 'admin';
 
 /**
- * A relationship, granted or following from the rules. Unknown fields are ignored.
+ * A relationship, granted or following from the rules. Unknown fields are refused.
  */
 export interface Question {
   subject: SubjectIdentifier;
@@ -327,7 +327,7 @@ export interface WantedType {
   } | null;
 }
 /**
- * A relationship, and until when it holds. Unknown fields are ignored.
+ * A relationship, and until when it holds. Unknown fields are refused.
  */
 export interface GrantRequest {
   subject: SubjectIdentifier;
@@ -339,7 +339,7 @@ export interface GrantRequest {
   expires_at?: string | null;
 }
 /**
- * A relationship. Unknown fields are ignored.
+ * A relationship. Unknown fields are refused.
  */
 export interface Tuple {
   subject: SubjectIdentifier;

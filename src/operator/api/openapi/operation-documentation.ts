@@ -1,7 +1,8 @@
 // The form of what the OpenAPI document says about an operation of the operator's API.
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ErrorCode } from '../../../core/errors.ts';
+import { closedObject } from '../../../http/schema/closed-object.ts';
 
 interface Named {
   readonly name: string;
@@ -37,7 +38,7 @@ export interface OperatorDocumentation {
 /** A JSON body of that shape. */
 export const body = (name: string, shape: Readonly<Record<string, z.ZodType>>, example: unknown) => ({
   name,
-  schema: z.object(shape),
+  schema: closedObject(shape),
   example,
 });
 /** A response with a JSON body. */

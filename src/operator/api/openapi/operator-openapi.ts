@@ -276,7 +276,8 @@ export function createOperatorOpenapi(operations: readonly Operation[], errorsBa
       title: 'grantd, for operators',
       version: INTERFACE_VERSION,
       summary: 'Tenants, their grants and keys, and the cluster.',
-      description: 'Tenants cannot use this API. GET is also answered to HEAD. Unknown fields of bodies are ignored.',
+      description:
+        'Tenants cannot use this API. GET is also answered to HEAD. Unknown and repeated fields of bodies are refused.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { Clock } from '../../../core/async/clock.ts';
 import { bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { demandMembers } from '../../../core/json-members.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
@@ -11,6 +13,8 @@ import { type NamedTuple, parseQuestion } from '../../../rules/questions.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
+
+const CHECK_MEMBERS = ['subject', 'relation', 'object'];
 
 function parseChecks(body: unknown): readonly NamedTuple[] {
   const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
@@ -21,8 +25,9 @@ function parseChecks(body: unknown): readonly NamedTuple[] {
     );
   }
   return checks.map((check, index) => {
-    const fields = new Map<string, unknown>(Object.entries(check ?? {}));
-    return parseQuestion(fields.get('subject'), fields.get('relation'), fields.get('object'), 'checks', index);
+    const fields = isJsonObject(check) ? check : {};
+    demandMembers(fields, CHECK_MEMBERS, `checks[${index}]`);
+    return parseQuestion(fields.subject, fields.relation, fields.object, 'checks', index);
   });
 }
 

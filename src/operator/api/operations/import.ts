@@ -4,8 +4,12 @@
 import { assert, assertNever } from '../../../core/assert.ts';
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import type { grantRecord } from '../../../core/grant-attributes.ts';
 import { parseExpiry } from '../../../core/grant-expiry.ts';
+import { demandMembers } from '../../../core/json-members.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
+import { parseJson } from '../../../core/text/json.ts';
 import { parseTuple } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
@@ -14,6 +18,15 @@ import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
 
 const NEWLINE = 0x0a;
+/** Those that an export writes. Id and date of creation are not taken over. */
+const MEMBERS = [
+  'subject',
+  'relation',
+  'object',
+  'expires_at',
+  'grant_id',
+  'created_at',
+] satisfies readonly (keyof ReturnType<typeof grantRecord>)[];
 const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The first line may start with a byte order mark. */
 const firstLineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -31,20 +44,13 @@ interface LineResult {
 }
 
 function parseLine(text: string, wallMs: number): GrantRequest {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new GrantdError('invalid-request', 'The line is not valid JSON.');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new GrantdError('invalid-request', 'The line is not a JSON object.');
-  }
-  const fields = new Map<string, unknown>(Object.entries(value));
+  const fields = parseJson(text, 'The line');
+  if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
+  demandMembers(fields, MEMBERS);
   return {
-    ...parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object')),
+    ...parseTuple(fields.subject, fields.relation, fields.object),
     // An export says `null` of a grant that never expired then; an existing grant keeps what it has.
-    ...parseExpiry(fields.get('expires_at') ?? undefined, wallMs),
+    ...parseExpiry(fields.expires_at ?? undefined, wallMs),
     revoke: false,
   };
 }

@@ -74,7 +74,7 @@ describe('checks of a file', () => {
         [3, 'invalid-relation'],
         [4, 'invalid-request'],
         [5, 'invalid-request'],
-        [6, false],
+        [6, 'invalid-request'],
       ],
     );
     const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });

@@ -273,12 +273,18 @@ describe('apply', () => {
       ['tenants:\n  - name: a\n    plan: gold\n', /:3: tenants\[0\]\.plan must be one of the plans/],
       ['tenants:\n  - name: a\n    state: gone\n', /:3: tenants\[0\]\.state must be active or suspended/],
       ['tenants:\n  - name: a\n  - name: a\n', /:3: tenants\[1\] is called "a", as is tenants\[0\]/],
-      ['tenants:\n  - name: a\n    colour: red\n', /:3: tenants\[0\] has an unknown key "colour"/],
+      [
+        'tenants:\n  - name: a\n    colour: red\n',
+        /:3: tenants\[0\] has a key "colour", which is unknown; known here: "name"/,
+      ],
       ['tenants:\n  - name: 5\n', /:2: tenants\[0\]\.name must be a text/],
       ['tenants:\n  - name: a\n    keys:\n      - {name: k, scopes: []}\n', /:4: tenants\[0\]\.keys\[0\]\.scopes must/],
       ['tenants:\n  - name: a\n    keys:\n      - {name: k, scopes: [all]}\n', /:4: .*scopes\[0\] must be one of/],
       ['tenants:\n  - name: a\n    rules:\n      rules: [{}]\n', /:4: tenants\[0\]\.rules are no rules/],
-      ['tenant:\n  - name: a\n', /:2: The file has an unknown key "tenant"/],
+      [
+        'tenant:\n  - name: a\n',
+        /:2: The file has a key "tenant", which is unknown; the nearest known name is "tenants"/,
+      ],
       ['- name: a\n', /:1: The file must be a map with tenants/],
       ['tenants: [{name: &n a}, {name: *n}]\n', /:1: Aliases are not allowed/],
       [

@@ -222,6 +222,30 @@ describe('import --from openfga', () => {
     }
   });
 
+  test('refuses a tuple with a member that it does not know', async () => {
+    const tuple = { user: 'user:bob', relation: 'writer', object: 'document:plan' };
+    const wrong = [
+      { ...tuple, conditions: { name: 'in_time' } },
+      { key: { ...tuple, expires: 1 }, timestamp: '2024-01-01T00:00:00Z' },
+      { key: tuple, condition: { name: 'in_time' } },
+    ];
+    for (const [name, text] of [
+      ['tuples.json', JSON.stringify(wrong)],
+      ['tuples.jsonl', wrong.map((each) => `${JSON.stringify(each)}\n`).join('')],
+    ] as const) {
+      const run = await importText(name, text, '--from', 'openfga', '--map', 'writer=editor');
+      assert.equal(run.code, 4, `${name}: ${run.stderr}`);
+      for (const pattern of [
+        /"conditions" is unknown; the nearest known name is "condition"/,
+        /"key\.expires" is unknown/,
+        /"condition" is unknown; known here: "key", "timestamp"/,
+      ]) {
+        assert.match(run.stderr, pattern, name);
+      }
+      assert.deepEqual(run.grants, [], name);
+    }
+  });
+
   test('never lets two relations become one', async () => {
     const tuples = [
       { user: 'user:ann', relation: 'viewer', object: 'document:a' },

@@ -63,6 +63,31 @@ describe('import', () => {
     assert.equal(await exportText(tenant), 'user:a\tviewer\tdoc:a\nuser:b\tviewer\tdoc:b\n');
   });
 
+  test('refuses every line with a member that it does not know, or twice, so that nothing becomes permanent', async () => {
+    const tenant = await createTenant();
+    const of = (object: string): string => `"subject":"user:a","relation":"viewer","object":"${object}"`;
+    const lines = [
+      `{${of('doc:a')},"expiresAt":"2030-01-01T00:00:00Z"}`,
+      `{${of('doc:b')},"condition":{"name":"in_time"}}`,
+      `{${of('doc:c')},"object":"doc:d"}`,
+      '{"rules":{"rules":[],"rules":[]}}',
+      '{"rules":{"rules":[]},"revision":"1"}',
+      `{${of('doc:e')},"expires_at":null,"grant_id":"grt_1","created_at":"2020-01-01T00:00:00Z"}`,
+    ];
+    const run = await importText(tenant, lines.join('\n'), '--format', 'ndjson');
+    assert.equal(run.code, 4);
+    for (const pattern of [
+      /line 1: invalid-request: "expiresAt" is unknown; the nearest known name is "expires_at"/,
+      /line 2: invalid-request: "condition" is unknown/,
+      /line 3: invalid-request: The line gives "object" twice/,
+      /line 4: invalid-request: The line gives "rules" twice/,
+      /line 5: invalid-request: "revision" is unknown/,
+    ]) {
+      assert.match(run.stderr, pattern);
+    }
+    assert.equal(await exportText(tenant), 'user:a\tviewer\tdoc:e\n');
+  });
+
   test('reports every refused line by its number, and the others stand', async () => {
     const tenant = await createTenant();
     const file = join(directory, 'mixed.tsv');

@@ -9,13 +9,20 @@ import { parseTuple, RELATIONS } from '../../../../src/core/tuples.ts';
 import {
   bulkSchema,
   bulkWriteSchema,
+  checkSchema,
   grantFilterSchema,
   keyBodySchema,
   namespaceBodySchema,
   pageQuerySchema,
   tupleSchema,
 } from '../../../../src/http/schema/schemas.ts';
-import { validate, validateBody, validateBulk, validateTuple } from '../../../../src/http/schema/validation.ts';
+import {
+  validate,
+  validateBody,
+  validateBulk,
+  validateCheck,
+  validateTuple,
+} from '../../../../src/http/schema/validation.ts';
 import { parseQuestion } from '../../../../src/rules/questions.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
@@ -74,11 +81,37 @@ describe('the short way', () => {
     );
   });
 
+  it('takes or refuses a check as the schema does, whatever members it has', () => {
+    const member = fc.constantFrom(
+      'subject',
+      'relation',
+      'object',
+      'explain',
+      'Subject',
+      'relations',
+      '__proto__',
+      'x',
+    );
+    const checkLike = fc
+      .array(fc.tuple(member, fc.oneof(identifierLike, relationLike)), { maxLength: 5 })
+      .map((members) =>
+        JSON.parse(`{${members.map(([name, value]) => `"${name}":${JSON.stringify(value ?? null)}`).join(',')}}`),
+      );
+    fc.assert(
+      fc.property(checkLike, (body) => {
+        const [short, long] = [outcomeOf(() => validateCheck(body)), outcomeOf(() => validateBody(checkSchema, body))];
+        assert.equal('value' in short, 'value' in long, JSON.stringify([body, short, long]));
+        if ('code' in short && 'code' in long) assert.equal(short.code, long.code, JSON.stringify([body, short, long]));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('takes or refuses the tuples of a bulk check as the schema does', () => {
     fc.assert(
       fc.property(fc.oneof(fc.array(tupleLike, { maxLength: 4 }), fc.jsonValue()), (checks) => {
         assert.deepEqual(
-          outcomeOf(() => validateBulk({ checks, extra: 1 })),
+          outcomeOf(() => validateBulk({ checks })),
           outcomeOf(() => validateBody(bulkSchema, { checks }).checks),
         );
       }),
@@ -154,7 +187,7 @@ describe('a tuple', () => {
     fc.assert(
       fc.property(identifierLike, relationLike, identifierLike, (subject, relation, object) => {
         assert.deepEqual(
-          outcomeOf(() => validateBody(tupleSchema, { subject, relation, object, extra: 1 })),
+          outcomeOf(() => validateBody(tupleSchema, { subject, relation, object })),
           outcomeOf(() => parseTuple(subject, relation, object)),
         );
       }),

@@ -64,7 +64,7 @@ describe('import', () => {
         [6, 'refused', 'invalid-request', 'string'],
         [7, 'refused', 'invalid-subject', 'string'],
         [8, 'refused', 'invalid-relation', 'string'],
-        [9, 'refused', 'invalid-subject', 'string'],
+        [9, 'refused', 'invalid-request', 'string'],
         [10, 'created', undefined, 'undefined'],
       ],
     );

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LARGE_EVALUATION_BYTES } from '../../../../src/shard/memory/memory-budget.ts';
+import type { StoreHooks } from '../../../kit/store/faulty-store.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
 
 const RULES = {
@@ -16,7 +17,7 @@ const SMALL_PAGES = { pageLimits: { rowsPerRead: 4, rowsMax: 8, rowsPerListing: 
 const numbered = (prefix: string): string[] =>
   Array.from({ length: COUNT }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
-async function openLarge(): Promise<RuledSlot> {
+async function openLarge(hooks: StoreHooks = {}): Promise<RuledSlot> {
   const ruled = await RuledSlot.open(
     RULES,
     [
@@ -26,7 +27,7 @@ async function openLarge(): Promise<RuledSlot> {
       ...numbered('document:c').map((each) => `folder:1 parent ${each}`),
       'user:many viewer folder:1',
     ].map(grantOf),
-    SMALL_PAGES,
+    { ...SMALL_PAGES, hooks },
   );
   await ruled.goCold();
   return ruled;
@@ -99,5 +100,52 @@ test('a group that has just got very many members is evaluated once they are in 
   assert.equal(await ruled.check('user:7 can_read document:1'), true);
   assert.equal(await ruled.check('user:none can_read document:1'), false);
   assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, members.length);
+  ruled.slot.kill();
+});
+
+test('a check between a subject and an object with very many plain grants is decided by the few groups of the object', async () => {
+  const others = Array.from({ length: 10_500 }, (_, index) => index);
+  const ruled = await RuledSlot.open({ rules: [], groups: true, public: [] }, [
+    ...others.map((index) => grantOf(`user:many viewer document:${index}`)),
+    ...others.map((index) => grantOf(`user:${index} viewer document:large`)),
+  ]);
+  await ruled.goCold();
+  const question = 'user:many viewer document:large';
+  const asked = async (): Promise<boolean[]> => [
+    await ruled.check(question),
+    (await ruled.named([grantOf(question)], true)).authorized[0] === true,
+  ];
+  assert.deepEqual(await asked(), [false, false]);
+  await ruled.write([grantOf('team:1#member viewer document:large')]);
+  assert.deepEqual(await asked(), [false, false]);
+  await ruled.write([grantOf('user:many member team:1')]);
+  assert.deepEqual(await asked(), [true, true]);
+  await ruled.goCold();
+  assert.deepEqual(await asked(), [true, true]);
+  await ruled.write([grantOf('user:many member team:1')], true);
+  assert.deepEqual(await asked(), [false, false]);
+  await ruled.write([grantOf('user:many member team:2'), grantOf('team:2#member viewer document:large')]);
+  assert.deepEqual(await asked(), [true, true]);
+  await ruled.write([grantOf('team:2#member viewer document:large')], true);
+  assert.deepEqual(await asked(), [false, false]);
+  ruled.slot.kill();
+});
+
+test('the groups of an object with very many grants are read once, and follow every later change', async () => {
+  let reads = 0;
+  const fault = (operation: string): undefined => {
+    if (operation === 'listObjectGrants') reads += 1;
+  };
+  const ruled = await openLarge({ fault });
+  assert.equal(await ruled.check('user:many member team:1'), false);
+  const before = reads;
+  assert.ok(before > COUNT / SMALL_PAGES.pageLimits.rowsPerListing, `${before} reads`);
+  for (const each of numbered('user:b')) assert.equal(await ruled.check(`${each} member team:1`), false);
+  await ruled.write([grantOf('team:2#member member team:1'), grantOf('user:b007 member team:2')]);
+  assert.equal(await ruled.check('user:b007 member team:1'), true);
+  await ruled.write([grantOf('team:2#member member team:1')], true);
+  assert.equal(await ruled.check('user:b007 member team:1'), false);
+  // The page of the new group itself.
+  assert.ok(reads <= before + 1, `${reads} reads, ${before} before`);
   ruled.slot.kill();
 });

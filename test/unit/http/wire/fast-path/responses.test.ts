@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
 import { assertRawProblem, parseResponses, RawConnection, type RawResponse } from '../../../../kit/http-raw.ts';
 import { type HttpInProcess, startHttp } from '../../http-in-process.ts';
 
@@ -94,6 +95,50 @@ describe('the public interface with the fast path before Node', () => {
       assert.deepEqual(shapeOf(fastPath.text), shapeOf(node.text));
     });
   }
+
+  it('answers a body with a member too many, misspelled or given twice as Node does, and never with a decision', async () => {
+    const { subject, relation, object } = JSON.parse(tuple('user:a')) as Record<string, string>;
+    const pairs = [
+      ['subject', subject],
+      ['relation', relation],
+      ['object', object],
+    ] as const;
+    const textOf = (members: readonly (readonly [string, unknown])[]): string =>
+      `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+    const asRead = ({ response: { status, body } }: { response: RawResponse }) => {
+      const { instance: _, ...problem } = JSON.parse(body) as Record<string, unknown>;
+      return { status, problem };
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('too many', 'misspelled', 'twice'),
+        fc.nat(2),
+        fc.string({ minLength: 1, maxLength: 3 }),
+        fc.constantFrom<NodeWay>('chunked', 'odd'),
+        async (kind, at, text, way) => {
+          const [name, value] = pairs[at] ?? pairs[0];
+          const members = pairs.map((pair) =>
+            kind === 'misspelled' && pair[0] === name ? ([`${name}${text}`, value] as const) : pair,
+          );
+          const body = textOf([
+            ...members,
+            ...(kind === 'too many'
+              ? [[`x${text}`, value] as const]
+              : kind === 'twice'
+                ? [[name, value] as const]
+                : []),
+          ]);
+          const [plain, node] = [
+            await exchange('plain', 'POST', '/v1/check', body),
+            await exchange(way, 'POST', '/v1/check', body),
+          ];
+          assert.deepEqual(asRead(plain), asRead(node));
+          assert.equal(plain.response.status, 400, body);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
 
   it('answers 401 to an unknown key so, too', async () => {
     const [fastPath, node] = [

@@ -159,7 +159,7 @@ describe('saving rules', () => {
     assert.equal(status, 422);
     assert.match(
       text,
-      /id="rules-error" role="alert">Line 1: The text has an unknown field &quot;group&quot;[^<]*Nothing was saved\./,
+      /id="rules-error" role="alert">Line 5: &quot;group&quot; is unknown; the nearest known name is &quot;groups&quot;[^<]*Nothing was saved\./,
     );
     assert.match(text, /<textarea[^>]* aria-invalid="true"/);
     assert.equal(boxOf(text), wrong);

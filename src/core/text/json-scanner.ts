@@ -1,9 +1,10 @@
-// Scans a JSON text without building its value: whether it is well-formed, where it breaks, and whether it stays within
-// bounds of depth and number. The engine's parser has no bounds, and its time grows with the object shapes in a text,
-// not with its length. The scanner reads step by step, without recursion; only a single number is read at once.
+// Scans a JSON text without building its value: whether it is well-formed, where it breaks, whether it gives a member
+// twice, and whether it stays within bounds of depth and number. The engine's parser has no bounds, and its time grows
+// with the object shapes in a text, not with its length. The scanner reads step by step, without recursion; only a
+// single number is read at once.
 
-import { assertNever } from '../../core/assert.ts';
-import { GrantdError } from '../../core/errors.ts';
+import { assertNever } from '../assert.ts';
+import { GrantdError } from '../errors.ts';
 
 export interface JsonBounds {
   /** How deep arrays and objects may be nested. */
@@ -43,6 +44,7 @@ function endOfDigits(text: string, start: number): number {
 }
 
 const BROKEN = 0;
+const NAME_SHOWN_MAX = 100;
 
 /**
  * Reads on in a string. Returns the index after its end; or negated, where to read on, at `stop` or just after it; or
@@ -105,17 +107,22 @@ function placeOf(text: string, index: number): string {
 export class JsonScanner {
   readonly #text: string;
   readonly #bounds: JsonBounds;
+  readonly #what: string;
   /** For each open array and object, the character that ends it. */
   readonly #open: number[] = [];
+  /** The names of its members so far; of an array, none. */
+  readonly #names: (Set<string> | undefined)[] = [];
   #expected: Expected = 'value';
   #index = 0;
   /** How far the string that begins at the index has been read; 0: none is being read. */
   #stringAt = 0;
   #values = 0;
 
-  constructor(text: string, bounds: JsonBounds) {
+  /** `what`: how messages begin. */
+  constructor(text: string, bounds: JsonBounds, what = 'The body') {
     this.#text = text;
     this.#bounds = bounds;
+    this.#what = what;
   }
 
   /** How far the text has been read: after a refusal, where it breaks. */
@@ -125,8 +132,8 @@ export class JsonScanner {
 
   /**
    * Reads about `charactersMax` further characters; true: there is more to read. Throws `invalid-request`, which says
-   * what is wrong and where: the first character that is not allowed there, or the value that is too deep or one too
-   * many.
+   * what is wrong and where: the first character that is not allowed there, the name that an object has already, or the
+   * value that is too deep or one too many.
    */
   step(charactersMax: number): boolean {
     const text = this.#text;
@@ -197,9 +204,21 @@ export class JsonScanner {
       this.#stringAt = -end;
       return;
     }
+    const isKey = this.#expected === 'key' || this.#expected === 'key-or-end';
+    if (isKey) this.#enterName(this.#text.slice(this.#index, end));
     this.#stringAt = 0;
     this.#index = end;
-    this.#expected = this.#expected === 'key' || this.#expected === 'key-or-end' ? 'colon' : this.#behindValue;
+    this.#expected = isKey ? 'colon' : this.#behindValue;
+  }
+
+  /** `json`: the name with its quotation marks, and escaped in whatever way. */
+  #enterName(json: string): void {
+    const name: string = json.includes('\\') ? JSON.parse(json) : json.slice(1, -1);
+    const names = this.#names.at(-1);
+    if (names?.has(name)) {
+      this.#refuse(`gives ${JSON.stringify(name.slice(0, NAME_SHOWN_MAX))} twice in one object, the second time at`);
+    }
+    names?.add(name);
   }
 
   get #behindValue(): Expected {
@@ -213,6 +232,7 @@ export class JsonScanner {
     if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       if (this.#open.length === depthMax) this.#refuse(`is nested more than ${depthMax} deep, at`);
       this.#open.push(code === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT);
+      this.#names.push(code === OPEN_ARRAY ? undefined : new Set());
       this.#index += 1;
       this.#expected = code === OPEN_ARRAY ? 'value-or-end' : 'key-or-end';
       return;
@@ -230,6 +250,7 @@ export class JsonScanner {
   #close(code: number): void {
     if (this.#open.at(-1) !== code) this.#refuseToken();
     this.#open.pop();
+    this.#names.pop();
     this.#index += 1;
     this.#expected = this.#behindValue;
   }
@@ -239,6 +260,6 @@ export class JsonScanner {
   }
 
   #refuse(what: string): never {
-    throw new GrantdError('invalid-request', `The body ${what} ${placeOf(this.#text, this.#index)}.`);
+    throw new GrantdError('invalid-request', `${this.#what} ${what} ${placeOf(this.#text, this.#index)}.`);
   }
 }

@@ -1,7 +1,11 @@
 // Suggests the name that was most likely meant, for messages about an unknown one.
 
-/** More differences than this make another word, not a typing error. */
+/** More differences than this make another word, not a typing error; and so do more than a third of the letters. */
 const DISTANCE_MAX = 4;
+const LETTERS_PER_DIFFERENCE = 3;
+
+const distanceMax = (name: string): number =>
+  Math.min(DISTANCE_MAX, Math.max(1, Math.floor(name.length / LETTERS_PER_DIFFERENCE)));
 
 /** Levenshtein's distance: insertions, deletions and replacements of one character. */
 function editDistance(left: string, right: string): number {
@@ -20,7 +24,7 @@ function editDistance(left: string, right: string): number {
 /** The nearest of `names`, the first of equals, or undefined if none is near. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
-  let distance = DISTANCE_MAX + 1;
+  let distance = distanceMax(name) + 1;
   for (const candidate of names) {
     const difference = editDistance(name, candidate);
     if (difference < distance) {

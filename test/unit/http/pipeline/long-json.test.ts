@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { JsonScanner } from '../../../../src/http/pipeline/json-scanner.ts';
-import { LongJson, parseJson } from '../../../../src/http/pipeline/json-text.ts';
+import { parseJson } from '../../../../src/core/text/json.ts';
+import { JsonScanner } from '../../../../src/core/text/json-scanner.ts';
+import { LongJson } from '../../../../src/http/pipeline/long-json.ts';
 import { JSON_STEP_LENGTH } from '../../../../src/http/wire/limits.ts';
 
 const breaks = (text: string): boolean => {
@@ -40,12 +41,39 @@ describe('parseJson', () => {
     });
   }
 
-  it('takes the last of repeated names and gives "__proto__" no power', () => {
-    const value: unknown = parseJson('{"a":1,"a":2,"__proto__":{"subject":"x"}}');
+  it('gives "__proto__" no power', () => {
+    const value: unknown = parseJson('{"__proto__":{"subject":"x"}}');
     assert.ok(typeof value === 'object' && value !== null);
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
     assert.equal('subject' in value, false);
-    assert.equal((value as { a: number }).a, 2);
+  });
+
+  for (const [text, name, place] of [
+    ['{"a":1,"a":1}', 'a', 'line 1, column 8'],
+    ['{"a":1,\n "\\u0061":2}', 'a', 'line 2, column 2'],
+    ['[{"a":{"b":[{"c":"\\"c\\":","c":{}}]}}]', 'c', 'line 1, column 27'],
+    ['{"":1,"":1}', '', 'line 1, column 7'],
+    ['{"__proto__":1,"__proto__":1}', '__proto__', 'line 1, column 16'],
+  ] as const) {
+    it(`refuses the second ${JSON.stringify(name)} of ${text}`, () => {
+      const message = `The body gives ${JSON.stringify(name)} twice in one object, the second time at ${place}.`;
+      assert.throws(() => parseJson(text), { code: 'invalid-request', message });
+    });
+  }
+
+  it('takes whatever gives no member twice, and nothing else that is JSON', () => {
+    // Unlike the text of a value, texts with members given twice are made by hand.
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), fc.jsonValue(), (value, name, other) => {
+        const text = JSON.stringify(value);
+        assert.deepEqual(parseJson(text), JSON.parse(text));
+        const key = JSON.stringify(name);
+        assert.deepEqual(parseJson(`{${key}:${text}}`), JSON.parse(`{${key}:${text}}`));
+        assert.throws(() => parseJson(`[{${key}:${text},${key}:${JSON.stringify(other)}}]`), {
+          code: 'invalid-request',
+        });
+      }),
+    );
   });
 
   it('takes a short text as deep as it can be, broken or not', () => {
@@ -97,8 +125,13 @@ describe('a long JSON text', () => {
     ],
     [
       'of too many members',
-      `{${'"":[],'.repeat(4095)}"":{}}`,
-      'holds more than 4096 values; the first one too many is at line 1, column 24575.',
+      `{${Array.from({ length: 4096 }, (_, index) => `"${1000 + index}":[]`).join(',')}}`,
+      'holds more than 4096 values; the first one too many is at line 1, column 40959.',
+    ],
+    [
+      'of a member that is given twice',
+      `{"a":{"b":1},"c":[{"b":1},{"b":1,"b":2}]${' '.repeat(20_000)}}`,
+      'gives "b" twice in one object, the second time at line 1, column 34.',
     ],
     [
       'broken at its end',

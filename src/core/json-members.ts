@@ -1,0 +1,30 @@
+// Members of JSON objects that nobody knows. They are refused wherever they stand: a misspelled `expires_at` would make
+// a grant permanent, a misspelled `relation` would widen a revocation.
+
+import { GrantdError } from './errors.ts';
+import { nearestName } from './text/nearest-name.ts';
+
+const SHOWN_LENGTH_MAX = 100;
+
+const quote = (name: string): string => JSON.stringify(name);
+
+/** Completes the sentence `"<member>" …`. */
+export function isUnknown(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined
+    ? `is unknown; known here: ${known.map(quote).join(', ')}`
+    : `is unknown; the nearest known name is ${quote(nearest)}`;
+}
+
+/** As messages show it, at its place: `grants[3].expiresAt`. */
+export const memberAt = (place: string, name: string): string =>
+  `${place === '' ? '' : `${place}.`}${name.slice(0, SHOWN_LENGTH_MAX)}`;
+
+/** Throws `invalid-request`, which names the first unknown member of a parsed JSON object and the nearest known one. */
+export function demandMembers(fields: object, known: readonly string[], place = ''): void {
+  // Only JSON.parse made it, so that all of its members are its own.
+  for (const name in fields) {
+    if (known.includes(name)) continue;
+    throw new GrantdError('invalid-request', `${quote(memberAt(place, name))} ${isUnknown(name, known)}.`);
+  }
+}

@@ -1,0 +1,54 @@
+// Parses JSON text and refuses what the engine's own parser lets pass: a member that is given twice, of which it would
+// take the last. The engine's message only sometimes names a position, and it quotes the text, so the scanner finds the
+// place of an error.
+
+import { assert } from '../assert.ts';
+import { JsonScanner } from './json-scanner.ts';
+
+const UNBOUNDED = { depthMax: Number.POSITIVE_INFINITY, valuesMax: Number.POSITIVE_INFINITY };
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+
+/** Of a text that is JSON: the quotation marks around its strings and names. */
+function countQuotes(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) count += 1;
+    else if (code === BACKSLASH) at += 1;
+  }
+  return count;
+}
+
+/** The strings and names of a value. */
+function countStrings(value: unknown): number {
+  let count = 0;
+  const pending = [value];
+  while (pending.length > 0) {
+    const each = pending.pop();
+    if (typeof each === 'string') count += 1;
+    if (typeof each !== 'object' || each === null) continue;
+    if (!Array.isArray(each)) count += Object.keys(each).length;
+    for (const member of Object.values(each)) pending.push(member);
+  }
+  return count;
+}
+
+/**
+ * The value of a JSON text. Throws `invalid-request` that says where it breaks, or where a member is given twice.
+ * `what`: how the message begins.
+ */
+export function parseJson(text: string, what = 'The body'): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    new JsonScanner(text, UNBOUNDED, what).step(text.length);
+    throw error;
+  }
+  // Of a member that is given twice, the value has one name and one value fewer than the text.
+  if (countQuotes(text) !== 2 * countStrings(value)) {
+    new JsonScanner(text, UNBOUNDED, what).step(text.length);
+    assert(false, 'the scanner finds the member that is given twice');
+  }
+  return value;
+}

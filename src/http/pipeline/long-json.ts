@@ -1,0 +1,37 @@
+// Parses long JSON texts: they are first scanned in steps, and refused if they are deeper or have more values than a
+// request has reason to; parsing then takes a few milliseconds at most.
+
+import { assert } from '../../core/assert.ts';
+import { JsonScanner } from '../../core/text/json-scanner.ts';
+import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limits.ts';
+
+const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+
+/** Like `parseJson` (core/text/json.ts) within bounds, one step per call; true: there is more to do. */
+export class LongJson {
+  readonly #text: string;
+  readonly #scanner: JsonScanner;
+  #scanned = false;
+  #value: unknown = undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#scanner = new JsonScanner(text, BOUNDED);
+  }
+
+  /** The last step parses. Throws `invalid-request` that says what is wrong and where. */
+  step(): boolean {
+    if (this.#scanned) {
+      this.#value = JSON.parse(this.#text);
+      return false;
+    }
+    this.#scanned = !this.#scanner.step(JSON_STEP_LENGTH);
+    return true;
+  }
+
+  /** To be read once there is nothing more to do. */
+  get value(): unknown {
+    assert(this.#scanned, 'a long text is read through before it is parsed');
+    return this.#value;
+  }
+}
