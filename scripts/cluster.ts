@@ -4,6 +4,7 @@
 
 import { createInterface } from 'node:readline';
 import { reasonOf } from '../src/cli/failures.ts';
+import { onStopSignals, SIGNAL_EXIT_CODES } from '../src/roles/process/stop-signals.ts';
 import { startCheckLoop } from './cluster/check-loop.ts';
 import { ClusterRefusal, LocalCluster } from './cluster/local-cluster.ts';
 import { HELP, type Options, readOptions } from './cluster/options.ts';
@@ -11,25 +12,23 @@ import { renderWalkThrough } from './cluster/walk-through.ts';
 
 const STATUS_FAILED = 1;
 const STATUS_USAGE = 2;
-/** 128 + SIGINT, the convention of shells: interrupted before it was ready. */
-const STATUS_INTERRUPTED = 130;
 
 const { stdout, stderr } = process;
 const say = (text: string): void => {
   stderr.write(`cluster: ${text}\n`);
 };
 
-/** Resolves at the first interruption; a second one ends this process, and with it all others. */
+/** Resolves at the first signal. Whoever insists ends this process, and with it all others. */
 function interrupted(): { readonly promise: Promise<void>; readonly signal: AbortSignal } {
   const controller = new AbortController();
-  const promise = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        controller.abort();
-        resolve();
-      });
-    }
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onStopSignals(
+    () => {
+      controller.abort();
+      resolve();
+    },
+    (signal) => process.exit(SIGNAL_EXIT_CODES[signal]),
+  );
   return { promise, signal: controller.signal };
 }
 
@@ -70,7 +69,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const isInterrupted = error instanceof Error && error.name === 'AbortError';
     if (!isInterrupted) say(error instanceof ClusterRefusal ? error.message : reasonOf(error));
-    process.exitCode = isInterrupted ? STATUS_INTERRUPTED : STATUS_FAILED;
+    process.exitCode = isInterrupted ? SIGNAL_EXIT_CODES.SIGINT : STATUS_FAILED;
   }
   // Standard input may stay open for as long as the terminal.
   process.stdin.destroy();

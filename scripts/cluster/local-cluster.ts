@@ -86,6 +86,8 @@ export class LocalCluster {
     this.#options = options;
     if (keep !== undefined) mkdirSync(keep, { recursive: true, mode: 0o700 });
     this.directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'grantd-cluster-')) : resolve(keep);
+    // However this process ends: the token is not left behind.
+    if (keep === undefined) process.once('exit', () => rmSync(this.directory, { recursive: true, force: true }));
     this.tokenFile = join(this.directory, 'operator-token');
     this.#token = keptText(this.tokenFile, () => randomBytes(24).toString('base64url'));
     this.consoleUrl = `http://${HOST}:${portOf(port, 'console')}`;

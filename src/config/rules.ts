@@ -158,7 +158,7 @@ export const RULES: readonly Rule[] = Object.freeze([
     'GRANTD_BASE_URL or GRANTD_ERRORS_BASE must be set: the errors of the console link to pages of the public API',
   ),
   {
-    roles: ['front', 'shard', 'console'],
+    roles: ['dev', 'front', 'shard', 'console'],
     settings: ['drainSeconds', 'shutdownSeconds'],
     holds: ({ drainSeconds, shutdownSeconds }) => Number(drainSeconds) < Number(shutdownSeconds),
     problem: 'GRANTD_SHUTDOWN_SECONDS must be longer than GRANTD_DRAIN_SECONDS',

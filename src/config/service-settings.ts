@@ -133,18 +133,18 @@ export const SERVICE_SETTINGS = Object.freeze({
   drainSeconds: row({
     ...plain,
     name: 'GRANTD_DRAIN_SECONDS',
-    roles: ['front', 'shard', 'console'],
+    roles: ['dev', 'front', 'shard', 'console'],
     form: `number, 0 to ${DRAIN_SECONDS_MAX}`,
     parse: integerParser(0, DRAIN_SECONDS_MAX),
     default: '5',
-    defaults: { shard: '2' },
+    defaults: { dev: '0', shard: '2' },
     description:
-      'After SIGTERM: how long a front or console reports that it is not ready but still accepts connections, so that load balancers notice; how long a shard that has handed over its slots still redirects callers to the new owners.',
+      'After SIGTERM: how long a front, a console or `grantd dev` reports that it is not ready but still accepts connections, so that load balancers notice; how long a shard that has handed over its slots still redirects callers to the new owners.',
   }),
   shutdownSeconds: row({
     ...plain,
     name: 'GRANTD_SHUTDOWN_SECONDS',
-    roles: ['front', 'shard', 'console'],
+    roles: ['dev', 'front', 'shard', 'console'],
     form: `number, 1 to ${SHUTDOWN_SECONDS_MAX}`,
     parse: integerParser(1, SHUTDOWN_SECONDS_MAX),
     default: '25',

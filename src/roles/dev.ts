@@ -250,8 +250,10 @@ export async function startDev(
   signal.throwIfAborted();
 
   phase = 'serving';
-  parts.defer(() => {
+  parts.defer(async () => {
     phase = 'stopping';
+    http.drain();
+    await delay(clock, config.drainSeconds * 1000);
   });
   print(
     renderBanner({

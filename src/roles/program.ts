@@ -65,13 +65,13 @@ function registerRoles(program: Command, started: ProgramProcess): void {
       // A person who starts it reads the banner; what is said beyond that is what goes wrong.
       const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
       const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
-      await runRole(log, (signal) =>
+      const start = (signal: AbortSignal) =>
         startDev(
           { ...ports, log, print: (text) => stdout.write(text) },
           { config, shards, version, terminal: stdout.isTTY, machineNode: otherNodeOf(env) },
           signal,
-        ),
-      );
+        );
+      await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
     });
 
   program

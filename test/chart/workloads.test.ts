@@ -255,9 +255,9 @@ describe('the network policies', { skip: missing }, () => {
 
 describe('the pods of the chart', { skip: missing }, () => {
   it('have more time to stop than the process takes at most', async () => {
-    for (const component of ['front', 'shard', 'console']) {
+    for (const component of ['front', 'shard', 'console', 'standalone']) {
       for (const set of [{}, { [`${component}.drainSeconds`]: 40, [`${component}.shutdownSeconds`]: 60 }]) {
-        const { spec } = await podOf(minimal(set), component);
+        const { spec } = await podOf(minimal({ ...set, 'standalone.enabled': component === 'standalone' }), component);
         const env = new Map(spec.containers[0]?.env?.map(({ name, value }) => [name, Number(value)]));
         const drainSeconds = env.get('GRANTD_DRAIN_SECONDS') ?? 0;
         const shutdownSeconds = env.get('GRANTD_SHUTDOWN_SECONDS') ?? 0;

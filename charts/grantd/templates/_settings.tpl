@@ -220,6 +220,8 @@ GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
 GRANTD_SLOTS: {{ if .Values.cassandra.slots }}{{ int64 .Values.cassandra.slots | quote }}{{ else }}""{{ end }}
 GRANTD_PAGE_CACHE_BYTES: {{ include "grantd.pageCacheBytes" . | quote }}
 GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
+GRANTD_DRAIN_SECONDS: {{ int64 .Values.standalone.drainSeconds | quote }}
+GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.standalone.shutdownSeconds | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
 {{- end }}
 

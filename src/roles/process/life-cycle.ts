@@ -6,6 +6,7 @@ import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { collectStartGarbage } from './heap.ts';
 import { StartError } from './start-error.ts';
+import { onStopSignals, SIGNAL_EXIT_CODES, STOP_SIGNALS, type StopSignal } from './stop-signals.ts';
 
 export interface RunningRole {
   /** Ends everything in order. */
@@ -17,15 +18,11 @@ const STOP_MS_MAX_DEFAULT = 30_000;
 /** The interval of a timer that only keeps the process alive. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** 128 + the number of the signal, the convention of shells. */
-const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-const endAtOnce = (signal: (typeof SIGNALS)[number]): never => process.exit(SIGNAL_EXIT_CODES[signal]);
+const endAtOnce = (signal: StopSignal): never => process.exit(SIGNAL_EXIT_CODES[signal]);
 
 /** Lets signals end the process until a role or a task handles them. Process 1 of a container needs this. */
 export function endOnSignals(): void {
-  for (const signal of SIGNALS) process.on(signal, endAtOnce);
+  for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
 }
 
 /** The message to a person at the terminal for an error that ended a command. */
@@ -46,15 +43,12 @@ interface Supervision {
 function superviseProcess(log: Log): Supervision {
   const stopping = new AbortController();
   let exitCode = 1;
-  for (const signal of SIGNALS) {
-    process.off(signal, endAtOnce);
-    process.on(signal, () => {
-      if (stopping.signal.aborted) endAtOnce(signal);
-      log.info({ signal }, 'stopping');
-      exitCode = SIGNAL_EXIT_CODES[signal];
-      stopping.abort();
-    });
-  }
+  for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce);
+  onStopSignals((signal) => {
+    log.info({ signal }, 'stopping');
+    exitCode = SIGNAL_EXIT_CODES[signal];
+    stopping.abort();
+  }, endAtOnce);
   const die = (error: unknown): void => {
     log.error({ err: error }, 'unhandled error; the process exits');
     process.exit(1);

@@ -10,6 +10,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import type { RunningRole } from '../../../src/roles/process/life-cycle.ts';
+import { freePort } from '../../../tools/engines/free-port.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import {
   type DevProcess,
@@ -22,6 +23,7 @@ import {
 import { linesOf } from '../../kit/shell-blocks.ts';
 import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
+import { Balancer } from '../support/balancer.ts';
 import { listeningPorts } from '../support/listening-ports.ts';
 import { startHere } from '../support/roles-here.ts';
 
@@ -197,12 +199,71 @@ describe('a start', () => {
   const startInTest = (environment: Readonly<Record<string, string>> = {}): Promise<RunningRole> =>
     startHere('dev', { ...testEnvironment(directory), ...environment });
 
+  it('again, after a drain, fails no request of writers behind a proxy that respects readiness', async () => {
+    const [http, ops] = [await freePort(), await freePort()];
+    const settings = {
+      ...testEnvironment(directory),
+      GRANTD_HTTP_ADDRESS: `127.0.0.1:${http}`,
+      GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
+      GRANTD_DRAIN_SECONDS: '5',
+    };
+    const startAgain = async (): Promise<DevProcess> => {
+      const grantd = new Process(['dev'], settings);
+      running.push(grantd);
+      await grantd.ready();
+      return grantd;
+    };
+    const first = await startAgain();
+    const { key } = readDevFacts(directory);
+    const proxy = new Balancer([{ url: `http://127.0.0.1:${http}`, opsUrl: `http://127.0.0.1:${ops}` }]);
+    const statuses = new Map<string, number>();
+    let [written, stopped] = [0, false];
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      while (!stopped) {
+        await waitFor('readiness', () => proxy.hasReady || stopped);
+        written += 1;
+        const body = { subject: `user:${writer}`, relation: 'viewer', object: `doc:${written}` };
+        const outcome = await proxy.call('127.0.0.1', { method: 'POST', path: '/v1/grants', key, body }).then(
+          ({ status }) => String(status),
+          (error: unknown) => String(error),
+        );
+        statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
+      }
+    });
+    const more = async (): Promise<void> => {
+      const target = (statuses.get('201') ?? 0) + 100;
+      await waitFor('more writes', () => (statuses.get('201') ?? 0) >= target);
+    };
+    try {
+      await more();
+      assert.equal((await first.stop('SIGTERM')).code, 0);
+      await startAgain();
+      await more();
+    } finally {
+      stopped = true;
+      await Promise.all(writers);
+      proxy.close();
+    }
+    assert.deepEqual([...statuses.keys()], ['201'], JSON.stringify([...statuses]));
+  });
+
   it('through `npm start` ends cleanly too when npm is told to', async () => {
     const grantd = new Process([], testEnvironment(directory), ['npm', 'start', '--', '--shards', '1']);
     running.push(grantd);
     await grantd.ready();
     const ended = await grantd.stop();
     assert.equal(ended.code, 0, ended.stderr);
+    assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
+  });
+
+  it('through `npm start` ends cleanly with Ctrl-C, which the terminal sends and npm passes on', async () => {
+    const grantd = new Process([], testEnvironment(directory), ['npm', 'start', '--', '--shards', '1']);
+    running.push(grantd);
+    await grantd.ready();
+    // Without a terminal: what its foreground processes get, first the one that npm has started.
+    const [, pid = ''] = /"pid":(\d+)/.exec(grantd.stderr) ?? [];
+    process.kill(Number(pid), 'SIGINT');
+    const ended = await grantd.stop('SIGINT');
     assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
   });
 

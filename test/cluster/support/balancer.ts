@@ -58,6 +58,10 @@ export class Balancer {
     }
   }
 
+  get hasReady(): boolean {
+    return this.#fronts.some(({ ready }) => ready);
+  }
+
   #next(refused: ReadonlySet<Front>): Front | undefined {
     const usable = this.#fronts.filter((front) => !refused.has(front));
     const ready = usable.filter((front) => front.ready);

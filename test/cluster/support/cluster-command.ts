@@ -67,6 +67,8 @@ export async function useCluster({ again }: { readonly again: boolean }): Promis
     await waitFor('its new start', () => restarted.test(command.stderr));
     pids.push(Number(restarted.exec(command.stderr)?.[1]));
 
+    // As npm does: it passes on what the terminal has sent to both.
+    command.child.kill('SIGINT');
     const { code, stdout, stderr } = await command.stop('SIGINT');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /In all: \d+ checks right, 0 failed\.\n$/);
