@@ -9,8 +9,12 @@ import { CliFailure, EXIT, renderFailure } from './failures.ts';
 export function exitOnUsage(command: Command, dependencies: Pick<CliDependencies, 'stderr' | 'json' | 'exit'>): void {
   const { stderr, json = false } = dependencies;
   const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
-  // Programs get one line instead of the message and the help.
-  if (json) command.configureOutput({ writeErr: () => {} });
+  command.configureOutput({
+    // As every other failure begins.
+    outputError: (text, write) => write(text.replace(/^error: /, 'grantd: ')),
+    // Programs get one line instead of the message and the help.
+    ...(json ? { writeErr: () => {} } : {}),
+  });
   command.exitOverride(({ exitCode, code, message }: CommanderError) => {
     if (exitCode === 0) exit(EXIT.ok);
     if (json) {

@@ -84,9 +84,6 @@ export interface Namespace {
 /** Of a namespace and of an external id, in code points. */
 const [NAMESPACE_LENGTH_MAX, EXTERNAL_ID_LENGTH_MAX] = [64, 256];
 
-/** No built-in relation is longer: a longer text is none in any case of its letters. */
-const RELATION_LENGTH_MAX = 16;
-
 export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
 
 /**
@@ -154,10 +151,22 @@ export function identifierFault(text: string): string {
   return externalIdFault(text, colon + 1);
 }
 
+/** No built-in relation is longer: a longer text is none in any case of its letters. */
+const RELATION_LENGTH_MAX = 16;
+const FAULT_SHOWN_MAX = 64;
+
 /** Why a text is no relation; completes the sentence `it …`. */
 export function relationFault(text: string): string {
   const small = text.length <= RELATION_LENGTH_MAX ? text.toLowerCase() : '';
   return isRelation(small) ? `is none of them; write ${small}, in lower case` : 'is none of them';
+}
+
+/** Why a text is no relation that can be granted; completes the sentence `it …`. */
+export function grantedFault(text: string): string {
+  const fault = relationFault(text);
+  if (text.length > FAULT_SHOWN_MAX) return fault;
+  const derived = fault.includes(';') ? '' : '; names that rules define are asked about, and cannot be granted';
+  return `is ${JSON.stringify(text)}, which ${fault}${derived}`;
 }
 
 const describe = (value: unknown, faultOf: (text: string) => string): string =>
@@ -182,15 +191,12 @@ export function parseIdentifier(name: 'subject' | 'object', value: unknown, list
   throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${fault}.`);
 }
 
-/** Throws `invalid-relation`; `list` and `index` name the place in the message. */
-export function parseRelation(value: unknown, list?: string, index = 0): Relation {
+/** Throws `invalid-relation`; `list` and `index` name the place in the message, `faultOf` why a text is none. */
+export function parseRelation(value: unknown, list?: string, index = 0, faultOf = grantedFault): Relation {
   if (typeof value === 'string' && isRelation(value)) return value;
   throw new GrantdError(
     'invalid-relation',
-    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${describe(
-      value,
-      relationFault,
-    )}.`,
+    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${describe(value, faultOf)}.`,
   );
 }
 

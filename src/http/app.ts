@@ -49,6 +49,8 @@ export function createApp(
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: PublicPages;
+    /** The OpenAPI document, which anybody may read. */
+    readonly openapiText: string;
     /** Undefined: there is none. */
     readonly configuration: AuthzenConfiguration | undefined;
   },
@@ -60,7 +62,7 @@ export function createApp(
     readonly incoming: NodeIncomingOptions;
   },
 ): App {
-  const { ids, connections, answers, pipeline, metrics, pages, configuration } = dependencies;
+  const { ids, connections, answers, pipeline, metrics, pages, openapiText, configuration } = dependencies;
   const { routes, deadlineMs, nothingAt } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
@@ -131,6 +133,11 @@ export function createApp(
     servePublic(request, response, meter, (exchange) => answers.page(exchange, page), page.bytes);
   router.all('/', (request, response) => servePage(request, response, pages.front, docsPage));
   router.all('/docs', (request, response) => servePage(request, response, pages.reference, docsPage));
+  const openapiBytes = Buffer.byteLength(openapiText);
+  const answerOpenapi = (exchange: Exchange): void => answers.reply(exchange, { status: 200, json: openapiText });
+  router.all('/docs/openapi.json', (request, response) =>
+    servePublic(request, response, docsPage, answerOpenapi, openapiBytes),
+  );
   router.all('/errors', (request, response) => servePage(request, response, pages.errors.index, errorPage));
   router.all('/errors/:type', (request, response) => {
     const page = pages.errors.byType.get(request.params.type);

@@ -164,6 +164,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       pipeline,
       metrics,
       pages: createPublicPages(openapi, { baseUrl, errorsBase }),
+      openapiText,
       configuration: createAuthzenConfiguration(baseUrl),
     },
     {

@@ -14,7 +14,7 @@ export interface NamedTuple {
 
 /** Throws `invalid-relation`; `list` and `index` name the place in the message. */
 export function parseRelationName(value: unknown, list?: string, index = 0): string {
-  return typeof value === 'string' && isRuleName(value) ? value : parseRelation(value, list, index);
+  return typeof value === 'string' && isRuleName(value) ? value : parseRelation(value, list, index, relationFault);
 }
 
 /** As `parseTuple`, but with any name. */

@@ -112,6 +112,13 @@ describe('the example docs-app in a browser', { skip: missing ?? false }, () => 
     return response.status();
   }
 
+  it('leads whoever has not logged in from the first page to the log-in', async () => {
+    const page = await visit();
+    await page.goto(app.url);
+    assert.equal(new URL(page.url()).pathname, '/log-in');
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+  });
+
   it('also starts on the oldest Node that it supports', async (t: TestContext) => {
     const node = await installNpmProgram(NODE_20).catch((error: unknown) => {
       t.skip(reportMissing('docs-app on Node 20', String(error)));

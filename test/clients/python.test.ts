@@ -1,8 +1,9 @@
 // The Python clients, with and without an event loop: types, their own tests, the contract on a real service behind the
 // fault proxy and on their fake, and the application of the examples.
 
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -66,6 +67,20 @@ describe('the Python client', { skip: found === undefined }, () => {
     await python('-m', 'mypy', '--cache-dir', MYPY_CACHE);
     await python('-m', 'ruff', 'check', '--no-cache');
     await python('-m', 'ruff', 'format', '--check', '--no-cache');
+  });
+
+  it('has a README whose programs have complete types, too', async () => {
+    const blocks = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/^```python\n(.*?)^```/gms)];
+    const functions = blocks.map(([, block = ''], index) => {
+      const isAsync = /\b(?:await|async)\b/.test(block);
+      const body = block.trimEnd().replaceAll(/^(?=.)/gm, '    ');
+      const client = isAsync ? 'AsyncGrantd' : 'Grantd';
+      return `${isAsync ? 'async ' : ''}def block_${index}(client: ${client}, url: str, key: str) -> None:\n${body}\n`;
+    });
+    assert.ok(functions.length > 5);
+    const file = join(directory, 'readme.py');
+    writeFileSync(file, `from grantd import AsyncGrantd, Grantd\n\n${functions.join('\n')}`);
+    await python('-m', 'mypy', '--strict', '--cache-dir', MYPY_CACHE, file);
   });
 
   it('passes its tests, which run the code of its README', () =>

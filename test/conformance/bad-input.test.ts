@@ -154,8 +154,8 @@ describe('bad input', () => {
   it('POST /v1/grants/bulk names the change or the condition too, and makes none of the others', async () => {
     for (const [field, what, value] of BAD_FIELDS) {
       for (const list of ['grants', 'revocations', 'if']) {
-        const bad = { ...TUPLE, exists: true, [field]: value };
-        const body = { grants: [{ ...TUPLE, object: 'document:other' }], [list]: [{ ...TUPLE, exists: true }, bad] };
+        const good = list === 'if' ? { ...TUPLE, exists: true } : TUPLE;
+        const body = { grants: [{ ...TUPLE, object: 'document:other' }], [list]: [good, { ...good, [field]: value }] };
         const detail = await refuses({ method: 'POST', path: '/v1/grants/bulk', body }, 400, `invalid-${field}`);
         assert.ok(detail.startsWith(`"${list}[1].${field}" must be `), `${what}: ${detail}`);
       }
@@ -450,15 +450,9 @@ describe('bad input', () => {
   it('keys like __proto__ set nothing', async () => {
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       const body = `{"${name}":${JSON.stringify(TUPLE)}}`;
-      await refuses({ method: 'POST', path: '/v1/check', body }, 400, 'invalid-subject');
+      const detail = await refuses({ method: 'POST', path: '/v1/check', body }, 400, 'invalid-request');
+      assert.ok(detail.startsWith(`"${name}" is unknown; `), detail);
     }
-    const body = `{"__proto__":{"x":1},${JSON.stringify(TUPLE).slice(1)}`;
-    assert.equal((await service.send({ method: 'POST', path: '/v1/check', body, key })).status, 200);
-  });
-
-  it('of a repeated name the last counts', async () => {
-    const body = `{"subject":"bad",${JSON.stringify(TUPLE).slice(1)}`;
-    assert.equal((await service.send({ method: 'POST', path: '/v1/check', body, key })).status, 200);
   });
 
   it('query parameters that are unknown, repeated, malformed or out of range', async () => {

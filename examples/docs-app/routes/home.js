@@ -3,7 +3,7 @@
 import { Router } from 'express';
 import { fieldOf, titleOf } from '../form.js';
 import { HttpError } from '../http-error.js';
-import { knownPerson } from '../log-in.js';
+import { knownPerson, personOf } from '../log-in.js';
 import { homePage } from '../pages/home.js';
 import { firstOf } from '../sharing.js';
 import { find, newObject, save } from '../store.js';
@@ -52,9 +52,12 @@ export function homeRoutes(grantd) {
   const router = Router();
 
   router.get('/', async (request, response) => {
-    const person = knownPerson(request);
+    const person = personOf(request);
+    if (person === undefined) return response.redirect(303, '/log-in');
     const { cursor } = request.query;
-    response.send(homePage(person, await readHome(grantd, `user:${person}`, typeof cursor === 'string' ? cursor : '')));
+    return response.send(
+      homePage(person, await readHome(grantd, `user:${person}`, typeof cursor === 'string' ? cursor : '')),
+    );
   });
 
   router.post('/documents', async (request, response) => {

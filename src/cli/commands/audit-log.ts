@@ -85,11 +85,7 @@ export function registerAuditLogCommand(program: Command, context: CliContext): 
     .addOption(new Option('--newest-first', 'show the newest entry first (the default)').conflicts('oldestFirst'))
     .option('--since <time>', `only entries from this time on: ${TIME_FORMS}, back from now`, parseTime)
     .option('--until <time>', 'only entries before this time', parseTime)
-    .addOption(
-      new Option('--action <action>', `only entries with this action: ${AUDIT_ACTIONS.join(', ')}`).choices(
-        AUDIT_ACTIONS,
-      ),
-    )
+    .addOption(new Option('--action <action>', 'only entries with this action').choices(AUDIT_ACTIONS))
     .option('--actor <actor>', 'only entries by this actor: operator:NAME, an API key ID, or system')
     .option('--subject <subject>', 'only entries about grants of this subject')
     .option('--object <object>', 'only entries about grants on this object')

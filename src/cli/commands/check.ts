@@ -14,7 +14,7 @@ import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
 import { readTenantRules } from '../tenant-rules.ts';
-import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
+import { NAME_ARGUMENT, OBJECT_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
 interface CheckOptions {
   readonly tenant: string;
@@ -88,7 +88,7 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     .command('check')
     .description('check whether a subject holds a relation on an object, or check the lines of a file')
     .argument('[subject]', SUBJECT_ARGUMENT[1])
-    .argument('[relation]', RELATION_ARGUMENT[1])
+    .argument('[relation]', NAME_ARGUMENT[1])
     .argument('[object]', OBJECT_ARGUMENT[1])
     .option(
       '-f, --file <file>',

@@ -23,10 +23,10 @@ import { renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
-export const RELATION_ARGUMENT = [
-  '<relation>',
-  'owner, admin, manager, editor, commenter, viewer, member, guest or parent',
-] as const;
+const BUILT_IN = 'owner, admin, manager, editor, commenter, viewer, member, guest or parent';
+const RELATION_ARGUMENT = ['<relation>', BUILT_IN] as const;
+/** What is asked about. */
+export const NAME_ARGUMENT = ['<relation>', `${BUILT_IN}, or a name that the rules of the tenant define`] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
 
 interface GrantFilter {
@@ -179,7 +179,7 @@ function registerListings(program: Command, context: CliContext): void {
     .command('objects')
     .description('list the objects on which a subject holds a relation')
     .argument(...SUBJECT_ARGUMENT)
-    .argument(...RELATION_ARGUMENT)
+    .argument(...NAME_ARGUMENT)
     .option(...TENANT_OPTION)
     .option('--namespace <name>', 'only objects of this namespace');
   addExamples(
@@ -207,7 +207,7 @@ function registerListings(program: Command, context: CliContext): void {
     .description(
       'list the subjects that hold a relation on an object; without a relation and an object, list every subject of the tenant that has or ever had a grant',
     )
-    .argument('[relation]', RELATION_ARGUMENT[1])
+    .argument('[relation]', NAME_ARGUMENT[1])
     .argument('[object]', OBJECT_ARGUMENT[1])
     .option(...TENANT_OPTION)
     .option('--namespace <name>', 'only subjects of this namespace; with a relation and an object');

@@ -108,10 +108,16 @@ function registerReads(tenants: Command, context: CliContext): void {
   addExamples(show, `tenants show ${TENANT_EXAMPLE}`).action(
     context.action(async (id: string, options: JsonOption) => {
       const client = await context.connect();
-      printRecord(context, await client.readJson({ method: 'GET', path: path`/tenants/${id}` }), options);
+      printTenant(context, await client.readJson({ method: 'GET', path: path`/tenants/${id}` }), options);
       return EXIT.ok;
     }),
   );
+}
+
+/** Counts that the service did not make are nothing to show. */
+function printTenant(context: CliContext, tenant: JsonRecord, options: JsonOption): void {
+  const { counts, ...rest } = tenant;
+  printRecord(context, options.json || counts !== null ? tenant : rest, options);
 }
 
 function registerUpdates(tenants: Command, context: CliContext): void {
@@ -125,7 +131,7 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     context.action(async (name: string, options: JsonOption & { readonly plan?: string }) => {
       const client = await context.connect();
       const json = { name, ...(options.plan === undefined ? {} : { plan: options.plan }) };
-      printRecord(context, await client.readJson({ method: 'POST', path: '/tenants', json }), options);
+      printTenant(context, await client.readJson({ method: 'POST', path: '/tenants', json }), options);
       return EXIT.ok;
     }),
   );
@@ -140,7 +146,7 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     const set = async (id: string, value: string, options: JsonOption): Promise<number> => {
       const client = await context.connect();
       const request = { method: 'PATCH', path: path`/tenants/${id}`, json: change(value) } as const;
-      printRecord(context, await client.readJson(request), options);
+      printTenant(context, await client.readJson(request), options);
       return EXIT.ok;
     };
     if (argument === undefined)
@@ -184,7 +190,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
       }
       const deleted = await client.readJson({ method: 'DELETE', path: path`/tenants/${id}` });
       if (options.wait) return waitForDeletion(context, client, deleted, options.json === true);
-      printRecord(context, deleted, options);
+      printTenant(context, deleted, options);
       return EXIT.ok;
     }),
   );

@@ -3,6 +3,8 @@
 /** More differences than this make another word, not a typing error; and so do more than a third of the letters. */
 const DISTANCE_MAX = 4;
 const LETTERS_PER_DIFFERENCE = 3;
+/** No known name is longer, and comparing takes time that grows with the length. */
+const LENGTH_MAX = 100;
 
 const distanceMax = (name: string): number =>
   Math.min(DISTANCE_MAX, Math.max(1, Math.floor(name.length / LETTERS_PER_DIFFERENCE)));
@@ -21,12 +23,17 @@ function editDistance(left: string, right: string): number {
   return previous[right.length] ?? 0;
 }
 
+/** `expiresAt` and `expires_at` differ in style alone. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
+
 /** The nearest of `names`, the first of equals, or undefined if none is near. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
+  if (name.length > LENGTH_MAX) return undefined;
+  const given = plain(name);
   let nearest: string | undefined;
-  let distance = distanceMax(name) + 1;
+  let distance = distanceMax(given) + 1;
   for (const candidate of names) {
-    const difference = editDistance(name, candidate);
+    const difference = editDistance(given, plain(candidate));
     if (difference < distance) {
       nearest = candidate;
       distance = difference;

@@ -28,7 +28,7 @@ function curlSample(operation: Sampled): string {
   const query = Object.entries(body === undefined ? queryExamples : {});
   const isDefault = method === (body === undefined ? 'GET' : 'POST');
   const options = [
-    `curl -sS${isDefault ? '' : ` -X ${method}`}${query.length > 0 ? ' -G' : ''} "$GRANTD_URL${pathOf(operation)}"`,
+    `curl -sSw '\\n'${isDefault ? '' : ` -X ${method}`}${query.length > 0 ? ' -G' : ''} "$GRANTD_URL${pathOf(operation)}"`,
     '-H "Authorization: Bearer $GRANTD_KEY"',
     ...query.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(sampleJson(body.example))}`]),

@@ -16,7 +16,7 @@ export interface PublicPages {
 }
 
 /** Of the pages that have a path of their own. */
-export const PAGE_PATHS = ['/docs', '/errors'];
+export const PAGE_PATHS = ['/docs', '/docs/openapi.json', '/errors'];
 
 function createFrontPage(): PublicPage {
   return createPage({
@@ -29,7 +29,7 @@ function createFrontPage(): PublicPage {
       </p>
       <ul>
         <li><a href="docs">The API reference</a>: every request and response, with examples</li>
-        <li><a href="openapi.json">The OpenAPI document</a>, for machines; send an API key</li>
+        <li><a href="docs/openapi.json">The OpenAPI document</a>, for machines</li>
         <li><a href="errors">The types of errors</a></li>
       </ul>
     </main>`,

@@ -108,7 +108,8 @@ function introduction({ description, version }: Reference, baseUrl: string): Mar
     ${codeBlock(`export GRANTD_URL=${baseUrl}\nexport GRANTD_KEY=gk1_…`)}
     <p>
       Bodies are JSON in UTF-8. Every response has a request id, in <code>X-Service-Request-Id</code>. The
-      ${' '}<a href="openapi.json">OpenAPI document</a> of the service says all of this to machines; it needs a key.
+      ${' '}<a href="docs/openapi.json">OpenAPI document</a> of the service says all of this to machines. With a key, it is at
+      ${' '}<code>/openapi.json</code>, too.
     </p>`;
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../core/limits.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import {
+  grantedFault,
   IDENTIFIER_LENGTH_MAX,
   IDENTIFIER_PATTERN,
   IDENTIFIER_REGEX,
@@ -37,6 +38,7 @@ const refused =
     return `${must}; it ${typeof otherwise === 'string' ? otherwise : otherwise(input)}`;
   };
 
+const notGranted = refused(`must be one of ${RELATIONS.join(', ')}`, grantedFault);
 const notRelation = refused(`must be one of ${RELATIONS.join(', ')}`, relationFault);
 
 const SURROGATES = '\\ud800-\\udfff';
@@ -60,7 +62,7 @@ const IDENTIFIER_RULE =
 
 export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
 export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
-export const relationSchema = z.enum(RELATIONS, { error: notRelation }).meta({
+export const relationSchema = z.enum(RELATIONS, { error: notGranted }).meta({
   description:
     'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
 });

@@ -30,7 +30,7 @@ function requestLines(facts: BannerFacts, key: string): string[] {
     ? key
     : `$(sed -n 's/.*"key": "\\([^"]*\\)".*/\\1/p' ${quoteForShell(facts.devFilePath)})`;
   const request = (path: string): string =>
-    `curl -sS ${quoteForShell(`${facts.baseUrl}${path}`)} -H "Authorization: Bearer $KEY"`;
+    `curl -sSw '\\n' ${quoteForShell(`${facts.baseUrl}${path}`)} -H "Authorization: Bearer $KEY"`;
   const withTuple = ` \\\n  -H 'Content-Type: application/json' -d '${TUPLE}'`;
   return [
     `KEY=${shown}`,

@@ -239,6 +239,18 @@ describe('the interface', () => {
       Object.keys(operations).map((method) => method.toUpperCase()),
     ]);
     assert.deepEqual(Object.fromEntries(described), PATHS);
+    // Whoever reads the reference may read it, too, and its links lead there.
+    const open = await service.send({ method: 'GET', path: '/docs/openapi.json' });
+    assert.equal(open.status, 200);
+    assert.equal(open.headers['content-type'], 'application/json');
+    assert.equal(open.text, answer.text);
+    for (const path of ['/', '/docs']) {
+      const { text } = await service.send({ method: 'GET', path });
+      assert.match(text, /href="docs\/openapi\.json"/);
+      assert.doesNotMatch(text, /href="openapi\.json"/);
+    }
+    const posted = await service.send({ method: 'POST', path: '/docs/openapi.json' });
+    assertProblem(posted, 405, 'method-not-allowed', service.errorsBase);
   });
 
   it('is another address than the operator and the probes', async () => {

@@ -124,8 +124,8 @@ describe('rules', () => {
     for (const [body, detail] of [
       [[], /The body must be a JSON object with rules, groups, public/],
       [{}, /"rules" must be an array; it is missing/],
-      [{ rules: [], extra: 1 }, /unknown field "extra"; it has rules, groups, public/],
-      [{ rules: [{ ...rule, anyOf: [] }] }, /"rules\[0\]" has an unknown field "anyOf"/],
+      [{ rules: [], extra: 1 }, /^"extra" is unknown; known here: "rules", "groups", "public"/],
+      [{ rules: [{ ...rule, anyOf: [] }] }, /^"rules\[0\]\.anyOf" is unknown; the nearest known name is "any_of"/],
       [{ rules: [{ ...rule, namespace: '1x' }] }, /"rules\[0\]\.namespace" must be a namespace.*it is "1x"/],
       [{ rules: [rule, { ...rule, name: 'can read' }] }, /"rules\[1\]\.name" must be a letter/],
       [{ rules: [{ ...rule, any_of: [] }] }, /"rules\[0\]\.any_of" is empty/],

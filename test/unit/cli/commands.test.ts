@@ -276,6 +276,32 @@ test('a check answers with its exit code', async () => {
   assert.equal((await grantd(['check', 'user:ann', 'viewer'])).code, 2);
 });
 
+test('a refusal of a relation names it, every failure begins alike, and help says what may be asked', async () => {
+  const id = await createTenant();
+  const refused = await grantd(['grants', 'add', 'user:ann', 'can_read', 'doc:a', '--tenant', id]);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /^grantd: .*it is "can_read", which is none of them; names that rules define .* cannot be granted/,
+  );
+  for (const args of [['grants', 'add'], ['check', '--nonsense'], ['nonsense']]) {
+    const { code, stderr } = await grantd(args);
+    assert.equal(code, 2);
+    assert.match(stderr, /^grantd: /, args.join(' '));
+  }
+  for (const command of ['check', 'objects', 'subjects']) {
+    assert.match(
+      (await grantd([command, '--help'])).stdout,
+      /or a\s+name\s+that\s+the\s+rules\s+of\s+the\s+tenant\s+define/,
+      command,
+    );
+  }
+  const { stdout } = await grantd(['audit-log', '--help']);
+  assert.equal(stdout.split('grant.created').length, 2, 'each action is listed once');
+  const created = await grantd(['tenants', 'create', 'Acme']);
+  assert.doesNotMatch(created.stdout, /counts +-/);
+});
+
 describe('the tenant', () => {
   test('of a command that is given none is that of the settings', async () => {
     const id = await createTenant();
@@ -293,7 +319,7 @@ describe('the tenant', () => {
     const fetch = (): never => assert.fail('a request was sent');
     const missing = await grantd(['grants', 'list', 'user:ann'], { fetch });
     assert.equal(missing.code, 2);
-    assert.match(missing.stderr, /^error: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT\n/);
+    assert.match(missing.stderr, /^grantd: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT\n/);
     const defaultTenant = (): never => {
       throw new CliFailure('GRANTD_TENANT is wrong', EXIT.usage);
     };

@@ -272,6 +272,14 @@ describe('nearestName', () => {
     assert.equal(nearestName('GRANTD_SLOT', names), 'GRANTD_SLOTS');
   });
 
+  it('takes another style for no difference, and no time for a name that is too long to be one', () => {
+    assert.equal(nearestName('expiresAt', ['expires', 'expires_at']), 'expires_at');
+    assert.equal(nearestName('anyOf', ['name', 'any_of']), 'any_of');
+    assert.equal(nearestName('If', ['grants', 'if']), 'if');
+    assert.equal(nearestName('title', ['name', 'namespace']), undefined);
+    assert.equal(nearestName('x'.repeat(50_000_000), names), undefined);
+  });
+
   it('finds none where all are far', () => {
     assert.equal(nearestName('GRANTD_COLOUR_OF_THE_SKY', names), undefined);
     assert.equal(nearestName('x', []), undefined);

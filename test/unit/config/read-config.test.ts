@@ -55,6 +55,8 @@ describe('readConfig', () => {
         dataDirectory: '.grantd',
         demo: true,
         slots: 256,
+        drainSeconds: 0,
+        shutdownSeconds: 25,
         shardName: 'dev',
         clusterName: undefined,
         operatorToken: undefined,

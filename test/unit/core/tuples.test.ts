@@ -192,9 +192,16 @@ describe('parseTuple', () => {
 
   it('says that relations are in lower case', () => {
     for (const relation of ['Viewer', 'VIEWER']) {
-      assert.match(refused('a:b', relation, 'a:b').message, /it is none of them; write viewer, in lower case\.$/);
+      assert.match(
+        refused('a:b', relation, 'a:b').message,
+        /it is "V\w+", which is none of them; write viewer, in lower case\.$/,
+      );
     }
-    assert.match(refused('a:b', 'viewers', 'a:b').message, /it is none of them\.$/);
+    assert.match(
+      refused('a:b', 'viewers', 'a:b').message,
+      /it is "viewers", which is none of them; names that rules define are asked about, and cannot be granted\.$/,
+    );
+    assert.match(refused('a:b', 'v'.repeat(65), 'a:b').message, /it is none of them\.$/);
   });
 
   for (const [what, text, fault] of [

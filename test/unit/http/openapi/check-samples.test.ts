@@ -62,7 +62,7 @@ describe('samples of checks', () => {
     for (const text of HOSTILE) {
       const question = { subject: text, relation: 'viewer', object: 'doc:1' };
       const source = sourceOf('curl', [question]);
-      assert.match(source, /^curl -sS "\$GRANTD_URL\/v1\/check\/bulk" /);
+      assert.match(source, /^curl -sSw '\\n' "\$GRANTD_URL\/v1\/check\/bulk" /);
       const body = source.slice(source.indexOf("-d '") + 4, -1).replaceAll("'\\''", "'");
       assert.deepEqual(JSON.parse(body), { checks: [question] });
     }
