@@ -30,6 +30,7 @@ class Load {
   readonly #keys: readonly UsedKey[];
   readonly #spareKeys = new Map<number, UsedKey>();
   #state: number;
+  #turn = 0;
   #stopping = false;
   #work: Promise<unknown> = Promise.resolve();
 
@@ -82,8 +83,16 @@ class Load {
     };
   }
 
+  /** Tenants in turn: however few requests there are, none is left without one for long, and its pauses are seen. */
+  #nextTenant(): UsedKey {
+    this.#turn += 1;
+    const own = this.#keys[this.#turn % this.#keys.length];
+    if (own === undefined) throw new RangeError('There is no tenant.');
+    return own;
+  }
+
   async #act(caller: Caller): Promise<void> {
-    const own = this.#pick(this.#keys);
+    const own = this.#nextTenant();
     const spare = this.#spareKeys.get(own.tenant);
     const used = spare !== undefined && this.#random(SPARE_KEY_SHARE) === 0 ? spare : own;
     const tuple = this.#tuple();
