@@ -152,14 +152,20 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
   ],
   'grants of one entity that a check goes through': [
     ['src/shard/evaluation/evaluate-checks.ts', /entityGrantsMax: (\S+), /],
-    [MODELLING, /on one object, that a check goes through +\| (\S+), /],
+    [MODELLING, /grants of one subject that a check goes through +\| (\S+), /],
+    [MODELLING, /groups with a grant on one object that a check goes through +\| (\S+) /],
     ['README.md', /goes through at most (\S+) grants of one subject/],
+  ],
+  'grants on one object among which a check finds groups': [
+    ['src/shard/evaluation/page-graph.ts', /GROUP_ROWS_MAX = (\S+);/],
+    [MODELLING, /grants on one object among which they are found +\| (\S+) /],
+    ['README.md', /the grants on one object, which may be (\S+);/],
   ],
   'grants of one entity that a listing goes through': [
     ['src/shard/evaluation/evaluate-listings.ts', /entityGrantsMax: (\S+), /],
-    [MODELLING, /the same of a listing +\| (\S+) /],
+    [MODELLING, /grants of one subject, or on one object, that a listing follows +\| (\S+) /],
     [MODELLING, /of a group of more than (\S+), or/],
-    ['README.md', /a listing through (\S+)\. Beyond/],
+    ['README.md', /a listing goes through (\S+)\. Beyond/],
   ],
 };
 
