@@ -19,16 +19,28 @@ function countQuotes(text: string): number {
   return count;
 }
 
-/** The strings and names of a value. */
+/** The strings and names of a value. Most bodies are one flat object, which is looked at in one pass. */
 function countStrings(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
   let count = 0;
-  const pending = [value];
-  while (pending.length > 0) {
-    const each = pending.pop();
-    if (typeof each === 'string') count += 1;
-    if (typeof each !== 'object' || each === null) continue;
-    if (!Array.isArray(each)) count += Object.keys(each).length;
-    for (const member of Object.values(each)) pending.push(member);
+  const pending: object[] = [];
+  let each: object | undefined = value;
+  while (each !== undefined) {
+    if (Array.isArray(each)) {
+      for (const element of each as readonly unknown[]) {
+        if (typeof element === 'string') count += 1;
+        else if (typeof element === 'object' && element !== null) pending.push(element);
+      }
+    } else {
+      // JSON.parse made it: all members are its own.
+      for (const name in each) {
+        const member: unknown = (each as Readonly<Record<string, unknown>>)[name];
+        count += 1;
+        if (typeof member === 'string') count += 1;
+        else if (typeof member === 'object' && member !== null) pending.push(member);
+      }
+    }
+    each = pending.pop();
   }
   return count;
 }
