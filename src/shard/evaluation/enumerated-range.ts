@@ -3,7 +3,7 @@
 
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
-import { bytesOfText, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
+import { bytesOfText, type PageRow } from '../memory/grant-page.ts';
 
 /** Estimated bytes of a string in a list, without its characters. */
 const TEXT_BYTES = 40;
@@ -15,10 +15,6 @@ export class EnumeratedRange {
   readonly #texts: string[] = [];
   /** The attributes of those that expire. */
   readonly #expiring = new Map<string, GrantAttributes>();
-  get size(): number {
-    return this.#texts.length;
-  }
-
   /** Estimated bytes. */
   bytes = 0;
   /** A bound ended the read: there are more. */
@@ -29,6 +25,11 @@ export class EnumeratedRange {
     this.#relation = relation;
     this.#delta = delta;
     this.#fits = fits;
+  }
+
+  /** As they were read. */
+  get size(): number {
+    return this.#texts.length;
   }
 
   add(rows: readonly PageRow[]): void {
@@ -59,7 +60,7 @@ export class EnumeratedRange {
   }
 
   /** Those that exist now, each with its attributes if it expires. Undefined as above. */
-  now(): GroupGrants | undefined {
+  now(): Map<string, GrantAttributes | undefined> | undefined {
     const changed = this.#changed();
     if (changed === undefined) return undefined;
     const now = new Map(this.#texts.map((text) => [text, this.#expiring.get(text)]));

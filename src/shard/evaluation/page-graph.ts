@@ -224,21 +224,20 @@ export class PageGraph implements Graph, Disposable {
   }
 
   #groupsOnLarge(object: string, relations: number): Enumerated {
-    const page = this.#memory.objectPages.get(object);
     const lists: Adjacent[] = [];
     for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const relation = lowestIn(rest);
-      const kept = page === undefined ? 'unknown' : page.groupsOf(relation);
-      const list =
-        kept === 'unknown'
-          ? this.#range('object', object, relation, true)
-          : kept === undefined
-            ? TOO_MANY
-            : this.#keptGroups(relation, kept);
+      const list = this.#groupsOfLarge(object, lowestIn(rest));
       if (list === undefined || list === TOO_MANY) return list;
       if (list.texts.length > 0) lists.push(list);
     }
     return lists;
+  }
+
+  #groupsOfLarge(object: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
+    const kept = this.#memory.objectPages.get(object)?.groupsOf(relation);
+    if (typeof kept === 'object') return this.#keptGroups(relation, kept);
+    const exceeds = kept !== undefined && kept >= this.#reach.entityGrantsMax;
+    return exceeds ? TOO_MANY : this.#range('object', object, relation, true);
   }
 
   #keptGroups(relation: number, groups: GroupGrants): Adjacent {
@@ -336,9 +335,11 @@ export class PageGraph implements Graph, Disposable {
       return;
     }
     // From here on, the page itself follows the grants to groups.
-    const now = range.isPart ? undefined : range.now();
-    if (now === undefined && looked < GROUP_ROWS_MAX) return;
-    page.keepGroups(number, now);
+    const found = looked >= GROUP_ROWS_MAX ? Number.POSITIVE_INFINITY : range.size;
+    const known = range.isPart ? found : range.now();
+    // What only the memory of this call has ended is no knowledge.
+    if (known === undefined || (typeof known === 'number' && known < entityGrantsMax)) return;
+    page.keepGroups(number, known);
     pages.changed(page);
   }
 

@@ -85,9 +85,10 @@ export class GrantPage extends Evictable {
   /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
   #expiring = false;
   /**
-   * Sparse pages only, by relation: all counterparts with a `#`, once they were gathered; undefined: they cannot be.
+   * Sparse pages only, by relation: all counterparts with a `#`, once they were gathered; or a number of them that was
+   * found before a bound ended the search.
    */
-  #groups: Map<number, Map<string, GrantAttributes | undefined> | undefined> | undefined;
+  #groups: Map<number, Map<string, GrantAttributes | undefined> | number> | undefined;
   #groupBytes = 0;
   /** Sparse pages only: the grant that was last seen to exist. */
   #witness: { readonly relation: number; readonly counterpart: string } | undefined;
@@ -186,40 +187,40 @@ export class GrantPage extends Evictable {
 
   #setGroup(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const groups = this.#groups?.get(relation);
-    if (groups === undefined) return;
+    if (groups === undefined || typeof groups === 'number') return;
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
     if (groups.delete(counterpart)) this.#groupBytes -= bytes;
     if (facts === null) return;
     groups.set(counterpart, facts.expiresAtMs === undefined ? undefined : facts);
     this.#groupBytes += bytes;
-    if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(relation, groups);
+    if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(relation);
   }
 
-  #dropGroups(relation: number, groups: GroupGrants): void {
+  #dropGroups(relation: number): void {
+    const groups = this.#groups?.get(relation);
     this.#groups?.delete(relation);
+    if (groups === undefined || typeof groups === 'number') return;
     for (const counterpart of groups.keys()) this.#groupBytes -= GRANT_BYTES + bytesOfText(counterpart);
   }
 
   /**
-   * Of a sparse page: all counterparts of the relation with a `#`, as they are now. Undefined: the entity has so many
-   * grants that they cannot be gathered. Those of few groups stay, and follow every later change.
+   * Of a sparse page: all counterparts of the relation with a `#`, as they are now; or how many were found before a
+   * bound ended the search. Those of few groups stay, and follow every later change.
    */
-  keepGroups(relation: number, groups: GroupGrants | undefined): void {
+  keepGroups(relation: number, groups: Map<string, GrantAttributes | undefined> | number): void {
     assert(!this.whole, 'a whole page has its groups among its grants');
-    if (groups !== undefined && groups.size > GROUPS_KEPT_MAX) return;
-    this.#groups ??= new Map();
-    const former = this.#groups.get(relation);
-    if (former !== undefined) this.#dropGroups(relation, former);
-    this.#groups.set(relation, groups && new Map());
-    for (const [counterpart, facts] of groups ?? []) {
-      this.#groups.get(relation)?.set(counterpart, facts);
-      this.#groupBytes += GRANT_BYTES + bytesOfText(counterpart);
+    this.#dropGroups(relation);
+    if (typeof groups !== 'number') {
+      if (groups.size > GROUPS_KEPT_MAX) return;
+      for (const counterpart of groups.keys()) this.#groupBytes += GRANT_BYTES + bytesOfText(counterpart);
     }
+    this.#groups ??= new Map();
+    this.#groups.set(relation, groups);
   }
 
-  /** `unknown`: they were not gathered. Undefined: they cannot be. */
-  groupsOf(relation: number): GroupGrants | 'unknown' | undefined {
-    return this.#groups?.has(relation) === true ? this.#groups.get(relation) : 'unknown';
+  /** As `keepGroups` was told; undefined: they are not known. */
+  groupsOf(relation: number): GroupGrants | number | undefined {
+    return this.#groups?.get(relation);
   }
 
   #createOrders(): TextOrder[] {

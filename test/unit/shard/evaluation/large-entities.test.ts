@@ -149,3 +149,27 @@ test('the groups of an object with very many grants are read once, and follow ev
   assert.ok(reads <= before + 1, `${reads} reads, ${before} before`);
   ruled.slot.kill();
 });
+
+test('an object with more groups than a check follows is found out once', async () => {
+  let reads = 0;
+  const fault = (operation: string): undefined => {
+    if (operation === 'listObjectGrants') reads += 1;
+  };
+  const others = Array.from({ length: 10_500 }, (_, index) => index);
+  const ruled = await RuledSlot.open(
+    { rules: [], groups: true, public: [] },
+    [
+      ...others.map((index) => grantOf(`user:many viewer document:${index}`)),
+      ...others.map((index) => grantOf(`team:${index}#member viewer document:large`)),
+    ],
+    { hooks: { fault } },
+  );
+  await ruled.goCold();
+  const isRefused = () =>
+    assert.rejects(ruled.check('user:many viewer document:large'), { code: 'evaluation-too-large' });
+  await isRefused();
+  const before = reads;
+  for (let again = 0; again < 3; again += 1) await isRefused();
+  assert.equal(reads, before);
+  ruled.slot.kill();
+});
