@@ -6,10 +6,19 @@ import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
 import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts';
-import { demandMembers } from './json-members.ts';
+import { demandMembers, demandMembersOfEach } from './json-members.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
-import { grantOf, parseIdentifier, parseRelation, parseTuple, type Relation, type Tuple, tupleKey } from './tuples.ts';
+import {
+  grantOf,
+  parseIdentifier,
+  parseRelation,
+  parseTuple,
+  type Relation,
+  TUPLE_MEMBERS,
+  type Tuple,
+  tupleKey,
+} from './tuples.ts';
 
 /** `invalid-request`: the expiry has passed. */
 export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request';
@@ -53,7 +62,6 @@ export interface GrantFilter {
   readonly relation: Relation | undefined;
 }
 
-const TUPLE_MEMBERS = ['subject', 'relation', 'object'];
 /** In a revocation, `expires_at` has a refusal of its own. */
 const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at'];
 const CONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
@@ -72,13 +80,6 @@ function listIn(body: JsonObject, field: string): readonly unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   throw invalid(`"${field}" must be an array.`);
-}
-
-/** Before any element is parsed: what seems to be missing may be misspelled. */
-function demandMembersOf(list: readonly unknown[], field: string, known: readonly string[]): void {
-  for (const [index, value] of list.entries()) {
-    if (isJsonObject(value)) demandMembers(value, known, `${field}[${index}]`);
-  }
 }
 
 function tupleIn(value: unknown, list: string, index: number): Tuple {
@@ -152,9 +153,10 @@ export function parseBulkWrite(body: unknown, wallMs: number): BulkWrite {
     listIn(fields, 'if'),
   ];
   refuseTooMany(grants.length, revocations.length, conditions.length);
-  demandMembersOf(grants, 'grants', GRANT_MEMBERS);
-  demandMembersOf(revocations, 'revocations', GRANT_MEMBERS);
-  demandMembersOf(conditions, 'if', CONDITION_MEMBERS);
+  // Before any element is parsed: what seems to be missing may be misspelled.
+  demandMembersOfEach(grants, GRANT_MEMBERS, 'grants');
+  demandMembersOfEach(revocations, GRANT_MEMBERS, 'revocations');
+  demandMembersOfEach(conditions, CONDITION_MEMBERS, 'if');
   if (grants.length + revocations.length === 0) {
     throw invalid('The call changes nothing: "grants" and "revocations" are absent or empty.');
   }

@@ -2,6 +2,7 @@
 // a grant permanent, a misspelled `relation` would widen a revocation.
 
 import { GrantdError } from './errors.ts';
+import { isJsonObject } from './json-object.ts';
 import { nearestName } from './text/nearest-name.ts';
 
 const SHOWN_LENGTH_MAX = 100;
@@ -20,11 +21,28 @@ export function isUnknown(name: string, known: readonly string[]): string {
 export const memberAt = (place: string, name: string): string =>
   `${place === '' ? '' : `${place}.`}${name.slice(0, SHOWN_LENGTH_MAX)}`;
 
-/** Throws `invalid-request`, which names the first unknown member of a parsed JSON object and the nearest known one. */
-export function demandMembers(fields: object, known: readonly string[], place = ''): void {
+function firstUnknown(fields: object, known: readonly string[]): string | undefined {
   // Only JSON.parse made it, so that all of its members are its own.
-  for (const name in fields) {
-    if (known.includes(name)) continue;
-    throw new GrantdError('invalid-request', `${quote(memberAt(place, name))} ${isUnknown(name, known)}.`);
+  for (const name in fields) if (!known.includes(name)) return name;
+  return undefined;
+}
+
+/** A sentence that names the first unknown member of a parsed JSON object and the nearest known one; or undefined. */
+export function unknownMember(fields: object, known: readonly string[], place = ''): string | undefined {
+  const name = firstUnknown(fields, known);
+  return name === undefined ? undefined : `${quote(memberAt(place, name))} ${isUnknown(name, known)}.`;
+}
+
+/** Throws `invalid-request` for an unknown member of a parsed JSON object. */
+export function demandMembers(fields: object, known: readonly string[], place = ''): void {
+  const refusal = unknownMember(fields, known, place);
+  if (refusal !== undefined) throw new GrantdError('invalid-request', refusal);
+}
+
+/** The same for each object of a list, which is the value of `field`. */
+export function demandMembersOfEach(list: readonly unknown[], known: readonly string[], field: string): void {
+  for (const [index, value] of list.entries()) {
+    if (isJsonObject(value) && firstUnknown(value, known) !== undefined)
+      demandMembers(value, known, `${field}[${index}]`);
   }
 }

@@ -200,11 +200,12 @@ export function parseRelation(value: unknown, list?: string, index = 0, faultOf 
   );
 }
 
-type Part = 'subject' | 'relation' | 'object';
+export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;
+type Part = (typeof TUPLE_MEMBERS)[number];
 
 /** Throws for the first of the three that is missing, and names all that are. The parts before it are well-formed. */
 export function refuseMissing(parts: Readonly<Record<Part, unknown>>, list?: string, index = 0): never {
-  const missing = (['subject', 'relation', 'object'] as const).filter((part) => parts[part] === undefined);
+  const missing = TUPLE_MEMBERS.filter((part) => parts[part] === undefined);
   const [first = 'subject', ...others] = missing;
   const must = first === 'relation' ? `one of ${RELATIONS.join(', ')}` : 'namespace:external_id';
   const rest = alsoMissing(others.map((name) => fieldOf(name, list, index)));

@@ -2,19 +2,20 @@
 // or `false`, or JSON. Invariant: what is neither is refused; a mistyped expectation never counts as none.
 
 import { GrantdError } from '../core/errors.ts';
-import { demandMembers, isUnknown } from '../core/json-members.ts';
+import { demandMembers, unknownMember } from '../core/json-members.ts';
 import { isJsonObject } from '../core/json-object.ts';
 import { formatCsvLine } from '../core/text/csv.ts';
 import { parseJson } from '../core/text/json.ts';
 import { parseTimestamp } from '../core/text/timestamps.ts';
 import { fieldsOf, linesOf } from '../core/text/tuple-lines.ts';
+import { TUPLE_MEMBERS } from '../core/tuples.ts';
 import { type NamedTuple, parseQuestion } from './questions.ts';
 
 /** The first line of a file of expected results in CSV. */
 export const EXPECTED_HEAD = 'subject,relation,object,expected';
 
 /** Also what an export says of a grant, which says nothing of a check. */
-const CHECK_MEMBERS = ['subject', 'relation', 'object', 'expected', 'expires_at', 'grant_id', 'created_at'];
+const CHECK_MEMBERS = [...TUPLE_MEMBERS, 'expected', 'expires_at', 'grant_id', 'created_at'];
 
 export interface ExpectedCheck {
   readonly question: NamedTuple;
@@ -92,9 +93,8 @@ export function parseExpectedChecks(
   const list = isJsonObject(value) && Array.isArray(value.checks) ? value.checks : value;
   if (Array.isArray(list)) {
     const checks: readonly unknown[] = list;
-    const [other] = isJsonObject(value) ? Object.keys(value).filter((name) => name !== 'checks') : [];
-    if (other !== undefined)
-      return { lines: [{ number: 1, refusal: `"${other}" ${isUnknown(other, ['checks'])}.` }], count: 1 };
+    const refusal = isJsonObject(value) ? unknownMember(value, ['checks']) : undefined;
+    if (refusal !== undefined) return { lines: [{ number: 1, refusal }], count: 1 };
     const lines = checks.slice(0, countMax).map((each, at) => attempt(at + 1, () => parseExpectedJson(each)));
     return { lines, count: checks.length };
   }

@@ -26,14 +26,14 @@ function isJson(text: string): boolean {
 }
 
 export function parseRulesText(text: string): ParsedRules {
-  if (!isJson(text)) {
-    const place = findJsonPlace(text, '');
-    const message = place.kind === 'syntax' ? place.message : 'something is wrong';
-    return { kind: 'wrong', line: lineAt(text, place.offset), message: `This is not JSON: ${message}.` };
-  }
   try {
     return { kind: 'parsed', ruleSet: parseRuleSet(parseJson(text, 'The text')) };
   } catch (error) {
+    if (!isJson(text)) {
+      const place = findJsonPlace(text, '');
+      const message = place.kind === 'syntax' ? place.message : 'something is wrong';
+      return { kind: 'wrong', line: lineAt(text, place.offset), message: `This is not JSON: ${message}.` };
+    }
     if (!(error instanceof GrantdError)) throw error;
     const [, line] = LINE.exec(error.message) ?? [];
     if (line !== undefined) return { kind: 'wrong', line: Number(line), message: error.message };

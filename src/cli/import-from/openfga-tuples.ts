@@ -2,13 +2,13 @@
 // JSON and lines of JSON, and CSV with a column for each part.
 
 import { GrantdError } from '../../core/errors.ts';
-import { demandMembers } from '../../core/json-members.ts';
+import { unknownMember } from '../../core/json-members.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
 import { CliFailure } from '../failures.ts';
 import { readLines, type SourceLine } from '../import/import-lines.ts';
-import type { YamlMap, YamlNode } from '../yaml-file.ts';
+import type { YamlNode } from '../yaml-file.ts';
 import { lineOf, type SourceEntry, type SourceTuple, splitEntity } from './source-tuple.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -69,14 +69,9 @@ const TUPLE_MEMBERS = ['user', 'relation', 'object', 'condition'];
 const WRAPPED_MEMBERS = ['key', 'timestamp'];
 
 /** A member that means something else elsewhere must not be taken for nothing. */
-function unknownIn(item: YamlMap, key: YamlMap | undefined): string | undefined {
-  try {
-    if (key !== undefined) demandMembers(Object.fromEntries(item.fields), WRAPPED_MEMBERS);
-    demandMembers(Object.fromEntries((key ?? item).fields), TUPLE_MEMBERS, key === undefined ? '' : 'key');
-    return undefined;
-  } catch (error) {
-    return GrantdError.from(error).message;
-  }
+function unknownIn(record: object, wrapper: object | undefined): string | undefined {
+  const inWrapper = wrapper && unknownMember(wrapper, WRAPPED_MEMBERS);
+  return inWrapper ?? unknownMember(record, TUPLE_MEMBERS, wrapper === undefined ? '' : 'key');
 }
 
 /** The tuples of a list, as a store, a file of tuples or a response of the API has it. */
@@ -87,8 +82,9 @@ export function* entriesOfNodes(items: readonly YamlNode[]): Generator<SourceEnt
       continue;
     }
     const key = item.fields.get('key');
-    const { fields, line } = key?.kind === 'map' ? key : item;
-    const problem = unknownIn(item, key?.kind === 'map' ? key : undefined);
+    const wraps = key?.kind === 'map';
+    const { fields, line } = wraps ? key : item;
+    const problem = unknownIn(Object.fromEntries(fields), wraps ? Object.fromEntries(item.fields) : undefined);
     if (problem !== undefined) {
       yield { line: lineOf(item.line, ''), problem };
       continue;
@@ -120,8 +116,8 @@ function jsonEntry(line: SourceLine): SourceEntry | undefined {
     const wraps = isJsonObject(value) && isJsonObject(value.key);
     const record = wraps ? value.key : value;
     if (!isJsonObject(record)) return { line, problem: 'The line is not a JSON object.' };
-    if (wraps) demandMembers(value, WRAPPED_MEMBERS);
-    demandMembers(record, TUPLE_MEMBERS, wraps ? 'key' : '');
+    const problem = unknownIn(record, wraps ? value : undefined);
+    if (problem !== undefined) return { line, problem };
     const { user, relation, object, condition } = record;
     return entryOf(line, { user, relation, object, condition });
   } catch (error) {

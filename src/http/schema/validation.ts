@@ -3,11 +3,11 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
-import { demandMembers, memberAt } from '../../core/json-members.ts';
+import { demandMembers, demandMembersOfEach, memberAt } from '../../core/json-members.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
-import { alsoMissing, parseTuple, type Tuple } from '../../core/tuples.ts';
+import { alsoMissing, parseTuple, TUPLE_MEMBERS, type Tuple } from '../../core/tuples.ts';
 import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
-import { bulkSchema, checkSchema, grantBodySchema, tupleSchema } from './schemas.ts';
+import { bulkSchema, checkSchema, grantBodySchema } from './schemas.ts';
 
 const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
   ['subject', 'invalid-subject'],
@@ -72,7 +72,6 @@ function membersOf(body: unknown, known: readonly string[]): JsonObject {
   return fields;
 }
 
-const TUPLE_MEMBERS = Object.keys(tupleSchema.shape);
 const GRANT_MEMBERS = Object.keys(grantBodySchema.shape);
 const CHECK_MEMBERS = Object.keys(checkSchema.shape);
 const BULK_MEMBERS = Object.keys(bulkSchema.shape);
@@ -101,7 +100,7 @@ export function validateCheck(body: unknown): NamedTuple & { readonly explain?: 
 export function validateBulk(body: unknown): readonly NamedTuple[] {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
     demandMembers(body, BULK_MEMBERS);
-    for (const [index, check] of body.checks.entries()) demandMembers(check, TUPLE_MEMBERS, `checks[${index}]`);
+    demandMembersOfEach(body.checks, TUPLE_MEMBERS, 'checks');
     return body.checks.map(({ subject, relation, object }, index) =>
       parseQuestion(subject, relation, object, 'checks', index),
     );

@@ -8,13 +8,12 @@ import { demandMembers } from '../../../core/json-members.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { TUPLE_MEMBERS } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { type NamedTuple, parseQuestion } from '../../../rules/questions.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
-
-const CHECK_MEMBERS = ['subject', 'relation', 'object'];
 
 function parseChecks(body: unknown): readonly NamedTuple[] {
   const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
@@ -26,7 +25,7 @@ function parseChecks(body: unknown): readonly NamedTuple[] {
   }
   return checks.map((check, index) => {
     const fields = isJsonObject(check) ? check : {};
-    demandMembers(fields, CHECK_MEMBERS, `checks[${index}]`);
+    demandMembers(fields, TUPLE_MEMBERS, `checks[${index}]`);
     return parseQuestion(fields.subject, fields.relation, fields.object, 'checks', index);
   });
 }
