@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,6 +40,8 @@ type Config struct {
 	Silence time.Duration
 	// Around each call, for tracing and metrics.
 	Hook Hook
+	// Gets hints of the service for developers, each text once. Default: slog.Default().
+	Logger *slog.Logger
 	// For proxies and certificates. It does not follow redirects, whatever its CheckRedirect says.
 	HTTPClient *http.Client
 }
@@ -68,14 +71,15 @@ type Outcome struct {
 
 // Client calls the service. Create it once, and use it from as many goroutines as you like.
 type Client struct {
-	base    string
-	key     string
-	timeout time.Duration
-	silence time.Duration
-	http    *http.Client
-	hook    Hook
-	budget  *retryBudget
-	gather  *gatherer
+	base     string
+	key      string
+	timeout  time.Duration
+	silence  time.Duration
+	http     *http.Client
+	hook     Hook
+	budget   *retryBudget
+	warnings *warnings
+	gather   *gatherer
 }
 
 // New checks the settings. It does not connect.
@@ -91,13 +95,14 @@ func New(config Config) (*Client, error) {
 		return nil, errors.New("grantd: the key is empty, or has characters that no key has")
 	}
 	c := &Client{
-		base:    strings.TrimRight(config.URL, "/"),
-		key:     config.Key,
-		timeout: config.Timeout,
-		silence: config.Silence,
-		http:    httpClient(config.HTTPClient),
-		hook:    config.Hook,
-		budget:  newRetryBudget(config.RetryBudget),
+		base:     strings.TrimRight(config.URL, "/"),
+		key:      config.Key,
+		timeout:  config.Timeout,
+		silence:  config.Silence,
+		http:     httpClient(config.HTTPClient),
+		hook:     config.Hook,
+		budget:   newRetryBudget(config.RetryBudget),
+		warnings: newWarnings(config.Logger),
 	}
 	if c.timeout <= 0 {
 		c.timeout = timeoutDefault

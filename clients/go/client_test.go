@@ -1,11 +1,13 @@
 package grantd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -243,6 +245,77 @@ func TestTheHookSeesEachCallOnce(t *testing.T) {
 	}
 	if calls != 1 || outcome.Status != http.StatusOK || outcome.Attempts != 1 || outcome.Err != nil {
 		t.Errorf("%d calls, %+v", calls, outcome)
+	}
+}
+
+// logOf makes a check for each text, which comes with the response as a warning, and answers the lines of the log.
+func logOf(t *testing.T, texts ...string) []string {
+	t.Helper()
+	var log bytes.Buffer
+	left := texts
+	config := Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), NoGathering: true}
+	client := clientOf(t, config, func(w http.ResponseWriter, _ *http.Request) {
+		if left[0] != "" {
+			w.Header().Set("X-Service-Warning", left[0])
+		}
+		left = left[1:]
+		answer(w, `{"authorized": false, `+checkedAt+`}`)
+	})
+	for range texts {
+		if allowed, err := client.Check(t.Context(), "user:ada", "viewer", "document:plan"); allowed || err != nil {
+			t.Error(allowed, err)
+		}
+	}
+	if strings.Contains(log.String(), key) {
+		t.Errorf("the log has the key: %s", log.String())
+	}
+	return strings.Split(strings.TrimSuffix(log.String(), "\n"), "\n")
+}
+
+func TestAWarningIsLoggedOnceForEachText(t *testing.T) {
+	lines := logOf(t, "", "a; b=c", "a", "a; b=c", "a")
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], `level=WARN msg=grantd warning="a; b=c"`) ||
+		!strings.HasSuffix(lines[1], "warning=a") {
+		t.Errorf("%q", lines)
+	}
+	if lines := logOf(t, "", ""); lines[0] != "" {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestAWarningThatIsNoShortTextOfPrintableASCIIIsNotLogged(t *testing.T) {
+	longest := strings.Repeat("a", warningBytesMax)
+	lines := logOf(t, "caf\u00e9", "a\tb", longest+"a", longest)
+	if len(lines) != 1 || !strings.HasSuffix(lines[0], "warning="+longest) {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestAWarningIsNotLoggedAfterAHundredOthers(t *testing.T) {
+	texts := make([]string, warningsMax, warningsMax+2)
+	for index := range texts {
+		texts[index] = fmt.Sprint(index)
+	}
+	if lines := logOf(t, append(texts, "one more", "0")...); len(lines) != warningsMax {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+func TestAWarningGoesToTheDefaultLogger(t *testing.T) {
+	var log bytes.Buffer
+	client := clientOf(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Add("X-Service-Warning", "a")
+		w.Header().Add("X-Service-Warning", "b")
+		w.WriteHeader(http.StatusForbidden)
+	})
+	former := slog.Default()
+	defer slog.SetDefault(former)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	if _, err := client.ListNamespaces(t.Context()); err == nil {
+		t.Error("it succeeded")
+	}
+	if !strings.Contains(log.String(), `warning="a, b"`) {
+		t.Error(log.String())
 	}
 }
 

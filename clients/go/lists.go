@@ -103,6 +103,8 @@ type SubjectsQuery struct {
 	Namespace string
 	// "direct": without what follows from the rules. Optional.
 	Via string
+	// "self": also the groups "object#name" of the object itself whose members hold the relation by definition. Optional.
+	Include string
 	// Items of a page, up to 1,000. Default: 100.
 	Limit int
 	// Where to go on. Optional.
@@ -120,7 +122,8 @@ func (c *Client) ListSubjects(ctx context.Context, query SubjectsQuery) iter.Seq
 
 // ListSubjectsPage answers one page.
 func (c *Client) ListSubjectsPage(ctx context.Context, query SubjectsQuery) (SubjectList, error) {
-	asked := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
+	asked := queryOf("namespace", query.Namespace, "via", query.Via, "include", query.Include,
+		"limit", limitText(query.Limit), "cursor", query.Cursor)
 	asked.Set("object", query.Object)
 	asked.Set("relation", query.Relation)
 	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", asked), decodeSubjectList)

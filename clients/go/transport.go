@@ -138,6 +138,7 @@ func (c *Client) send(ctx context.Context, r request, header http.Header, body [
 	if err != nil {
 		return nil, connectionError(ctx, err)
 	}
+	c.warnings.logFrom(got.Header)
 	if !slices.Contains(r.accepts, got.StatusCode) {
 		defer got.Body.Close()
 		return nil, refusal(ctx, got)

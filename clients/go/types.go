@@ -508,6 +508,11 @@ type RulesPreview struct {
 	// Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.
 	PublicGrants int64 `json:"public_grants"`
 
+	// Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to
+	// `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as
+	// `parent` in `viewer from parent`.
+	GrantsNotFollowed int64 `json:"grants_not_followed"`
+
 	// Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace
 	// has a grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
@@ -876,6 +881,7 @@ func decodeRulesPreview(value any) (RulesPreview, error) {
 	decoded.Changed = required(o, "changed", decodeBoolean)
 	decoded.GroupSubjects = required(o, "group_subjects", decodeInteger)
 	decoded.PublicGrants = required(o, "public_grants", decodeInteger)
+	decoded.GrantsNotFollowed = required(o, "grants_not_followed", decodeInteger)
 	decoded.Ungranted = required(o, "ungranted", listOf(decodeNamespaceRelation))
 	decoded.Complete = required(o, "complete", decodeBoolean)
 	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)

@@ -7,10 +7,12 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from datetime import datetime, timezone
 from typing import Any
 
@@ -20,6 +22,8 @@ from grantd.testing import FakeGrantd
 AT_ONCE = 8
 THREADS = 64
 IS_SYNC = "--sync" in sys.argv
+# Of the case that is performed. Its tasks and threads inherit it.
+WARNINGS: ContextVar[list[str]] = ContextVar("WARNINGS")
 
 Json = Any
 
@@ -225,14 +229,23 @@ class Run:
         return outcome
 
     async def report(self) -> Json:
+        warnings: list[str] = []
+        WARNINGS.set(warnings)
         try:
             outcomes = [await self.step(step) for step in self.case["steps"]]
-            return {"name": self.case["name"], "outcomes": outcomes}
+            report = {"name": self.case["name"], "outcomes": outcomes}
+            return {**report, "warnings": warnings} if warnings else report
         except Exception as error:
             return {"name": self.case["name"], "failure": repr(error)}
 
 
+class Warned(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        WARNINGS.get().append(record.getMessage())
+
+
 async def main() -> None:
+    logging.getLogger("grantd").addHandler(Warned())
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     slots = asyncio.Semaphore(AT_ONCE)
 

@@ -88,12 +88,13 @@ async function performStep(clientOf: ClientOf, step: Step, saved: Saved): Promis
   return { each };
 }
 
-function clientsOf({ on, url = '', key, client = {} }: Case): ClientOf {
+function clientsOf({ on, url = '', key, client = {} }: Case, onWarning: (warning: string) => void): ClientOf {
   const options = {
     timeoutMs: client.timeout_ms,
     batching: client.batching,
     silenceMs: client.silence_ms,
     retryBudget: client.retry_budget,
+    onWarning,
   };
   const fake = on === 'fake' ? new FakeGrantd() : undefined;
   const create = (other: string | undefined): GrantdClass =>
@@ -111,7 +112,8 @@ function clientsOf({ on, url = '', key, client = {} }: Case): ClientOf {
 async function performCase(one: Case): Promise<object> {
   const { name, steps } = one;
   try {
-    const clientOf = clientsOf(one);
+    const warnings: string[] = [];
+    const clientOf = clientsOf(one, (warning) => warnings.push(warning));
     const saved: Saved = new Map();
     const outcomes: Outcome[] = [];
     for (const step of steps) {
@@ -119,7 +121,7 @@ async function performCase(one: Case): Promise<object> {
       outcomes.push(outcome);
       for (const [key, path] of Object.entries(step.save ?? {})) saved.set(key, partOf(outcome, path));
     }
-    return { name, outcomes };
+    return { name, outcomes, ...(warnings.length === 0 ? {} : { warnings }) };
   } catch (error) {
     return { name, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

@@ -103,7 +103,8 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     nowMs: dependencies.nowMs ?? Date.now,
     async connect() {
       const target = await dependencies.resolveTarget();
-      return new OperatorClient(target, dependencies.fetch === undefined ? {} : { fetch: dependencies.fetch });
+      const onWarning = (warning: string): void => note(`Warning: ${warning}`);
+      return new OperatorClient(target, { onWarning, ...(dependencies.fetch && { fetch: dependencies.fetch }) });
     },
     onInterrupt: dependencies.onInterrupt ?? listenForInterrupt,
     pause: dependencies.pause ?? pauseHere,

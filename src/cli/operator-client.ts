@@ -1,6 +1,7 @@
 // The operator's API as the commands call it: one request, one response, every failure a CliFailure. It never repeats a
 // call by itself; a caller that knows that a repeat is safe does.
 
+import { describeWarnings, WARNING_HEADER } from '../core/service-warnings.ts';
 import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
 
@@ -24,6 +25,8 @@ export interface OperatorRequest {
 
 /** Three times the service's deadline for a request; after that, no response will come. */
 const TIMEOUT_MS = 30_000;
+/** Different warnings that one command tells. */
+const WARNINGS_MAX = 20;
 /** A longer Retry-After is not worth an automatic wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -60,11 +63,26 @@ export class OperatorClient {
   readonly #url: string;
   readonly #token: string;
   readonly #fetch: typeof fetch;
+  readonly #warn: (warning: string) => void;
+  /** A command may make many calls: each warning is told once. */
+  readonly #warned = new Set<string>();
 
-  constructor(target: OperatorTarget, options: { readonly fetch?: typeof fetch } = {}) {
+  constructor(
+    target: OperatorTarget,
+    options: { readonly fetch?: typeof fetch; readonly onWarning?: (warning: string) => void } = {},
+  ) {
     this.#url = target.url.replace(/\/+$/, '');
     this.#token = target.token;
     this.#fetch = options.fetch ?? fetch;
+    this.#warn = options.onWarning ?? (() => undefined);
+  }
+
+  #tellWarnings(header: string): void {
+    for (const warning of describeWarnings(header)) {
+      if (this.#warned.has(warning) || this.#warned.size >= WARNINGS_MAX) continue;
+      this.#warned.add(warning);
+      this.#warn(warning);
+    }
   }
 
   /** The response with its body not yet read. Rejects for every status that is not a success. */
@@ -86,6 +104,7 @@ export class OperatorClient {
       throw this.#unreachable(error);
     }
     if (!response.ok) throw await problemOf(response);
+    this.#tellWarnings(response.headers.get(WARNING_HEADER) ?? '');
     return response;
   }
 

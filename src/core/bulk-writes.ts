@@ -9,6 +9,7 @@ import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts
 import { demandMembers, demandMembersOfEach } from './json-members.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
+import type { Unfollowed } from './service-warnings.ts';
 import {
   grantOf,
   parseIdentifier,
@@ -46,7 +47,7 @@ export type BulkWriteResult =
   | {
       readonly kind: 'written';
       /** In the order of the request, each as it is after the write. */
-      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes)[];
+      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes & Unfollowed)[];
       /** Whether each of them existed. */
       readonly revoked: readonly boolean[];
     }

@@ -107,6 +107,11 @@ export interface TenantSession extends ChangeFeed {
   listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
   listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
+  /**
+   * Of the namespaces, at most 200, those of which the tenant has no grant and no rule, and which nobody created. No
+   * promise if all are known here. It is only a hint: it rejects as every call does.
+   */
+  unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined;
   createNamespace(
     context: RequestContext,
     name: string,

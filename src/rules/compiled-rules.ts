@@ -99,6 +99,11 @@ class NamespaceRules {
     return this.#inherited[relation - 1]?.get(names) ?? 0n;
   }
 
+  /** Whether a rule uses the relation behind `from`. */
+  leadsOn(relation: number): boolean {
+    return this.#elements.values().some((elements) => elements.some(({ from }) => from === relation));
+  }
+
   #wanted(names: NameSet): Wanted {
     let closed = 0n;
     let relations = 0;
@@ -172,6 +177,8 @@ export class CompiledRules {
   readonly #childRelations: Kept<number>;
   /** By relation: the names N of all elements "N from relation". */
   readonly #followed: readonly NameSet[];
+  /** Names that rules define or use, other than behind `from`. */
+  readonly #used: NameSet;
 
   constructor({ rules, groups, public: namespaces }: RuleSet) {
     this.groups = groups;
@@ -184,15 +191,20 @@ export class CompiledRules {
     });
     const elements = new Map<string, Map<number, readonly NumberedElement[]>>();
     const followed: NameSet[] = [];
+    let used = 0n;
     for (const { namespace, name, anyOf } of rules) {
       const of = elements.get(namespace) ?? new Map<number, readonly NumberedElement[]>();
       const parts = anyOf.map(numbered);
-      elements.set(namespace, of.set(this.#numbers.get(name) ?? 0, parts));
+      const defined = this.#numbers.get(name) ?? 0;
+      elements.set(namespace, of.set(defined, parts));
+      used |= bitOf(defined);
       for (const { name: number, from } of parts) {
+        used |= bitOf(number);
         if (from !== undefined) followed[from] = (followed[from] ?? 0n) | bitOf(number);
       }
     }
     this.#followed = followed;
+    this.#used = used;
     const count = rules.reduce((sum, { anyOf }) => sum + anyOf.length, 0);
     const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
     this.#withoutRules = new NamespaceRules(bound, new Map());
@@ -249,6 +261,19 @@ export class CompiledRules {
    */
   childRelations(names: NameSet): number {
     return this.#childRelations.get(names);
+  }
+
+  /** Whether rules of the object's namespace use the relation behind `from`, and no rule uses or defines it as a name. */
+  leadsToEntitiesOnly(object: string, relation: number): boolean {
+    return (this.#used & bitOf(relation)) === 0n && this.#of(object).leadsOn(relation);
+  }
+
+  /** Whether some grants would give the name on the object to somebody. */
+  canHold(object: string, name: string): boolean {
+    const number = this.numberOf(name);
+    if (number === undefined) return false;
+    const { relations, parents } = this.wanted(object, bitOf(number));
+    return relations !== 0 || parents.length > 0;
   }
 
   #of(object: string): NamespaceRules {

@@ -27,6 +27,8 @@ export interface RulesPreview {
   readonly groupSubjects: number;
   /** Grants to `namespace:*` that become, or cease to be, ones to everybody of the namespace. */
   readonly publicGrants: number;
+  /** Grants that the new rules could never follow: see `unfollowedReason`. */
+  readonly notFollowed: number;
   /** Built-in relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
   /** Grants that were looked at. */
@@ -91,6 +93,7 @@ export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
     changed: revision !== preview.revision,
     group_subjects: preview.groupSubjects,
     public_grants: preview.publicGrants,
+    grants_not_followed: preview.notFollowed,
     ungranted: preview.ungranted,
     complete: preview.complete,
     scanned_grants: preview.scannedGrants,

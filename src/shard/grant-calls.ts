@@ -2,6 +2,7 @@
 
 import type { GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
+import type { Unfollowed } from '../core/service-warnings.ts';
 import type { Grant } from '../core/tuples.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
@@ -11,7 +12,7 @@ export interface GrantRequest extends GrantedTuple {
 }
 
 export type GrantResult =
-  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
+  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes & Unfollowed)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
   /** The owner refused this one; the other writes of the call take effect. */
@@ -53,6 +54,8 @@ export interface HoldersQuery extends PageQuery {
   readonly namespace: string | undefined;
   /** Only grants count, and not what follows from them by the rules. */
   readonly direct?: boolean;
+  /** Whether the object's own groups `object#name` count, whose members are those who hold the name. */
+  readonly includeSelf?: boolean;
 }
 
 export interface GrantsQuery extends PageQuery, GrantFilter {}

@@ -294,6 +294,8 @@ export interface TenantConnection {
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants(handle: number, query: GrantsQuery): Promise<GrantsPage>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
+  /** Of the namespaces, those of which the tenant has no grant and no rule, and which nobody created. */
+  unknownNamespaces(handle: number, namespaces: readonly string[]): Promise<readonly string[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
   createKey(handle: number, attempt: Attempt, key: NewKey): Promise<ListedKey>;
   listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { type Case, readCases } from './support/cases.ts';
 import { CLIENT } from './support/client-packages.ts';
 import { contractFailures } from './support/contract.ts';
-import { judgeOutcomes, judgeRequests } from './support/judge.ts';
+import { judgeOutcomes, judgeRequests, judgeWarnings } from './support/judge.ts';
 
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 const CASES_MIN = 80;
@@ -84,6 +84,14 @@ describe('the judge of outcomes', () => {
     assert.ok(differs({ value: { $match: '^a' } }, { value: 'b' }));
     assert.ok(differs({ value: { $not: 1 } }, { value: 1 }));
     assert.ok(differs({ value: { a: { $absent: true } } }, { value: { a: 1 } }));
+  });
+
+  it('compares warnings where a case has any', () => {
+    const warned = { ...stepped({}), warnings: ['a', 'b'] };
+    assert.deepEqual(judgeWarnings(warned, ['a', 'b']), []);
+    for (const shown of [undefined, ['a'], ['b', 'a'], 'a']) assert.equal(judgeWarnings(warned, shown).length, 1);
+    assert.equal(judgeWarnings({ ...stepped({}), warnings: [] }, ['a']).length, 1);
+    assert.deepEqual(judgeWarnings(stepped({}), ['a']), []);
   });
 
   it('counts what the proxy has seen, and what has reached the service', () => {

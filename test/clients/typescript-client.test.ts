@@ -1,5 +1,5 @@
-// What the TypeScript client has beyond the contract of all clients: cancelling, its own fetch function, options, hooks
-// and spans.
+// What the TypeScript client has beyond the contract of all clients: cancelling, its own fetch function, options,
+// warnings, hooks and spans.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -34,6 +34,17 @@ function failing(times: number, fake: FakeGrantd, seen: RequestInit[] = []): typ
     left -= 1;
     if (left >= 0) throw new TypeError('fetch failed');
     return fake.fetch(input, init);
+  };
+}
+
+/** A fetch function whose responses have these warnings, one after another. */
+function warning(texts: readonly string[], fake: FakeGrantd): typeof fetch {
+  const left = texts.values();
+  return async (input, init) => {
+    const response = await fake.fetch(input, init);
+    const { value: text } = left.next();
+    if (text !== undefined) response.headers.set('x-service-warning', text);
+    return response;
   };
 }
 
@@ -172,6 +183,58 @@ describe('a hook', () => {
     await provider.shutdown();
     // Nothing of it is global.
     assert.deepEqual([trace.getActiveSpan(), propagation.fields()], [undefined, []]);
+  });
+});
+
+describe('a warning', () => {
+  /** What a client shows of these, which come with one check each. */
+  async function shownOf(texts: readonly string[]): Promise<readonly string[]> {
+    const shown: string[] = [];
+    const fake = new FakeGrantd();
+    const grantd = fake.client({ fetch: warning(texts, fake), onWarning: (text) => shown.push(text) });
+    for (const _ of texts) await check(grantd);
+    return shown;
+  }
+
+  it('is shown once for each text', async () => {
+    assert.deepEqual(await shownOf(['a', 'a; b=c', 'a', 'a; b=c']), ['a', 'a; b=c']);
+  });
+
+  it('is not shown if it is no short text of printable ASCII', async () => {
+    const longest = 'a'.repeat(1024);
+    assert.deepEqual(await shownOf(['', 'caf\u00e9', 'a\tb', `${longest}a`, longest]), [longest]);
+  });
+
+  it('is not shown after a hundred others', async () => {
+    const texts = Array.from({ length: 100 }, (_, index) => String(index));
+    assert.deepEqual(await shownOf([...texts, 'one more', '0']), texts);
+  });
+
+  it('is shown from every response, and a log that fails does not fail the call', async () => {
+    const shown: string[] = [];
+    const fake = new FakeGrantd();
+    await fake.client().createGrant(VIEWER);
+    const onWarning = (text: string): void => {
+      shown.push(text);
+      throw new Error('the log is full');
+    };
+    const grantd = fake.client({ fetch: warning(['check', 'refusal', 'stream'], fake), onWarning });
+    assert.equal(await check(grantd), true);
+    await failureOf(grantd.check('nobody', 'viewer', 'document:plan'));
+    for await (const _ of grantd.changes()) break;
+    assert.deepEqual(shown, ['check', 'refusal', 'stream']);
+  });
+
+  it('goes to the console, without the API key', async (t) => {
+    const { mock } = t.mock.method(console, 'warn', () => {});
+    const fake = new FakeGrantd();
+    await check(fake.client({ fetch: warning(['a; b=c'], fake) }));
+    assert.deepEqual(
+      mock.calls.map(({ arguments: texts }) => texts),
+      [['grantd: a; b=c']],
+    );
+    await check(fake.client());
+    assert.equal(mock.callCount(), 1);
   });
 });
 

@@ -136,6 +136,7 @@ export class FakeOperator implements OperatorApi {
   preview: Omit<RulesPreview, 'revision'> = {
     groupSubjects: 0,
     publicGrants: 0,
+    notFollowed: 0,
     ungranted: [],
     scannedGrants: 0,
     complete: true,
@@ -505,6 +506,10 @@ export class FakeOperator implements OperatorApi {
         this.#enter('listNamespaces', context);
         return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));
       },
+      unknownNamespaces: async (context, namespaces) => {
+        this.#enter('unknownNamespaces', context);
+        return namespaces.filter((name) => !data.namespaces.has(name));
+      },
       createNamespace: async (context, name) => {
         this.#enter('createNamespace', context);
         const present = data.namespaces.get(name);
@@ -588,7 +593,11 @@ export class FakeOperator implements OperatorApi {
         demandName(data.rules, query.relation);
         const direct = query.direct === true || !hasRules(data.rules);
         const all = direct ? sorted() : subjectsAmong(sorted()).flatMap(held);
-        const holders = all.filter(({ object, relation }) => object === query.object && relation === query.relation);
+        const isOwn = (subject: string): boolean => !direct && subject.startsWith(`${query.object}#`);
+        const holders = all.filter(
+          ({ subject, object, relation }) =>
+            object === query.object && relation === query.relation && (query.includeSelf === true || !isOwn(subject)),
+        );
         return this.#page([...new Set(holders.map(({ subject }) => subject))].sort(), query);
       },
       listGrants: async (context, { of, relation, ...query }) => {

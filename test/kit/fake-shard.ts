@@ -529,6 +529,11 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return [...this.#resolve(handle).namespaces.values()];
   }
 
+  async unknownNamespaces(handle: number, namespaces: readonly string[]): Promise<readonly string[]> {
+    await this.#enter('unknownNamespaces');
+    return namespaces.filter((name) => !this.#resolve(handle).namespaces.has(name));
+  }
+
   async createNamespace(handle: number, attempt: Attempt, name: string) {
     await this.#enter('createNamespace');
     const { namespaces } = this.#resolve(handle);
@@ -606,7 +611,15 @@ class FakeConnection implements TenantConnection, OperatorConnection {
   async previewRules(handle: number): Promise<RulesPreview> {
     await this.#enter('previewRules');
     const revision = revisionOfRules(textOfRules(this.#resolve(handle).rules));
-    return { revision, groupSubjects: 0, publicGrants: 0, ungranted: [], scannedGrants: 0, complete: true };
+    return {
+      revision,
+      groupSubjects: 0,
+      publicGrants: 0,
+      notFollowed: 0,
+      ungranted: [],
+      scannedGrants: 0,
+      complete: true,
+    };
   }
 
   async createTenant(attempt: Attempt, tenant: { tenantId: string; name: string; plan: string }): Promise<Tenant> {

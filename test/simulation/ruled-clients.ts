@@ -273,19 +273,20 @@ export class RuledReader extends Caller {
     const name = this.#name();
     const direct = name !== 'can_read' && this.random.chance(0.15);
     const limit = this.random.pick([1, 2, 1000]);
+    const includeSelf = limit === 2;
     const namespace = this.random.chance(0.3) ? this.random.pick(['doc', 'folder', 'user']) : undefined;
     const prefix = namespace === undefined ? '' : `${namespace}:`;
     let cursor: string | undefined;
     let after = prefix;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const question: Question = { kind, of, name, direct, prefix, after, limit };
+      const question: Question = { kind, of, name, direct, includeSelf, prefix, after, limit };
       const query = { relation: name, namespace, direct, limit, cursor };
       cursor = undefined;
       const answer = await this.#ask(question, async (session, context) => {
         const { items, nextCursor } =
           kind === 'objects'
             ? await session.listObjects(context, { ...query, subject: of })
-            : await session.listHolders(context, { ...query, object: of });
+            : await session.listHolders(context, { ...query, includeSelf, object: of });
         cursor = nextCursor;
         return { kind: 'page', items, more: nextCursor !== undefined };
       });

@@ -32,6 +32,8 @@ export interface ListQuestion {
   readonly name: string;
   /** Grants alone. */
   readonly direct: boolean;
+  /** Of subjects: also the object's own groups. */
+  readonly includeSelf: boolean;
   readonly prefix: string;
   readonly after: string;
   readonly limit: number;
@@ -153,9 +155,12 @@ function isPageOfObjects(state: RuledState, question: ListQuestion, items: reado
   return isAscending(items) && items.join(' ') === right.sort(compareUtf8).join(' ');
 }
 
-/** Whoever is listed holds it, and whoever holds it by itself is listed. */
+/**
+ * Whoever is listed holds it, and whoever holds it by itself is listed; the object's own groups only if they are asked
+ * for, or for a grant to them.
+ */
 function isPageOfHolders(state: RuledState, question: ListQuestion, items: readonly string[], more: boolean): boolean {
-  const { of, name, direct } = question;
+  const { of, name, direct, includeSelf } = question;
   const fact = `${name} ${of}`;
   const isListed = inPage(question, items, more);
   if (!isAscending(items) || !items.every(isListed)) return false;
@@ -165,9 +170,13 @@ function isPageOfHolders(state: RuledState, question: ListQuestion, items: reado
     return items.join(' ') === right.sort(compareUtf8).join(' ');
   }
   const listed = new Set(items);
+  const isOwn = (subject: string): boolean => !includeSelf && subject.startsWith(`${of}#`);
+  const granted = new Set(Array.from(state.grants.values(), ({ subject }) => subject));
   return (
-    items.every((subject) => heldBy(state, subject, true).has(fact)) &&
-    SUBJECTS_LISTED.every((each) => listed.has(each) || !isListed(each) || !heldBy(state, each, true).has(fact))
+    items.every((subject) => heldBy(state, subject, true).has(fact) && (!isOwn(subject) || granted.has(subject))) &&
+    SUBJECTS_LISTED.every(
+      (each) => listed.has(each) || !isListed(each) || isOwn(each) || !heldBy(state, each, true).has(fact),
+    )
   );
 }
 

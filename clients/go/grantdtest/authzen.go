@@ -123,7 +123,7 @@ func (c *call) action() string {
 
 func searchSubjects(c *call) any {
 	resource, kind, name := c.given("resource"), c.wanted("subject"), c.action()
-	return c.entities("subjects", kind, ofNamespace(c.fake.subjectsOf(name, resource, false), kind), resource, name)
+	return c.entities("subjects", kind, ofNamespace(c.fake.subjectsOf(name, resource, false, false), kind), resource, name)
 }
 
 func searchResources(c *call) any {

@@ -220,13 +220,14 @@ func listObjects(c *call) any {
 }
 
 func listSubjects(c *call) any {
-	query := c.queryObject("object", "relation", "namespace", "via", "limit", "cursor")
+	query := c.queryObject("object", "relation", "namespace", "via", "include", "limit", "cursor")
 	object, name := identifierIn(query, "object", ""), c.nameIn(query, "")
-	return c.identifiers("subjects", query, object, c.fake.subjectsOf(name, object, query["via"] == "direct"))
+	found := c.fake.subjectsOf(name, object, query["via"] == "direct", query["include"] == "self")
+	return c.identifiers("subjects", query, object, found)
 }
 
 func (c *call) identifiers(what string, query object, of string, all []string) any {
-	found, next := page(c, queryName(what, of, query["relation"], query["namespace"], query["via"]),
+	found, next := page(c, queryName(what, of, query["relation"], query["namespace"], query["via"], query["include"]),
 		ofNamespace(all, query["namespace"]), func(item string) string { return item })
 	return object{what: found, "next_cursor": next}
 }

@@ -155,11 +155,12 @@ func chain(first *grantd.Grant, at *step) []*grantd.Grant {
 	return grants
 }
 
-// subjectsOf answers who holds the name on the object, ascending: also each group from which it follows.
-func (f *Fake) subjectsOf(name, object string, isDirect bool) []string {
+// subjectsOf answers who holds the name on the object, ascending: also each group from which it follows, of the object
+// itself only with hasSelf.
+func (f *Fake) subjectsOf(name, object string, isDirect, hasSelf bool) []string {
 	found := map[string]bool{}
 	f.search(fact{name, object}, func(at *step) bool {
-		if f.rules.Groups && !isDirect {
+		if f.rules.Groups && !isDirect && (hasSelf || at.object != object) {
 			found[at.object+"#"+at.name] = true
 		}
 		for of := range f.grants {

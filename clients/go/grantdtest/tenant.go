@@ -202,5 +202,7 @@ func (c *call) preview(set ruleSet) any {
 		"rule_set": set, "revision": set.revision(), "current_revision": before.revision(),
 		"changed": set.revision() != before.revision(), "group_subjects": len(groups), "public_grants": everybody,
 		"ungranted": ungranted, "complete": true, "scanned_grants": len(c.fake.grants), "scanned_grants_max": limitMax,
+		// The fake does not look for them.
+		"grants_not_followed": 0,
 	}
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
@@ -181,6 +182,69 @@ def test_the_hook_sees_each_call_once() -> None:
     assert [(operation, outcome.status, outcome.attempts) for operation, outcome in seen] == [
         ("listNamespaces", 200, 1)
     ]
+
+
+WARNINGS = [
+    (["a", "a; b=c", "a", "a; b=c"], ["a", "a; b=c"]),
+    (["", ""], []),
+    (["caf\u00e9", "a\tb", "a" * 1025, "a" * 1024], ["a" * 1024]),
+    ([*map(str, range(100)), "one more", "0"], [*map(str, range(100))]),
+]
+
+
+def warning(texts: list[str]) -> Handler:
+    """Each answer comes with the next text as a warning."""
+    left = iter(texts)
+
+    def handler(_: httpx.Request) -> httpx.Response:
+        response = answer(b'{"authorized": false, "checked_at": "%s"}' % AT.encode())
+        text = next(left).encode("latin-1")
+        if text != b"":
+            response.headers = httpx.Headers([*response.headers.raw, (b"x-service-warning", text)])
+        return response
+
+    return handler
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    assert all(record.name == "grantd" and record.levelno == logging.WARNING for record in caplog.records)
+    assert KEY not in caplog.text
+    return caplog.messages
+
+
+@pytest.mark.parametrize(("texts", "expected"), WARNINGS)
+def test_a_warning_is_logged_once_for_each_text(
+    texts: list[str], expected: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    client = client_of(warning(texts))
+    for _ in texts:
+        # Another time for a call does not make another client.
+        assert client.with_timeout(60).check(*QUESTION) is False
+    assert logged(caplog) == expected
+    caplog.clear()
+
+    async def run() -> None:
+        other = async_client_of(warning(texts))
+        for _ in texts:
+            assert await other.check(*QUESTION) is False
+
+    asyncio.run(run())
+    assert logged(caplog) == expected
+
+
+def test_a_warning_of_a_refusal_and_of_a_stream_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        is_stream = request.url.path == "/v1/changes"
+        headers = {"x-service-warning": "stream" if is_stream else "refusal"}
+        return httpx.Response(403, headers=headers)
+
+    caplog.set_level(logging.WARNING)
+    with pytest.raises(GrantdError):
+        client_of(handler).check(*QUESTION)
+    with pytest.raises(GrantdError):
+        next(client_of(handler).changes())
+    assert logged(caplog) == ["refusal", "stream"]
 
 
 def test_a_call_with_a_timeout_of_its_own_shares_the_connections() -> None:

@@ -60,6 +60,8 @@ export interface ObjectsQuery {
 
 export interface SubjectsQuery extends Omit<ObjectsQuery, 'subject'> {
   readonly object: string;
+  /** `self`: also the groups `object#name` of the object itself whose members hold the relation by definition. */
+  readonly include?: 'self' | undefined;
 }
 
 /** Of one subject, or on one object. */

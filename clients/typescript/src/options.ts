@@ -20,6 +20,8 @@ export interface GrantdOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Wraps every call, for instance in a span. */
   readonly hook?: CallHook | undefined;
+  /** Shows a hint of the service for developers. It gets each text once. By default `console.warn`. */
+  readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -56,5 +58,6 @@ export function transportOptions(options: GrantdOptions): TransportOptions {
     // Without a receiver: the one of a browser refuses any other than its window.
     fetch: (...args) => fetchIt(...args),
     hook: options.hook,
+    onWarning: options.onWarning ?? ((warning) => console.warn(`grantd: ${warning}`)),
   };
 }

@@ -5,6 +5,7 @@ import { RetryBudget } from './budget.ts';
 import { Deadline } from './deadline.ts';
 import { GrantdError, restated } from './error.ts';
 import { type Reply, replyOf } from './responses.ts';
+import { Warnings } from './warnings.ts';
 
 /** What a hook learns of a call. `attempts`, `status` and `requestId` are known when it has ended. */
 export interface CallFacts {
@@ -55,6 +56,7 @@ export interface TransportOptions {
   readonly retryBudget: number;
   readonly fetch: typeof fetch;
   readonly hook: CallHook | undefined;
+  readonly onWarning: (warning: string) => void;
 }
 
 const ATTEMPTS_MAX = 6;
@@ -81,11 +83,13 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #base: string;
   readonly #budget: RetryBudget;
+  readonly #warnings: Warnings;
 
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#base = options.url.replace(/\/+$/, '');
     this.#budget = new RetryBudget(options.retryBudget);
+    this.#warnings = new Warnings(options.onWarning);
   }
 
   get timeoutMs(): number {
@@ -128,7 +132,7 @@ export class Transport {
     const { key, fetch: fetchIt } = this.#options;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     try {
-      return await deadline.bound(
+      const response = await deadline.bound(
         fetchIt(this.urlOf(call), {
           method: call.method,
           headers: {
@@ -144,6 +148,8 @@ export class Transport {
           signal: deadline.signal,
         }),
       );
+      this.#warnings.showIn(response.headers);
+      return response;
     } catch (error) {
       throw connectionError(error);
     }

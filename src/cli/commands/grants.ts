@@ -210,7 +210,8 @@ function registerListings(program: Command, context: CliContext): void {
     .argument('[relation]', NAME_ARGUMENT[1])
     .argument('[object]', OBJECT_ARGUMENT[1])
     .option(...TENANT_OPTION)
-    .option('--namespace <name>', 'only subjects of this namespace; with a relation and an object');
+    .option('--namespace <name>', 'only subjects of this namespace; with a relation and an object')
+    .option('--include-self', "also the object's own groups (object#name); with a relation and an object");
   addExamples(
     addListOptions(subjects),
     `subjects viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
@@ -220,19 +221,19 @@ function registerListings(program: Command, context: CliContext): void {
       (
         relation: string | undefined,
         object: string | undefined,
-        options: TenantOption & ListOptions & { readonly namespace?: string },
+        options: TenantOption & ListOptions & { readonly namespace?: string; readonly includeSelf?: true },
       ) => {
-        const { tenant, namespace } = options;
+        const { tenant, namespace, includeSelf } = options;
         const columns = [['subject', 'subject']] as const;
         if (relation !== undefined && object !== undefined) {
-          const query = { object, relation, namespace };
+          const query = { object, relation, namespace, include: includeSelf && 'self' };
           return printListing(
             context,
             { path: path`/tenants/${tenant}/holders`, name: 'subjects', query, columns },
             options,
           );
         }
-        if (relation !== undefined || namespace !== undefined) {
+        if (relation !== undefined || namespace !== undefined || includeSelf !== undefined) {
           throw new CliFailure('Pass both a relation and an object, or neither of them.', EXIT.usage);
         }
         return printListing(context, { path: path`/tenants/${tenant}/subjects`, name: 'subjects', columns }, options);

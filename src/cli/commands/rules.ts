@@ -70,6 +70,12 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   if (publicGrants > 0) {
     lines.push(`In all, ${atLeast}${formatCount(publicGrants)} grants to namespace:* become, or cease to be, public.`);
   }
+  const notFollowed = numberOf(preview, 'grants_not_followed');
+  if (notFollowed > 0) {
+    lines.push(
+      `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: to a group or namespace:* that is none by these rules, or where only single entities are followed.`,
+    );
+  }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
     lines.push(
       `No grant of ${each.relation} on an object of ${each.namespace} was found, of which the rules make use.`,

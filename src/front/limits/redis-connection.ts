@@ -2,8 +2,8 @@
 // how many fronts share it: each front enters itself once a second into a set whose entries expire.
 //
 // Invariants: no call outlives its bound or waits for a connection, and the number in flight is bounded; while Redis
-// does not respond, it gets only one heartbeat a second; each loss and each recovery is logged once. No password
-// reaches a log: the errors of the library carry the failed commands, so only their messages are used.
+// does not respond, it gets only one heartbeat a second; each recovery is logged once, and each reason of a loss. No
+// password reaches a log: the errors of the library carry the failed commands, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -151,6 +151,8 @@ export class RedisConnection {
   #heartbeatInFlight = false;
   #timer: Timer | undefined;
   #closed = false;
+  /** Of this loss, those that the log has. */
+  readonly #reasonsLogged = new Set<FailureReason>();
   /** The latest error of the library about the connection. */
   #connectionError: Error | undefined;
 
@@ -267,6 +269,7 @@ export class RedisConnection {
     const message =
       this.#state === 'lost' ? 'Redis recovered; limits are shared again' : 'limits are shared through Redis';
     this.#state = 'reachable';
+    this.#reasonsLogged.clear();
     log.info({ fronts: this.#fronts }, message);
   }
 
@@ -274,9 +277,12 @@ export class RedisConnection {
     const { log, metrics } = this.#dependencies;
     const reason = reasonOf(error);
     metrics.redisFailures.inc({ reason });
+    // The first attempt to connect goes on: within its bound it succeeds, or says why not.
+    if (this.#state === 'connecting' && reason === 'unreachable' && this.#connectionError === undefined) return;
     metrics.redisLost.set(1);
-    if (this.#state === 'lost') return;
     this.#state = 'lost';
+    if (this.#reasonsLogged.has(reason)) return;
+    this.#reasonsLogged.add(reason);
     log.warn(
       { reason, error: messageOf(error), fronts: this.#fronts },
       'lost Redis; this front enforces its share of the limits',

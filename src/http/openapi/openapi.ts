@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/errors.ts';
+import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import type { Operation, OperationTag } from '../operations/operation.ts';
 import {
   actionSchema,
@@ -123,7 +124,7 @@ function errorHeaders(status: number): JsonObject {
 
 function responsesOf(operation: Operation): JsonObject {
   const responses: JsonObject = {};
-  for (const { status, description, schema, example, etag, feedCursor, streams = [] } of operation.successes) {
+  for (const { status, description, schema, example, etag, feedCursor, warns, streams = [] } of operation.successes) {
     responses[status] = {
       description,
       headers: {
@@ -131,6 +132,7 @@ function responsesOf(operation: Operation): JsonObject {
         ...RATE_LIMIT,
         ...(etag === true ? { ETag: headerRef('ETag') } : {}),
         ...(feedCursor === true ? { 'X-Service-Cursor': headerRef('FeedCursor') } : {}),
+        ...(warns === true ? { [WARNING_HEADER]: headerRef('Warning') } : {}),
       },
       ...(schema === undefined
         ? {}

@@ -4,10 +4,12 @@ import { GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
+import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
 import { validateBulk } from '../schema/validation.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
+import { withUnknownNamespaces } from './warnings.ts';
 
 /** Runs before any element is validated, so that the response does not depend on the surplus elements. */
 function refuseTooMany(body: unknown): void {
@@ -38,6 +40,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
     successes: [
       {
         status: 200,
+        warns: true,
         description: 'One result per check, in the order of the request.',
         schema: { name: 'BulkCheckResult', schema: bulkResultSchema },
         example: { results: [{ authorized: true }, { authorized: false }], checked_at: EXAMPLE_TIMESTAMP },
@@ -53,7 +56,8 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
           outcomes.authorized(held);
           outcomes.denied(authorized.length - held);
           const results = authorized.map((each) => (each ? '{"authorized":true}' : '{"authorized":false}')).join(',');
-          return { status: 200, json: `{"results":[${results}],"checked_at":"${formatTimestamp(checkedAtMs)}"}` };
+          const json = `{"results":[${results}],"checked_at":"${formatTimestamp(checkedAtMs)}"}`;
+          return withUnknownNamespaces(session, context, namespacesDenied(checks, authorized), { status: 200, json });
         },
         (error: unknown) => {
           outcomes.failed(checks.length);

@@ -3,12 +3,14 @@
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
+import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { TimedAnswer } from '../../shard/shard.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { checkResultSchema, checkSchema } from '../schema/schemas.ts';
 import { validateCheck } from '../schema/validation.ts';
 import type { CheckOutcomes, Operation, OperationResponse } from './operation.ts';
 import { reasonsBytesMax } from './response-bytes.ts';
+import { withUnknownNamespaces } from './warnings.ts';
 
 export function createCheck(outcomes: CheckOutcomes): Operation {
   return {
@@ -26,6 +28,7 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     successes: [
       {
         status: 200,
+        warns: true,
         description: 'The result of the check.',
         schema: { name: 'CheckResult', schema: checkResultSchema },
         example: { authorized: true, checked_at: EXAMPLE_TIMESTAMP },
@@ -34,12 +37,17 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
     answer(session, context, { body }) {
       const check = validateCheck(body);
-      const answered = (answer: TimedAnswer, because = ''): OperationResponse => {
+      const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
         const { authorized, checkedAtMs } = answer;
         if (authorized) outcomes.authorized(1);
         else outcomes.denied(1);
         const checkedAt = formatTimestamp(checkedAtMs);
-        return { status: 200, json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${because}}` };
+        const response = {
+          status: 200,
+          json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${because}}`,
+        } as const;
+        if (authorized) return response;
+        return withUnknownNamespaces(session, context, namespacesDenied([check], [false]), response);
       };
       const failed = (error: unknown): never => {
         outcomes.failed(1);

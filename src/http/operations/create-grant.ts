@@ -6,6 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { parseExpiry } from '../../core/grant-expiry.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { unfollowedWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
 import { grantOf } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantBodySchema, grantSchema } from '../schema/schemas.ts';
@@ -31,9 +32,10 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): Operation => ({
   },
   query: undefined,
   successes: [
-    { status: 201, description: 'The grant was created.', schema, example: EXAMPLE_GRANT },
+    { status: 201, warns: true, description: 'The grant was created.', schema, example: EXAMPLE_GRANT },
     {
       status: 200,
+      warns: true,
       description: 'The grant already existed; at most its expiry was changed.',
       schema,
       example: EXAMPLE_GRANT,
@@ -48,6 +50,7 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): Operation => ({
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
       return {
         status: result.kind === 'created' ? 201 : 200,
+        warning: warningHeaderOf(unfollowedWarnings([result])),
         json: JSON.stringify(grantRecord(grantOf(tuple, result))),
       };
     });

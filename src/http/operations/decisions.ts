@@ -5,9 +5,11 @@ import type { GrantdError } from '../../core/errors.ts';
 import { ERROR_CATALOGUE } from '../../core/errors.ts';
 import { isRelation } from '../../core/tuples.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
+import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { CheckOutcomes, OperationResponse } from './operation.ts';
+import { withUnknownNamespaces } from './warnings.ts';
 
 /** Characters of an action's name that a reason repeats. */
 const QUOTED_LENGTH_MAX = 64;
@@ -32,10 +34,11 @@ export function evaluateOne(
   outcomes: CheckOutcomes,
 ): Promise<OperationResponse> {
   const { relation } = question;
-  const decided = (authorized: boolean, isDefined = true): OperationResponse => {
+  const decided = (authorized: boolean, isDefined = true): OperationResponse | Promise<OperationResponse> => {
     if (authorized) outcomes.authorized(1);
     else outcomes.denied(1);
-    return { status: 200, json: isDefined ? decisionText(authorized) : undefinedActionText(relation) };
+    const json = isDefined ? decisionText(authorized) : undefinedActionText(relation);
+    return withUnknownNamespaces(session, context, namespacesDenied([question], [authorized]), { status: 200, json });
   };
   const failed = (error: unknown): never => {
     outcomes.failed(1);

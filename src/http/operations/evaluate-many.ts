@@ -5,6 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
+import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import { type Item, parseEvaluations, type Semantic } from '../schema/authzen-requests.ts';
@@ -12,6 +13,7 @@ import { evaluationsResultSchema, evaluationsSchema } from '../schema/authzen-sc
 import { EXAMPLE_EVALUATIONS } from '../schema/examples.ts';
 import { decisionText, errorText, evaluateOne, undefinedActionText } from './decisions.ts';
 import type { CheckOutcomes, Operation, OperationResponse } from './operation.ts';
+import { withUnknownNamespaces } from './warnings.ts';
 
 /** A denial with the longest reason. */
 const DECISION_BYTES_MAX = 500;
@@ -65,7 +67,9 @@ async function evaluateItems(
   const permitted = told.filter(({ decision }) => decision).length;
   outcomes.authorized(permitted);
   outcomes.denied(told.length - permitted);
-  return { status: 200, json: `{"evaluations":[${told.map(({ text }) => text).join(',')}]}` };
+  const response = { status: 200, json: `{"evaluations":[${told.map(({ text }) => text).join(',')}]}` } as const;
+  const authorized = answered.map(({ decision }) => decision);
+  return withUnknownNamespaces(session, context, namespacesDenied(checks, authorized), response);
 }
 
 /** In the order of the checks. */
@@ -108,6 +112,7 @@ export function createEvaluateMany(outcomes: CheckOutcomes): Operation {
     successes: [
       {
         status: 200,
+        warns: true,
         description: 'The decisions, in the order of the request; of a single evaluation, its decision.',
         schema: { name: 'EvaluationsResult', schema: evaluationsResultSchema },
         example: { evaluations: [{ decision: true }, { decision: false }] },

@@ -1,10 +1,12 @@
 // GET /v1/objects: the objects on which a subject holds a relation, page by page.
 
+import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { objectListSchema, objectQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
 import { entityListBytesMax } from './response-bytes.ts';
+import { withUnknownNamespaces } from './warnings.ts';
 
 export const listObjects: Operation = {
   id: 'listObjects',
@@ -22,6 +24,7 @@ export const listObjects: Operation = {
   successes: [
     {
       status: 200,
+      warns: true,
       description: 'One page.',
       schema: { name: 'ObjectList', schema: objectListSchema },
       example: { objects: ['document:readme', 'document:roadmap'], next_cursor: null },
@@ -32,9 +35,10 @@ export const listObjects: Operation = {
     const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
     return session
       .listObjects(context, { subject, relation, namespace, direct: via === 'direct', limit, cursor })
-      .then(({ items, nextCursor }) => ({
-        status: 200,
-        json: () => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
-      }));
+      .then(({ items, nextCursor }) => {
+        const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
+        const namespaces = namespacesOfEmpty({ entity: subject, namespace, cursor }, { items, nextCursor });
+        return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
+      });
   },
 };

@@ -54,6 +54,8 @@ export interface OperationResponse {
   readonly etag?: string;
   /** Of the change feed, as in the header `X-Service-Cursor`. */
   readonly feedCursor?: string | undefined;
+  /** For developers, as in the header `X-Service-Warning`. */
+  readonly warning?: string | undefined;
   /**
    * JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant.
    */
@@ -77,6 +79,8 @@ export interface SuccessDocumentation {
   readonly etag?: boolean;
   /** The response has the header `X-Service-Cursor`. */
   readonly feedCursor?: boolean;
+  /** The response may have the header `X-Service-Warning`. */
+  readonly warns?: boolean;
   readonly description: string;
   /** The name of the schema under `components/schemas`, and the schema; undefined: no body. */
   readonly schema?: { readonly name: string; readonly schema: z.ZodType };

@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { bulkWriteRecord, demandWritten, parseBulkWrite } from '../../core/bulk-writes.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from '../../core/limits.ts';
+import { unfollowedWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkWriteResultSchema, bulkWriteSchema } from '../schema/schemas.ts';
 import type { Operation } from './operation.ts';
@@ -33,6 +34,7 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): Operation => ({
   successes: [
     {
       status: 200,
+      warns: true,
       description: 'What each change has done, in the order of the request.',
       schema: { name: 'BulkWriteResult', schema: bulkWriteResultSchema },
       example: { grants: [{ ...EXAMPLE_GRANT, created: true }], revocations: [{ revoked: true }] },
@@ -51,7 +53,8 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): Operation => ({
     const write = parseBulkWrite(body, clock.wallMs());
     return session.writeBulk(context, write).then((result) => {
       const written = demandWritten(write, result);
-      return { status: 200, json: () => JSON.stringify(bulkWriteRecord(write, written)) };
+      const warning = warningHeaderOf(unfollowedWarnings(written.grants));
+      return { status: 200, warning, json: () => JSON.stringify(bulkWriteRecord(write, written)) };
     });
   },
 });

@@ -2,6 +2,7 @@
 // the client's own id for the request, no-store, the state of the rate limit.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -31,9 +32,10 @@ export interface PublicPage {
 }
 
 /** Lines of some operations. */
-function ownLines({ etag, feedCursor }: OperationResponse): string {
+function ownLines({ etag, feedCursor, warning }: OperationResponse): string {
   const tag = etag === undefined ? '' : `ETag: ${etag}\r\n`;
-  return feedCursor === undefined ? tag : `${tag}${CURSOR_HEADER}: ${feedCursor}\r\n`;
+  const cursor = feedCursor === undefined ? '' : `${CURSOR_HEADER}: ${feedCursor}\r\n`;
+  return tag + cursor + (warning === undefined ? '' : `${WARNING_HEADER}: ${warning}\r\n`);
 }
 
 /** Lines that every response carries. */

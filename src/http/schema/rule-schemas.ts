@@ -64,6 +64,10 @@ export const rulesPreviewSchema = z.object({
     description:
       'Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.',
   }),
+  grants_not_followed: z.int().min(0).meta({
+    description:
+      'Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as `parent` in `viewer from parent`.',
+  }),
   ungranted: z.array(namespaceRelationSchema).meta({
     description:
       'Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace has a grant.',

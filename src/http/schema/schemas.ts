@@ -276,6 +276,11 @@ export const viaSchema = z
   .enum(['direct'], { error: 'must be direct, or absent' })
   .meta({ description: '`direct`: only grants of the relation itself count, and not what follows from the rules.' });
 
+export const includeSchema = z.enum(['self'], { error: 'must be self, or absent' }).meta({
+  description:
+    '`self`: also the groups `ns:id#name` of the object itself, which hold the relation because they consist of those who hold it.',
+});
+
 export const objectQuerySchema = z.object({
   subject: subjectSchema,
   relation: relationNameSchema,
@@ -290,6 +295,7 @@ export const subjectQuerySchema = z.object({
   relation: relationNameSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only subjects of this namespace.' }).optional(),
   via: viaSchema.optional(),
+  include: includeSchema.optional(),
   limit,
   cursor,
 });

@@ -14,8 +14,15 @@ export const listHolders = defineCall({
   access: 'check:read',
   write: 'no',
   costMs: ({ limit }) => SUBJECT_MS * limit,
-  requestToWire: ({ object, relation, namespace = '', direct = false, ...page }: HoldersQuery) => ({
-    listHolders: { ...pageQueryToWire(page), object, ...nameToWire(relation), namespace, direct },
+  requestToWire: ({
+    object,
+    relation,
+    namespace = '',
+    direct = false,
+    includeSelf = false,
+    ...page
+  }: HoldersQuery) => ({
+    listHolders: { ...pageQueryToWire(page), object, ...nameToWire(relation), namespace, direct, includeSelf },
   }),
   requestFromWire: (query): HoldersQuery => ({
     ...pageQueryFromWire(query),
@@ -23,6 +30,7 @@ export const listHolders = defineCall({
     relation: nameFrom(query),
     namespace: orUndefined(query.namespace),
     direct: query.direct,
+    includeSelf: query.includeSelf,
   }),
   serve: ({ connection, handle }, query) => connection.listHolders(handle, query),
   replyToWire: (page) => ({ objects: { objects: [...page.items], nextCursor: nextCursorOf(page) } }),

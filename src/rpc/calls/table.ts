@@ -37,6 +37,7 @@ import { readUsage } from './read-usage.ts';
 import { revokeGrants } from './revoke-grants.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateKey } from './rotate-key.ts';
+import { unknownNamespaces } from './unknown-namespaces.ts';
 import { updateTenant } from './update-tenant.ts';
 import { writeBulk } from './write-bulk.ts';
 import { writeGrants } from './write-grants.ts';
@@ -59,6 +60,7 @@ export const CALLS = Object.freeze({
   listGrants,
   listNames,
   listNamespaces,
+  unknownNamespaces,
   createNamespace,
   createKey,
   listKeys,

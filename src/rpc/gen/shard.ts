@@ -92,6 +92,7 @@ import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Outpu
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
+import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from './grantd/v1/UnknownNamespaces.ts';
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
 import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
@@ -205,6 +206,7 @@ export interface ProtoGrpcType {
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
+      UnknownNamespaces: MessageTypeDefinition<_grantd_v1_UnknownNamespaces, _grantd_v1_UnknownNamespaces__Output>
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
       UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>

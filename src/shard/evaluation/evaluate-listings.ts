@@ -39,6 +39,11 @@ export interface ListingQuery extends TextsQuery {
   readonly name: string;
 }
 
+export interface HoldersListing extends ListingQuery {
+  /** Whether the object's own groups are listed for being groups of those who hold the name. */
+  readonly includeSelf: boolean;
+}
+
 /** One evaluation of a page, from its beginning. */
 interface Attempt {
   readonly cost: SearchCost;
@@ -96,9 +101,9 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
 
 /**
  * The subjects that hold the name on the object, ascending: those of grants, groups and `ns:*` as they are written
- * there, and the groups of the entities that it follows from.
+ * there, and the groups of the entities that it follows from, of the object itself only if asked for.
  */
-export function listHoldingSubjects(of: Ruled, object: string, query: ListingQuery): Promise<readonly string[]> {
+export function listHoldingSubjects(of: Ruled, object: string, query: HoldersListing): Promise<readonly string[]> {
   const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
     const search = new WantedSearch(rules, graph, limits);
     search.start(object, bitOf(number));
@@ -115,7 +120,8 @@ export function listHoldingSubjects(of: Ruled, object: string, query: ListingQue
           let relations = 0;
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.former) {
             relations |= visit.wanted.relations;
-            if (rules.groups) for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
+            if (!rules.groups || (visited === object && !query.includeSelf)) continue;
+            for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (let rest = relations; rest !== 0; rest &= rest - 1) {
             for (const subject of search.cost.known(graph.firstSubjects(visited, lowestIn(rest), query)) ?? []) {
@@ -133,7 +139,8 @@ export function listHoldingSubjects(of: Ruled, object: string, query: ListingQue
       },
     };
   };
-  return evaluate(of, { key: keyOf('subjects', object, query), query, begin });
+  const what = query.includeSelf ? 'subjects-and-self' : 'subjects';
+  return evaluate(of, { key: keyOf(what, object, query), query, begin });
 }
 
 const reachOf = (limits: SearchLimits): Reach =>

@@ -4,7 +4,10 @@
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
-import { columnsOf, type TupleColumns } from '../../core/tuples.ts';
+import type { UnfollowedReason } from '../../core/service-warnings.ts';
+import { columnsOf, type Tuple, type TupleColumns } from '../../core/tuples.ts';
+import { hasRules } from '../../rules/rule-set.ts';
+import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
 import { appendTraced } from '../log/append-spans.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
 import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
@@ -78,6 +81,8 @@ export class GrantWrites {
     countLookups(this.#dependencies, memory, columns);
     using held = await memory.pages.holdAll(columns);
     using _namespaces = await memory.namespaces.pin();
+    const pinning = pinRules(memory);
+    using _rules = pinning === undefined ? undefined : await pinning;
     this.#handles.assertGood(handle);
     const enqueue = () =>
       writes.map((write, index) => {
@@ -88,9 +93,12 @@ export class GrantWrites {
         return this.#calls.enqueue(handle, attempt, index, length, decide);
       });
     const results = await appendTraced(writes.length, () => settleAll(enqueue()));
-    return results.map((result) => {
+    const reasonOf = unfollowedBy(memory);
+    return results.map((result, index): GrantResult => {
       assert(result.kind === 'grant', 'a grant operation has a grant result');
-      return result.grant;
+      const { grant } = result;
+      if (reasonOf === undefined || (grant.kind !== 'created' && grant.kind !== 'exists')) return grant;
+      return { ...grant, notFollowed: reasonOf(writes[index]) };
     });
   }
 
@@ -100,13 +108,19 @@ export class GrantWrites {
     countLookups(this.#dependencies, memory, columns);
     using held = await memory.pages.holdAll(columns);
     using _namespaces = await memory.namespaces.pin();
+    const pinning = pinRules(memory);
+    using _rules = pinning === undefined ? undefined : await pinning;
     this.#handles.assertGood(handle);
     const decide = under(handle, decideBulk(this.#dependencies, memory, held.tuples, write));
     for (let tries = 0; tries < BULK_TRIES; tries += 1) {
       try {
         const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);
         assert(result.kind === 'bulk', 'a bulk write has a result of its own');
-        return result.bulk;
+        const { bulk } = result;
+        const reasonOf = bulk.kind === 'written' ? unfollowedBy(memory) : undefined;
+        if (bulk.kind !== 'written' || reasonOf === undefined) return bulk;
+        const grants = bulk.grants.map((grant, index) => ({ ...grant, notFollowed: reasonOf(write.grants[index]) }));
+        return { ...bulk, grants };
       } catch (error) {
         if (!(error instanceof UncollectedGrants)) throw error;
         await this.#calls.collect(handle, attempt, error.tuples);
@@ -132,6 +146,20 @@ export class GrantWrites {
       }
     });
   }
+}
+
+/** Keeps the rules of a tenant that has some in memory: for the warnings of a write, which does not need them. */
+const pinRules = ({ tenant, rules }: TenantMemory): Promise<Disposable | undefined> | undefined =>
+  tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+
+/** Why the rules cannot follow a grant; undefined: the tenant has no rules, or they cannot be read now. */
+function unfollowedBy({
+  tenant,
+  rules,
+}: TenantMemory): ((grant: Tuple | undefined) => UnfollowedReason | undefined) | undefined {
+  const stored = tenant.rulesRevision === undefined ? undefined : rules.loaded;
+  if (stored === undefined || !hasRules(stored.ruleSet)) return undefined;
+  return (grant) => grant && unfollowedReason(stored.compiled, grant);
 }
 
 /**

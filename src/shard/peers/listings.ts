@@ -107,11 +107,12 @@ export async function listHolders(
   holdersQuery: HoldersQuery,
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
-  const { object, ...query } = holdersQuery;
+  const { object, includeSelf = false, ...query } = holdersQuery;
   demandIndexed(listing);
   if (followsRules(listing, query)) {
-    return listByRules(context, listing, ['holders', object], query, (ruled, page) =>
-      listHoldingSubjects(ruled, object, page),
+    const name = includeSelf ? 'holders-and-self' : 'holders';
+    return listByRules(context, listing, [name, object], query, (ruled, page) =>
+      listHoldingSubjects(ruled, object, { ...page, includeSelf }),
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };

@@ -3,10 +3,11 @@
 
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
-import { parseGroup } from '../../rules/compiled-rules.ts';
-import { RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
+import { CompiledRules, parseGroup } from '../../rules/compiled-rules.ts';
+import { hasRules, RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
+import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
@@ -37,6 +38,18 @@ const PREVIEW_BYTES = 512 * 1024;
 export async function readRules({ memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
   using _rules = await memory.rules.pin();
   return memory.rules.pinned.ruleSet;
+}
+
+/** Of the namespaces, those of which the tenant has no grant and no rule, and which nobody created. */
+export async function unknownNamespaces(
+  { memory }: Pick<Listing, 'memory'>,
+  namespaces: readonly string[],
+): Promise<readonly string[]> {
+  using _namespaces = await memory.namespaces.pin();
+  const unused = namespaces.filter((name) => !memory.namespaces.rows.has(name));
+  if (unused.length === 0) return unused;
+  const { rules, public: everyone } = await readRules({ memory });
+  return unused.filter((name) => !everyone.includes(name) && !rules.some(({ namespace }) => namespace === name));
 }
 
 export async function writeRules(
@@ -142,18 +155,27 @@ export async function previewRules(
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
-    let groupSubjects = 0;
-    if (countsGroups || used.size > 0) {
+    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet) : undefined;
+    let [groupSubjects, notFollowed] = [0, 0];
+    if (countsGroups || compiled !== undefined) {
       let last = '';
-      for await (const { subject, relation, object } of scan.grants()) {
+      for await (const grant of scan.grants()) {
+        const { subject, relation, object } = grant;
         if (countsGroups && subject !== last && parseGroup(subject) !== undefined) groupSubjects += 1;
         last = subject;
-        if (used.size > 0) used.delete(`${namespaceOf(object)} ${relation}`);
-        // Nothing is left to be found.
-        else if (!countsGroups) break;
+        used.delete(`${namespaceOf(object)} ${relation}`);
+        if (compiled !== undefined && unfollowedReason(compiled, grant) !== undefined) notFollowed += 1;
       }
     }
     const { scannedGrants, complete } = scan;
-    return { revision, groupSubjects, publicGrants, ungranted: [...used.values()], scannedGrants, complete };
+    return {
+      revision,
+      groupSubjects,
+      publicGrants,
+      notFollowed,
+      ungranted: [...used.values()],
+      scannedGrants,
+      complete,
+    };
   });
 }

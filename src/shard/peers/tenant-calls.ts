@@ -53,7 +53,7 @@ import { KeyCalls } from './key-calls.ts';
 import { listGrants, listHolders, listObjects } from './listings.ts';
 import { LoadWindow } from './load.ts';
 import { RuledChecks } from './ruled-checks.ts';
-import { previewRules, readRules, writeRules } from './rules.ts';
+import { previewRules, readRules, unknownNamespaces, writeRules } from './rules.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
@@ -266,6 +266,10 @@ export class TenantCalls implements TenantConnection {
       const names = [...memory.namespaces.rows].map(([name, { createdAtMs }]) => ({ name, createdAtMs }));
       return names.sort((left, right) => (left.name < right.name ? -1 : 1));
     });
+  }
+
+  async unknownNamespaces(number: number, namespaces: readonly string[]): Promise<readonly string[]> {
+    return this.#calls.read(number, (listing) => unknownNamespaces(listing, namespaces));
   }
 
   async createNamespace(

@@ -32,6 +32,7 @@ export interface Case {
   readonly key?: string;
   readonly url_path?: string;
   readonly requests?: readonly ExpectedRequests[];
+  readonly warnings?: readonly string[];
   readonly steps: readonly Step[];
 }
 

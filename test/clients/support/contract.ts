@@ -8,7 +8,7 @@ import { inParallel } from '../../../src/core/async/in-parallel.ts';
 import { type HttpService, startHttpService } from '../../kit/http-service.ts';
 import { type Case, readCases, type Surroundings } from './cases.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { judgeOutcomes, judgeRequests } from './judge.ts';
+import { judgeOutcomes, judgeRequests, judgeWarnings } from './judge.ts';
 
 /** Of a tenant of a case that meets a limit. */
 const PLANS = JSON.stringify({
@@ -56,6 +56,7 @@ async function prepare(service: HttpService | undefined, one: Case, on: Surround
 interface Report {
   readonly name?: unknown;
   readonly outcomes?: unknown;
+  readonly warnings?: unknown;
   readonly failure?: unknown;
 }
 
@@ -85,7 +86,11 @@ function judge({ case: one, proxy }: Prepared, reports: readonly Report[]): read
   const [report] = found;
   if (report === undefined || found.length > 1) return [`it was performed ${found.length} times`];
   if (report.failure !== undefined) return [`the runner failed: ${String(report.failure)}`];
-  return [...judgeOutcomes(one, report.outcomes), ...(proxy === undefined ? [] : judgeRequests(one, proxy.seen))];
+  return [
+    ...judgeOutcomes(one, report.outcomes),
+    ...judgeWarnings(one, report.warnings),
+    ...(proxy === undefined ? [] : judgeRequests(one, proxy.seen)),
+  ];
 }
 
 /** What does not hold, as `case: difference`. */

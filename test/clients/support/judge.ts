@@ -107,6 +107,12 @@ export function judgeOutcomes({ steps }: Case, outcomes: unknown): readonly stri
   return differences;
 }
 
+/** What the client has shown of warnings, if the case says anything of them: exactly these, in this order. */
+export function judgeWarnings({ warnings }: Case, shown: unknown = []): readonly string[] {
+  if (warnings === undefined || isDeepStrictEqual(shown, warnings)) return [];
+  return [`the warnings are ${show(shown)}, not ${show(warnings)}`];
+}
+
 const inRange = (count: number, range: CountRange): boolean =>
   typeof range === 'number' ? count === range : count >= (range.min ?? 0) && count <= (range.max ?? Infinity);
 

@@ -174,7 +174,7 @@ describe('checks and listings under rules', () => {
         for (const { filters, object, relation, expected } of stage.subjects ?? []) {
           const [filter = ''] = filters;
           const [namespace = '', group] = filter.split('#');
-          const query = { object, relation: nameOf(relation), namespace };
+          const query = { object, relation: nameOf(relation), namespace, include: 'self' };
           const listed = (await list(key, 'subjects', query)) as string[];
           const those = listed.filter((each) =>
             group === undefined ? !each.includes('#') : each.endsWith(`#${nameOf(group)}`),

@@ -71,7 +71,7 @@ export class GrantdPeer implements Peer {
         return this.#list('objects', { subject: question.subject, relation, namespace: question.namespace });
       case 'subjects': {
         const { object, namespace, name } = question;
-        const found = await this.#list('subjects', { object, relation, namespace });
+        const found = await this.#list('subjects', { object, relation, namespace, include: 'self' });
         if ('limit' in found) return found;
         return { items: found.items.filter((each) => each.split('#')[1] === name) };
       }

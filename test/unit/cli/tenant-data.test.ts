@@ -61,6 +61,17 @@ describe('grants', () => {
     assert.match(wrong.stderr, /invalid-cursor.*Start again without --cursor/s);
   });
 
+  test('a warning of the service goes to standard error, once for each, and changes nothing else', async () => {
+    const checked = await ofTenant('check', 'user:ann', 'viewer', 'dco:a');
+    assert.deepEqual([checked.code, checked.stdout], [3, 'authorized false\n']);
+    assert.equal(checked.stderr, 'Warning: The tenant has no grant, rule or namespace "dco".\n');
+    const lines = Array.from({ length: 150 }, (_, index) => `user:ann\tviewer\tdco:${index}\n`).join('');
+    const file = await grantd(['check', '-f', '-', '--format', 'tsv', '--tenant', tenant, '--json'], { stdin: lines });
+    assert.equal(file.stderr.match(/Warning: /g)?.length, 1, file.stderr);
+    const listed = await ofTenant('subjects', 'viewer', 'dco:a');
+    assert.match(listed.stderr, /Warning: The tenant has no grant, rule or namespace "dco"\./);
+  });
+
   test('what the service refuses is told with its reason', async () => {
     const relation = await ofTenant('grants', 'add', 'user:ann', 'chief', 'doc:a');
     assert.deepEqual([relation.code, relation.stdout], [1, '']);

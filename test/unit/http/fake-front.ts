@@ -148,6 +148,7 @@ export class FakeFront implements Front {
       revokeGrants: guarded(owner.revokeGrants),
       listObjects: guarded(owner.listObjects),
       listNamespaces: guarded(owner.listNamespaces),
+      unknownNamespaces: (context, namespaces) => owner.unknownNamespaces(context, namespaces),
       createNamespace: guarded(owner.createNamespace),
       createKey: guarded(async (context, request) => {
         const { record } = await owner.createKey(context, request);

@@ -167,7 +167,7 @@ func listObjects(c *call) any {
 func listSubjects(c *call) any {
 	query := grantd.SubjectsQuery{
 		Object: c.text("object"), Relation: c.text("relation"), Namespace: c.text("namespace"), Via: c.text("via"),
-		Limit: c.limit(), Cursor: c.text("cursor"),
+		Include: c.text("include"), Limit: c.limit(), Cursor: c.text("cursor"),
 	}
 	if c.isPage {
 		page, err := c.client.ListSubjectsPage(c.ctx, query)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
@@ -54,10 +55,22 @@ type step struct {
 }
 
 type run struct {
-	of      testCase
-	fake    *grantdtest.Fake
-	clients map[string]*grantd.Client
-	saved   map[string]string
+	of       testCase
+	fake     *grantdtest.Fake
+	clients  map[string]*grantd.Client
+	saved    map[string]string
+	logger   *slog.Logger
+	warnings warnings
+}
+
+// warnings are those that clients have logged, read from the lines of a handler, which writes them one by one.
+type warnings []string
+
+func (w *warnings) Write(line []byte) (int, error) {
+	var record struct{ Warning string }
+	err := json.Unmarshal(line, &record)
+	*w = append(*w, record.Warning)
+	return len(line), err
 }
 
 func main() {
@@ -96,6 +109,7 @@ func perform(text string) (report object) {
 		}
 	}()
 	r := &run{of: of, clients: map[string]*grantd.Client{}, saved: map[string]string{}}
+	r.logger = slog.New(slog.NewJSONHandler(&r.warnings, nil))
 	if of.On == "fake" {
 		r.fake = grantdtest.New()
 	}
@@ -103,7 +117,11 @@ func perform(text string) (report object) {
 	for _, one := range of.Steps {
 		outcomes = append(outcomes, r.step(one))
 	}
-	return object{"name": of.Name, "outcomes": outcomes}
+	report = object{"name": of.Name, "outcomes": outcomes}
+	if len(r.warnings) > 0 {
+		report["warnings"] = r.warnings
+	}
+	return report
 }
 
 func (r *run) client(key string) *grantd.Client {
@@ -118,6 +136,7 @@ func (r *run) client(key string) *grantd.Client {
 		Timeout:     time.Duration(r.of.Client.TimeoutMs) * time.Millisecond,
 		Silence:     time.Duration(r.of.Client.SilenceMs) * time.Millisecond,
 		NoGathering: r.of.Client.Batching != nil && !*r.of.Client.Batching,
+		Logger:      r.logger,
 	}
 	if budget := r.of.Client.RetryBudget; budget != nil {
 		config.RetryBudget = *budget

@@ -235,11 +235,23 @@ class AsyncGrantd(AsyncTransport):
         *,
         namespace: str | None = None,
         via: str | None = None,
+        include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncIterator[str]:
-        """Who has the relation on the object, ascending. Over all pages."""
-        query = query_of(object=object, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        """Who has the relation on the object, ascending. Over all pages.
+
+        include: "self": also the groups `object#name` of the object itself whose members have it by definition.
+        """
+        query = query_of(
+            object=object,
+            relation=relation,
+            namespace=namespace,
+            via=via,
+            include=include,
+            limit=limit,
+            cursor=cursor,
+        )
         while True:
             page = await self._run(self._operations.list_subjects(query))
             for item in page.items:
@@ -255,11 +267,20 @@ class AsyncGrantd(AsyncTransport):
         *,
         namespace: str | None = None,
         via: str | None = None,
+        include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[str]:
         """One page of `list_subjects`."""
-        query = query_of(object=object, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
+        query = query_of(
+            object=object,
+            relation=relation,
+            namespace=namespace,
+            via=via,
+            include=include,
+            limit=limit,
+            cursor=cursor,
+        )
         return await self._run(self._operations.list_subjects(query))
 
     async def list_grants(

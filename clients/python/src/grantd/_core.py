@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ._decode import Json, WrongShape, parse_json
 from ._errors import GrantdError, garbled_response, invalid_response, outcome_unknown, problem_error
+from ._warnings import Warnings
 
 VERSION = "0.2.0"
 ATTEMPTS_MAX = 6
@@ -135,6 +136,7 @@ class Core:
     timeout: float
     budget: RetryBudget
     hook: Hook | None
+    warnings: Warnings
 
     def deadline(self) -> float:
         return time.monotonic() + self.timeout
@@ -163,7 +165,9 @@ class Core:
         while True:
             attempts += 1
             try:
-                answer = judge(request, (yield send))
+                response: Response = yield send
+                self.warnings.log_from(response.headers)
+                answer = judge(request, response)
                 if ended is not None:
                     request_id = answer.headers.get("x-service-request-id")
                     ended(Outcome(answer.status, request_id, attempts, None))

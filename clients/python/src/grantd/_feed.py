@@ -61,6 +61,7 @@ class Feed:
 
     def check_head(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Raises unless the response is a stream. `body` is needed of an error only."""
+        self._core.warnings.log_from(headers)
         if status == 200:
             check_head(status, headers, MEDIA_TYPE)
         else:

@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from ._core import RETRIES_IN_STOCK, Core, Hook, RetryBudget
+from ._warnings import Warnings
 
 TIMEOUT_S = 10.0
 # Three times what the service promises.
@@ -24,7 +25,7 @@ def core_of(url: str, key: str, timeout: float, retry_budget: int, hook: Hook | 
         raise ValueError("the key is empty, or has characters that no key has")
     if not timeout > 0 or retry_budget < 0:
         raise ValueError("the timeout or the retry budget is out of bounds")
-    return Core(url.rstrip("/"), key, timeout, RetryBudget(retry_budget), hook)
+    return Core(url.rstrip("/"), key, timeout, RetryBudget(retry_budget), hook, Warnings())
 
 
 __all__ = ["RETRIES_IN_STOCK", "SILENCE_S", "TIMEOUT_S", "core_of"]

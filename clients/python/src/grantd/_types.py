@@ -635,6 +635,11 @@ class RulesPreview:
     public_grants: int
     """Grants to `ns:*` that become, or cease to be, public: those of the namespaces that `public` gains or loses.
     """
+    grants_not_followed: int
+    """Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to
+    `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as
+    `parent` in `viewer from parent`.
+    """
     ungranted: list[NamespaceRelation]
     """Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the
     namespace has a grant.
@@ -658,6 +663,7 @@ class RulesPreview:
             changed=required(known, "changed", boolean),
             group_subjects=required(known, "group_subjects", integer),
             public_grants=required(known, "public_grants", integer),
+            grants_not_followed=required(known, "grants_not_followed", integer),
             ungranted=required(known, "ungranted", list_of(NamespaceRelation.decode)),
             complete=required(known, "complete", boolean),
             scanned_grants=required(known, "scanned_grants", integer),

@@ -83,6 +83,7 @@ function writeRules({ state, query, headers, body, actor }: FakeRequest) {
       changed: revision !== current,
       group_subjects: 0,
       public_grants: 0,
+      grants_not_followed: 0,
       ungranted: [],
       // The fake does not look at the grants.
       complete: false,

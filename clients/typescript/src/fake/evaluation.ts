@@ -50,8 +50,8 @@ export class Evaluation {
     return held;
   }
 
-  /** The subjects that hold the name on the object: those that grants name, and groups. */
-  subjectsOf(name: string, object: string): readonly string[] {
+  /** The subjects that hold the name on the object: those that grants name, and groups, with `self` also its own. */
+  subjectsOf(name: string, object: string, self = false): readonly string[] {
     const found = new Set<string>();
     const wanted = new Map<string, Group>();
     const want = (next: Group): void => {
@@ -60,7 +60,7 @@ export class Evaluation {
     want({ name, object });
     // A map goes on over what is added meanwhile.
     for (const { name: wantedName, object: wantedObject } of wanted.values()) {
-      if (this.#rules.groups) found.add(`${wantedObject}#${wantedName}`);
+      if (this.#rules.groups && (self || wantedObject !== object)) found.add(`${wantedObject}#${wantedName}`);
       const onObject = this.#grants.filter((grant) => grant.object === wantedObject);
       for (const grant of onObject.filter(({ relation }) => relation === wantedName)) {
         found.add(grant.subject);

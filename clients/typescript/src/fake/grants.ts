@@ -147,18 +147,21 @@ function listGrants({ state, query }: FakeRequest) {
   return ok({ grants: items, next_cursor: next }, { 'x-service-cursor': feedCursorOf(state.changes.length) });
 }
 
-const isDirect = (query: URLSearchParams): boolean => {
-  const via = query.get('via');
-  if (via !== null && via !== 'direct') throw invalidRequest('"via" must be direct.');
-  return via === 'direct';
+/** Whether a parameter is given, which has one value. */
+const hasOnly = (query: URLSearchParams, name: string, only: string): boolean => {
+  const value = query.get(name);
+  if (value !== null && value !== only) throw invalidRequest(`"${name}" must be ${only}.`);
+  return value !== null;
 };
+
+const isDirect = (query: URLSearchParams): boolean => hasOnly(query, 'via', 'direct');
 
 /** Objects, or subjects, in the namespace if one is wanted. */
 function identifierPage(found: readonly string[], kind: string, query: URLSearchParams) {
   const namespace = query.get('namespace');
   if (namespace !== null && !isNamespaceName(namespace)) throw invalidRequest('"namespace" must name a namespace.');
   const wanted = new Set(found.filter((each) => namespace === null || namespaceOf(each) === namespace));
-  const asked = ['subject', 'object', 'relation', 'via'].map((name) => query.get(name));
+  const asked = ['subject', 'object', 'relation', 'via', 'include'].map((name) => query.get(name));
   return pageOf(wanted, (each) => each, [kind, namespace, ...asked], query.get('cursor'), limitIn(query));
 }
 
@@ -183,9 +186,10 @@ function listSubjects({ state, query }: FakeRequest) {
   const object = identifierIn('object', queried(query, 'object'));
   const relation = relationIn(queried(query, 'relation'), definedNames(state));
   const granted = state.grants().filter((grant) => grant.object === object && grant.relation === relation);
+  const self = hasOnly(query, 'include', 'self');
   const found = isDirect(query)
     ? granted.map(({ subject }) => subject)
-    : evaluationOf(state).subjectsOf(relation, object).filter(isIdentifier);
+    : evaluationOf(state).subjectsOf(relation, object, self).filter(isIdentifier);
   const { items, next } = identifierPage(found, 'subjects', query);
   return ok({ subjects: items, next_cursor: next });
 }

@@ -139,6 +139,10 @@ export interface RulesPreview {
    */
   public_grants: number;
   /**
+   * Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as `parent` in `viewer from parent`.
+   */
+  grants_not_followed: number;
+  /**
    * Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace has a grant.
    */
   ungranted: readonly NamespaceRelation[];

@@ -39,7 +39,7 @@ import { createNamespaceShape } from '../operations/namespaces.ts';
 import { writeRulesShape } from '../operations/rules.ts';
 import { createTenantShape, listTenantsShape, updateTenantShape } from '../operations/tenants.ts';
 import { KEYS } from './key-documentation.ts';
-import { body, type OperatorDocumentation, ok } from './operation-documentation.ts';
+import { body, type OperatorDocumentation, ok, warns } from './operation-documentation.ts';
 import {
   auditEventLines,
   auditExportSchema,
@@ -110,14 +110,14 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     tag: 'Within a tenant',
     summary: 'Check one relationship',
     body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
-    successes: [ok('CheckResult', checkResultSchema, 'The result of the check.')],
+    successes: [warns(ok('CheckResult', checkResultSchema, 'The result of the check.'))],
     errors: [...TUPLE_ERRORS, 'evaluation-too-large'],
   },
   'operator-check-bulk': {
     tag: 'Within a tenant',
     summary: 'Check up to 100 relationships',
     body: { name: 'BulkCheck', schema: bulkSchema, example: { checks: [EXAMPLE_TUPLE] } },
-    successes: [ok('BulkCheckResult', bulkResultSchema, 'One result for each check.')],
+    successes: [warns(ok('BulkCheckResult', bulkResultSchema, 'One result for each check.'))],
     errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
   },
   'operator-create-grant': {
@@ -125,8 +125,8 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     summary: 'Create a grant',
     body: { name: 'GrantRequest', schema: grantBodySchema, example: EXAMPLE_TUPLE },
     successes: [
-      { status: 201, description: 'The grant was created.', schema: GRANT },
-      { status: 200, description: 'The grant already existed.', schema: GRANT },
+      warns({ status: 201, description: 'The grant was created.', schema: GRANT }),
+      warns({ status: 200, description: 'The grant already existed.', schema: GRANT }),
     ],
     errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS],
   },
@@ -141,7 +141,7 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     tag: 'Within a tenant',
     summary: 'Create and revoke up to 100 grants at one moment',
     body: { name: 'BulkWrite', schema: bulkWriteSchema, example: { grants: [EXAMPLE_TUPLE] } },
-    successes: [ok('BulkWriteResult', bulkWriteResultSchema, 'All changes took effect.')],
+    successes: [warns(ok('BulkWriteResult', bulkWriteResultSchema, 'All changes took effect.'))],
     errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS, 'bulk-too-large', 'precondition-failed'],
   },
   'operator-revoke-grants': {
@@ -164,7 +164,7 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     summary: 'List the objects on which a subject holds a relation',
     query: listObjectsShape,
     required: ['subject', 'relation'],
-    successes: [ok('ObjectList', objectListSchema, 'One page.')],
+    successes: [warns(ok('ObjectList', objectListSchema, 'One page.'))],
     errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   },
   'operator-list-holders': {
@@ -172,7 +172,7 @@ const WITHIN: Readonly<Record<string, OperatorDocumentation>> = {
     summary: 'List the subjects that hold a relation on an object',
     query: listHoldersShape,
     required: ['object', 'relation'],
-    successes: [ok('SubjectList', subjectListSchema, 'One page.')],
+    successes: [warns(ok('SubjectList', subjectListSchema, 'One page.'))],
     errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
   },
   'operator-list-subjects': {

@@ -2,12 +2,20 @@
 
 import type { z } from 'zod';
 import type { ErrorCode } from '../../../core/errors.ts';
+import { WARNING_HEADER } from '../../../core/service-warnings.ts';
 import { closedObject } from '../../../http/schema/closed-object.ts';
 
 interface Named {
   readonly name: string;
   readonly schema: z.ZodType;
 }
+
+/** Headers of responses, and how their descriptions are called. */
+export const HEADER_NAMES = Object.freeze({
+  ETag: 'ETag',
+  'X-Service-Cursor': 'FeedCursor',
+  [WARNING_HEADER]: 'Warning',
+});
 
 export interface OperatorSuccess {
   readonly status: 200 | 201 | 202 | 204;
@@ -17,7 +25,7 @@ export interface OperatorSuccess {
   /** Further content types, each with what one of its lines is. */
   readonly lines?: Readonly<Record<string, Named>>;
   /** The response has this header, or may have it. */
-  readonly header?: 'ETag' | 'X-Service-Cursor';
+  readonly header?: keyof typeof HEADER_NAMES;
 }
 
 export interface OperatorDocumentation {
@@ -47,3 +55,4 @@ export const ok = (name: string, schema: z.ZodType, description: string): Operat
   description,
   schema: { name, schema },
 });
+export const warns = (success: OperatorSuccess): OperatorSuccess => ({ ...success, header: WARNING_HEADER });

@@ -33,7 +33,7 @@ import {
 } from '../../../http/schema/schemas.ts';
 import type { Operation } from '../operation.ts';
 import { DOCUMENTATION } from './documentation.ts';
-import type { OperatorDocumentation, OperatorSuccess } from './operation-documentation.ts';
+import { HEADER_NAMES, type OperatorDocumentation, type OperatorSuccess } from './operation-documentation.ts';
 
 export const OPERATOR_API_PREFIX = '/operator/v1';
 const INTERFACE_VERSION = '1.0.0';
@@ -81,6 +81,8 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   relation: 'The relation; in listings under rules, also a name that a rule defines.',
   namespace: 'Only entities of this namespace.',
   via: '`direct`: only grants of the relation itself, and not what follows from the rules.',
+  include:
+    '`self`: also the groups of the object itself, which hold the relation because they consist of those who hold it.',
   dry_run: '`true`: change nothing, and answer what would change.',
   order: '`asc`: oldest first; `desc`: newest first.',
   since: 'Only what came at this time or later.',
@@ -163,7 +165,7 @@ function successResponse({ description, schema, lines = {}, header }: OperatorSu
     description,
     headers: {
       ...RESPONSE_HEADERS,
-      ...(header === undefined ? {} : { [header]: headerRef(header === 'ETag' ? 'ETag' : 'FeedCursor') }),
+      ...(header === undefined ? {} : { [header]: headerRef(HEADER_NAMES[header]) }),
     },
     ...(Object.keys(content).length === 0 ? {} : { content }),
   };
@@ -251,7 +253,7 @@ function schemasOf(documented: readonly OperatorDocumentation[]): JsonObject {
 }
 
 /** The headers that responses of this API refer to. */
-const USED_HEADERS = ['RequestId', 'ETag', 'FeedCursor', 'RetryAfter', 'WwwAuthenticate'];
+const USED_HEADERS = ['RequestId', ...Object.values(HEADER_NAMES), 'RetryAfter', 'WwwAuthenticate'];
 
 export function createOperatorOpenapi(operations: readonly Operation[], errorsBase: string): JsonObject {
   const documented = operations.map((operation) => {

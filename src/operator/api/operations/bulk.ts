@@ -7,13 +7,16 @@ import { GrantdError } from '../../../core/errors.ts';
 import { demandMembers } from '../../../core/json-members.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
+import { unfollowedWarnings } from '../../../core/service-warnings.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import { TUPLE_MEMBERS } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { type NamedTuple, parseQuestion } from '../../../rules/questions.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
+import { headersOf, warningHeaders } from '../warning-headers.ts';
 
 function parseChecks(body: unknown): readonly NamedTuple[] {
   const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
@@ -48,7 +51,8 @@ export function bulkOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wal
         const checks = parseChecks(await readBulk(call));
         const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks);
         const results = authorized.map((each) => ({ authorized: each }));
-        return { kind: 'json', status: 200, body: { results, checked_at: formatTimestamp(checkedAtMs) } };
+        const headers = await warningHeaders(session, call, namespacesDenied(checks, authorized));
+        return { kind: 'json', status: 200, headers, body: { results, checked_at: formatTimestamp(checkedAtMs) } };
       },
     },
     {
@@ -59,7 +63,8 @@ export function bulkOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wal
         const session = await sessionOf(operatorApi, call);
         const write = parseBulkWrite(await readBulk(call), clock.wallMs());
         const written = demandWritten(write, await session.writeBulk(call.context(), write));
-        return { kind: 'json', status: 200, body: bulkWriteRecord(write, written) };
+        const headers = headersOf(unfollowedWarnings(written.grants));
+        return { kind: 'json', status: 200, headers, body: bulkWriteRecord(write, written) };
       },
     },
     {

@@ -7,6 +7,7 @@ import { anchorOf } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
+import { unfollowedWarnings } from '../../../core/service-warnings.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
@@ -20,11 +21,13 @@ import {
   type Tuple,
 } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { namespacesDenied, namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
+import { headersOf, warningHeaders } from '../warning-headers.ts';
 
 /** parseTuple validates: each field has an error type of its own. */
 const part = z.unknown().optional();
@@ -82,7 +85,8 @@ const text = z.string().optional();
 export const listGrantsShape = { ...pageShape, subject: text, object: text, relation: text };
 const ruledShape = { ...pageShape, relation: text, namespace: namespaceField, via: viaField };
 export const listObjectsShape = { ...ruledShape, subject: text };
-export const listHoldersShape = { ...ruledShape, object: text };
+const includeField = z.enum(['self'], 'must be self, or absent').optional();
+export const listHoldersShape = { ...ruledShape, object: text, include: includeField };
 
 export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
   return [
@@ -96,10 +100,12 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
         const { explain, ...check } = await readCheck(call);
         const explained = explain ? await session.explain(call.context(), check) : undefined;
         const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), check));
+        const headers = await warningHeaders(session, call, namespacesDenied([check], [authorized]));
         const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
         return {
           kind: 'json',
           status: 200,
+          headers,
           body: { authorized, checked_at: formatTimestamp(checkedAtMs), ...because },
         };
       },
@@ -117,6 +123,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
         return {
           kind: 'json',
           status: result.kind === 'created' ? 201 : 200,
+          headers: headersOf(unfollowedWarnings([result])),
           body: grantRecord(grantOf(tuple, result)),
         };
       },
@@ -177,7 +184,9 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
           limit: query.limit,
           cursor: query.cursor,
         });
-        return { kind: 'json', status: 200, body: { objects: page.items, next_cursor: page.nextCursor ?? null } };
+        const headers = await warningHeaders(session, call, namespacesOfEmpty({ ...query, entity: subject }, page));
+        const body = { objects: page.items, next_cursor: page.nextCursor ?? null };
+        return { kind: 'json', status: 200, headers, body };
       },
     },
     {
@@ -195,10 +204,13 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
           relation,
           namespace: query.namespace,
           direct: query.via === 'direct',
+          includeSelf: query.include === 'self',
           limit: query.limit,
           cursor: query.cursor,
         });
-        return { kind: 'json', status: 200, body: { subjects: page.items, next_cursor: page.nextCursor ?? null } };
+        const headers = await warningHeaders(session, call, namespacesOfEmpty({ ...query, entity: object }, page));
+        const body = { subjects: page.items, next_cursor: page.nextCursor ?? null };
+        return { kind: 'json', status: 200, headers, body };
       },
     },
   ];

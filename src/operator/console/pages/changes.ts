@@ -178,7 +178,7 @@ async function changesPage(dependencies: PageDependencies, call: PageCall): Prom
       cursor !== undefined ? { cursor } : { since: minutes === 0 ? 'now' : nowMs - minutes * MS_PER_MINUTE };
     const read = await readChanges(call, session, start, filterOf(asked));
     const further = pathTo(['tenants', tenantId, 'changes'], { ...asked, cursor: read.page.cursor });
-    list = html`<p class="stale" data-stale hidden>
+    list = html`<p class="warning" data-stale hidden>
         The changes could not be read. They go on from the same place as soon as they can: nothing is left out. The list is${' '}
         <span data-stale-age>out of date</span>.
       </p>

@@ -3,6 +3,7 @@
 
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import {
@@ -24,6 +25,7 @@ import { codeSamples, copyBlock } from '../parts/copy.ts';
 import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { count, foreign, moment, plural, table } from '../parts/parts.ts';
+import { unknownNamespacesMarkup } from '../parts/warnings.ts';
 import { readTenant } from './tenant.ts';
 
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
@@ -163,7 +165,12 @@ async function page(dependencies: PageDependencies, call: PageCall, isAsked: boo
           rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
           checkedAtMs: dependencies.clock.wallMs(),
         };
-        results = resultsMarkup(call, session, answers);
+        const answered = answers.rows.filter(isAnswered);
+        const denied = namespacesDenied(
+          answered.map(({ question }) => question),
+          answered.map(({ authorized }) => authorized),
+        );
+        results = html`${await unknownNamespacesMarkup(call, session, denied)}${resultsMarkup(call, session, answers)}`;
       } catch (error) {
         refusal = refuseQuestion(error);
       }

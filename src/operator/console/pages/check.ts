@@ -3,6 +3,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
@@ -25,6 +26,7 @@ import { formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { empty, foreign, moment } from '../parts/parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/tuple-form.ts';
+import { unknownNamespacesMarkup } from '../parts/warnings.ts';
 import { readTenant } from './tenant.ts';
 
 /** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
@@ -158,6 +160,7 @@ async function answerMarkup(
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
     ${why}
+    ${await unknownNamespacesMarkup(call, session, namespacesDenied([question], [authorized]))}
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
   </section>

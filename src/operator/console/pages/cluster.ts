@@ -80,7 +80,7 @@ export function clusterPages(dependencies: PageDependencies): readonly ConsolePa
       access: 'read-only',
       async run() {
         const body = html`<h1>Cluster</h1>
-          <p class="stale" data-stale hidden>
+          <p class="warning" data-stale hidden>
             <span role="status">This page could not be updated. It keeps retrying.</span>${' '}
             The figures are <span data-stale-age>out of date</span>.
           </p>

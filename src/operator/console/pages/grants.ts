@@ -5,6 +5,7 @@ import { assert } from '../../../core/assert.ts';
 import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
+import { describeWarning, unfollowedWarnings } from '../../../core/service-warnings.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -283,7 +284,9 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
       'not-found': `The grant had already been revoked: ${held}`,
     }[result.kind];
     const parts = ['tenants', session.tenantId, 'grants'];
-    const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;
+    const warnings = 'grantId' in result ? unfollowedWarnings([result]).map(describeWarning) : [];
+    const told = [notice, ...warnings].join('. ');
+    const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice: told } as const;
     if (result.kind !== 'revoked' || 'refusal' in end) return redirect;
     // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
     return {

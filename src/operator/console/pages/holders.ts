@@ -1,6 +1,7 @@
 // Who holds one relation on an object, by grants and by what follows from them.
 
 import type { OperatorTenantSession } from '../../../front/front.ts';
+import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
@@ -11,6 +12,7 @@ import { entityLink, holdersPath } from '../parts/entity-links.ts';
 import { checkBox, formError, submit } from '../parts/form-parts.ts';
 import { empty, foreign, pager } from '../parts/parts.ts';
 import { nameField, refusedName } from '../parts/tuple-form.ts';
+import { unknownNamespacesMarkup } from '../parts/warnings.ts';
 
 const HOLDERS_PER_PAGE = 100;
 
@@ -29,12 +31,9 @@ async function listing(
   const cursor = call.query.optional('cursor');
   const query = { object, relation, namespace: undefined, direct, limit: HOLDERS_PER_PAGE, cursor };
   const page = await session.listHolders(call.context(), query);
-  // A group of the object itself holds what its members hold, which says nothing of who may.
-  const isOwn = (subject: string): boolean => ruleSet.groups && parseGroup(subject)?.object === object;
-  const subjects = page.items.filter((subject) => direct || !isOwn(subject));
   const check = (subject: string): string =>
     pathTo(['tenants', session.tenantId, 'check'], { subject, relation, object });
-  const items = subjects.map((subject) => {
+  const items = page.items.map((subject) => {
     const isGroup = ruleSet.groups && parseGroup(subject) !== undefined;
     const name = isGroup
       ? html`${entityLink(session.tenantId, subject)} <small>group</small>`
@@ -51,7 +50,7 @@ async function listing(
             : 'Continue with the next page.',
         )
       : html`<ul class="subjects">${items}</ul>`
-  }${pager({ parts: ['tenants', session.tenantId, 'grants'], query: asked, cursor, next: page.nextCursor })}`;
+  }${await unknownNamespacesMarkup(call, session, namespacesOfEmpty({ ...query, entity: object }, page))}${pager({ parts: ['tenants', session.tenantId, 'grants'], query: asked, cursor, next: page.nextCursor })}`;
 }
 
 export interface HoldersSection {

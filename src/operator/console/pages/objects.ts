@@ -2,6 +2,7 @@
 
 import { isIdentifier, isNamespaceName } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
+import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
@@ -18,6 +19,7 @@ import { checkBox, formError, submit, textField } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { empty, foreign, pager } from '../parts/parts.ts';
 import { nameField, refusedName, SUBJECT_REFUSED, subjectField } from '../parts/tuple-form.ts';
+import { unknownNamespacesMarkup } from '../parts/warnings.ts';
 import { readTenant } from './tenant.ts';
 
 const OBJECTS_PER_PAGE = 100;
@@ -59,7 +61,9 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
         })}</ul>`;
   return html`<section aria-labelledby="objects-title">
     <h2 id="objects-title">${foreign(subject)} is <strong>${relation}</strong> of</h2>
-    ${objects}${pager({ parts, query: { subject, relation, namespace, direct: direct ? 'yes' : undefined }, cursor, next: page.nextCursor })}
+    ${objects}
+    ${await unknownNamespacesMarkup(call, session, namespacesOfEmpty({ ...query, entity: subject, cursor }, page))}
+    ${pager({ parts, query: { subject, relation, namespace, direct: direct ? 'yes' : undefined }, cursor, next: page.nextCursor })}
   </section>`;
 }
 

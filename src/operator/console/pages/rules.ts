@@ -182,13 +182,14 @@ function again(
 }
 
 function figuresMarkup(preview: RulesPreview): Markup {
-  const { groupSubjects, publicGrants, ungranted, complete, scannedGrants } = preview;
+  const { groupSubjects, publicGrants, notFollowed, ungranted, complete, scannedGrants } = preview;
   const atLeast = complete ? '' : 'at least ';
   const fact = (title: string, number: number): Markup =>
     html`<div><dt>${title}</dt><dd>${atLeast}${count(number)}</dd></div>`;
   return html`<dl class="facts">
       ${fact('Subjects that become or cease to be groups', groupSubjects)}
       ${fact('Grants that become or cease to be public', publicGrants)}
+      ${fact('Grants that these rules can never follow', notFollowed)}
       <div><dt>Grants looked at</dt><dd>${count(scannedGrants)}${complete ? '' : ', not all of them'}</dd></div>
     </dl>
     ${
@@ -235,7 +236,7 @@ async function tryRules(
     ${
       preview.revision === typedRevision(call)
         ? undefined
-        : html`<p class="stale">Somebody else changed the rules since you opened this page.</p>`
+        : html`<p class="warning">Somebody else changed the rules since you opened this page.</p>`
     }
     ${differences.length === 0 ? html`<p>Nothing: the present rules say the same.</p>` : diffMarkup(differences)}
     ${figuresMarkup(preview)}

@@ -2,6 +2,7 @@
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantAttributes } from '../../../core/grant-attributes.ts';
+import { UNFOLLOWED_REASONS, type Unfollowed } from '../../../core/service-warnings.ts';
 import type { GrantRefusal, GrantResult } from '../../../shard/shard.ts';
 import { GrantOutcome } from '../../gen/grantd/v1/GrantOutcome.ts';
 import type { GrantResult__Output, GrantResult as WireGrantResult } from '../../gen/grantd/v1/GrantResult.ts';
@@ -25,11 +26,18 @@ export function resultToWire(result: GrantResult): WireGrantResult {
   }
 }
 
-const attributesToWire = ({ grantId, createdAtMs, expiresAtMs = 0 }: GrantAttributes) => ({
+const attributesToWire = ({ grantId, createdAtMs, expiresAtMs = 0, notFollowed }: GrantAttributes & Unfollowed) => ({
   grantId,
   createdAtMs,
   expiresAtMs,
+  notFollowed: notFollowed ?? '',
 });
+
+/** A reason that this version does not know is left out: it is only a hint. */
+function unfollowedFrom({ notFollowed }: GrantResult__Output): Unfollowed {
+  const reason = UNFOLLOWED_REASONS.find((each) => each === notFollowed);
+  return reason === undefined ? {} : { notFollowed: reason };
+}
 
 const isGrantRefusal = (code: string): code is GrantRefusal =>
   code === 'namespace-limit-reached' || code === 'grant-limit-reached' || code === 'invalid-request';
@@ -45,9 +53,9 @@ export function resultFrom(result: GrantResult__Output): GrantResult {
   const { outcome, errorCode, errorMessage } = result;
   switch (outcome) {
     case GrantOutcome.GRANT_CREATED:
-      return { kind: 'created', ...attributesFrom(result) };
+      return { kind: 'created', ...attributesFrom(result), ...unfollowedFrom(result) };
     case GrantOutcome.GRANT_EXISTS:
-      return { kind: 'exists', ...attributesFrom(result) };
+      return { kind: 'exists', ...attributesFrom(result), ...unfollowedFrom(result) };
     case GrantOutcome.GRANT_REVOKED:
       return { kind: 'revoked' };
     case GrantOutcome.GRANT_NOT_FOUND:

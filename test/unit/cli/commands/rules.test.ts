@@ -23,6 +23,7 @@ const EMPTY = { rules: [], groups: false, public: [] };
 const NONE = {
   groupSubjects: 0,
   publicGrants: 0,
+  notFollowed: 0,
   ungranted: [],
   scannedGrants: 0,
   complete: true,
@@ -80,6 +81,7 @@ describe('rules set, show and diff', () => {
       ...NONE,
       groupSubjects: 1234,
       publicGrants: 5,
+      notFollowed: 0,
       ungranted: [{ namespace: 'doc', relation: 'parent' }],
       complete: false,
       scannedGrants: 100_000,

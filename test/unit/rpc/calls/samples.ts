@@ -6,6 +6,7 @@ import { createApiKey, keyLinks } from '../../../../src/core/api-keys.ts';
 import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
+import { UNFOLLOWED_REASONS } from '../../../../src/core/service-warnings.ts';
 import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import type { CallBody, CallField, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
@@ -163,6 +164,7 @@ const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
     grantId: text,
     createdAtMs: timeMs,
     expiresAtMs: fc.constant(EXPIRY_MS),
+    notFollowed: fc.constantFrom(...UNFOLLOWED_REASONS),
   }),
   record({ kind: fc.constant('revoked') }),
   record({ kind: fc.constant('not-found') }),
@@ -268,6 +270,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
       relation: name,
       namespace: orUndefined(someText),
       direct: fc.boolean(),
+      includeSelf: fc.boolean(),
     }),
     answer: () => pageOf(text),
   },
@@ -294,6 +297,10 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     answer: () => pageOf(text),
   },
   listNamespaces: { request: nothing, answer: () => many(namespace) },
+  unknownNamespaces: {
+    request: fc.subarray(['a', 'team.x', 'user'], { minLength: 1 }),
+    answer: (namespaces) => fc.subarray([...namespaces]),
+  },
   createNamespace: {
     request: fc.constantFrom('a', 'team.x'),
     answer: () => record({ created: fc.boolean(), namespace }),
@@ -319,6 +326,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         revision: text,
         groupSubjects: uint32,
         publicGrants: uint32,
+        notFollowed: uint32,
         ungranted: many(record({ namespace: text, relation })),
         scannedGrants: uint32,
         complete: fc.boolean(),

@@ -162,15 +162,16 @@ for (const { name, cold, options } of STATES) {
 test('groups, everybody and the groups of what is followed are listed as they are written, each once', async () => {
   const grants = ['team:1#member viewer folder:1', 'user:* viewer document:1', 'folder:1 parent document:1'];
   const ruled = await RuledSlot.open(RULES, [...grants, 'user:a member team:1'].map(grantOf));
-  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2), [
-    'document:1#can_read',
-    'document:1#editor',
-    'document:1#viewer',
-    'folder:1#viewer',
-    'team:1#member',
-    'user:*',
-    'user:a',
-  ]);
+  const others = ['folder:1#viewer', 'team:1#member', 'user:*', 'user:a'];
+  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2), others);
+  const own = ['document:1#can_read', 'document:1#editor', 'document:1#viewer'];
+  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2, undefined, true), [...own, ...others]);
+  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2, 'document', true), own);
+  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2, 'document'), []);
+  // An own name with a grant that counts is listed for its grant.
+  await ruled.write([grantOf('document:1#editor viewer folder:1')]);
+  assert.deepEqual(await ruled.holders('document:1', 'can_read', 2), ['document:1#editor', ...others]);
+  await ruled.write([grantOf('document:1#editor viewer folder:1')], true);
   assert.deepEqual(await ruled.objects('user:a', 'can_read'), ['document:1']);
   const direct = { direct: true, namespace: undefined, limit: 100, cursor: undefined } as const;
   const held = { subject: 'user:a', relation: 'viewer', ...direct };

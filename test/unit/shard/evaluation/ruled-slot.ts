@@ -89,9 +89,15 @@ export class RuledSlot {
     );
   }
 
-  holders(object: string, relation: string, limit = 100, namespace?: string): Promise<readonly string[]> {
+  holders(
+    object: string,
+    relation: string,
+    limit = 100,
+    namespace?: string,
+    includeSelf = false,
+  ): Promise<readonly string[]> {
     return readAll((cursor) =>
-      this.slot.connection.listHolders(this.handle, { object, relation, namespace, limit, cursor }),
+      this.slot.connection.listHolders(this.handle, { object, relation, namespace, includeSelf, limit, cursor }),
     );
   }
 }
@@ -111,6 +117,10 @@ export class Definition {
     const held = this.#held.get(subject) ?? naiveHeld(this.#ruleSet, this.#grants, subject);
     this.#held.set(subject, held);
     return held.has(`${relation} ${object}`);
+  }
+
+  isGranted(subject: string): boolean {
+    return this.#grants.some((grant) => grant.subject === subject);
   }
 
   /** Whether a grant to everybody of its namespace is one to the subject. */

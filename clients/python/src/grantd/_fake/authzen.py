@@ -74,7 +74,7 @@ def _wanted(c: Caller, name: str) -> str:
 
 def search_subjects(c: Caller) -> Json:
     kind, name, resource = _wanted(c, "subject"), _action(c.body), _entity(c.body, "resource")
-    found = held.subjects_of(c.state.rules, c.state.grants, (name, resource), False)
+    found = held.subjects_of(c.state.rules, c.state.grants, (name, resource))
     return _entities(c, repr(("subjects", kind, name, resource)), kind, name, found)
 
 

@@ -176,14 +176,15 @@ def list_objects(c: Caller) -> Json:
 
 
 def list_subjects(c: Caller) -> Json:
-    query = query_in(c.query, "object", "relation", "namespace", "via", "limit", "cursor")
+    query = query_in(c.query, "object", "relation", "namespace", "via", "include", "limit", "cursor")
     object_, name = identifier_in(query, "object"), name_in(query, c.state.rules)
-    direct = query.get("via") == "direct"
-    return _identifiers(c, "subjects", held.subjects_of(c.state.rules, c.state.grants, (name, object_), direct))
+    direct, with_self = query.get("via") == "direct", query.get("include") == "self"
+    found = held.subjects_of(c.state.rules, c.state.grants, (name, object_), direct=direct, with_self=with_self)
+    return _identifiers(c, "subjects", found)
 
 
 def _identifiers(c: Caller, what: str, found: list[str]) -> Json:
-    names = ("subject", "object", "relation", "namespace", "via")
+    names = ("subject", "object", "relation", "namespace", "via", "include")
     wanted = c.query.get("namespace")
     kept = [each for each in found if wanted in (None, held.namespace_of(each))]
     page, cursor = c.page(repr((what, [c.query.get(name) for name in names])), kept, str)
@@ -300,6 +301,8 @@ def _preview(state: State, wanted: FakeRules) -> Json:
         "changed": wanted.revision != before.revision,
         "group_subjects": len(groups),
         "public_grants": len(everybody),
+        # The fake does not look for them.
+        "grants_not_followed": 0,
         "ungranted": [{"namespace": namespace, "relation": relation} for namespace, relation in ungranted],
         "complete": True,
         "scanned_grants": len(state.grants),

@@ -140,14 +140,17 @@ def holds(rules: FakeRules, tuples: Iterable[Tuple], question: Tuple) -> list[Tu
     return found[0] if found else None
 
 
-def subjects_of(rules: FakeRules, tuples: Iterable[Tuple], wanted: Fact, direct: bool) -> list[str]:
-    """Who holds the name on the object, ascending: also each group from which it follows."""
+def subjects_of(
+    rules: FakeRules, tuples: Iterable[Tuple], wanted: Fact, *, direct: bool = False, with_self: bool = False
+) -> list[str]:
+    """Who holds the name on the object, ascending: also each group from which it follows, of the object itself only
+    `with_self`."""
     known = list(tuples)
     found: set[str] = set()
 
     def visit(step: Step) -> bool:
         name, target = step.fact
-        if rules.groups and not direct:
+        if rules.groups and not direct and (with_self or target != wanted[1]):
             found.add(f"{target}#{name}")
         found.update(subject for subject, relation, object_ in known if (relation, object_) == step.fact)
         return direct

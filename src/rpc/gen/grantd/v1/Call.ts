@@ -31,6 +31,7 @@ import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from '../../grantd/v1/CheckNamed.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from '../../grantd/v1/ReadChanges.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
+import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from '../../grantd/v1/UnknownNamespaces.ts';
 import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from '../../grantd/v1/ListLogEnds.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from '../../grantd/v1/ReadLog.ts';
 import type { RotateKey as _grantd_v1_RotateKey, RotateKey__Output as _grantd_v1_RotateKey__Output } from '../../grantd/v1/RotateKey.ts';
@@ -71,11 +72,12 @@ export interface Call {
   'checkNamed'?: (_grantd_v1_CheckNamed | null);
   'readChanges'?: (_grantd_v1_ReadChanges | null);
   'listNames'?: (_grantd_v1_ListNames | null);
+  'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
   'readLog'?: (_grantd_v1_ReadLog | null);
   'rotateKey'?: (_grantd_v1_RotateKey | null);
   'identifyKey'?: (_grantd_v1_IdentifyKey | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }
 
 export interface Call__Output {
@@ -113,9 +115,10 @@ export interface Call__Output {
   'checkNamed'?: (_grantd_v1_CheckNamed__Output | null);
   'readChanges'?: (_grantd_v1_ReadChanges__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
+  'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces__Output | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
   'readLog'?: (_grantd_v1_ReadLog__Output | null);
   'rotateKey'?: (_grantd_v1_RotateKey__Output | null);
   'identifyKey'?: (_grantd_v1_IdentifyKey__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }

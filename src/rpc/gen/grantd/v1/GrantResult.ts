@@ -10,6 +10,7 @@ export interface GrantResult {
   'errorCode'?: (string);
   'errorMessage'?: (string);
   'expiresAtMs'?: (number | string | Long);
+  'notFollowed'?: (string);
 }
 
 export interface GrantResult__Output {
@@ -19,4 +20,5 @@ export interface GrantResult__Output {
   'errorCode': (string);
   'errorMessage': (string);
   'expiresAtMs': (number);
+  'notFollowed': (string);
 }

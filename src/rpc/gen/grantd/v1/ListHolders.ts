@@ -10,6 +10,7 @@ export interface ListHolders {
   'cursor'?: (string);
   'name'?: (string);
   'direct'?: (boolean);
+  'includeSelf'?: (boolean);
 }
 
 export interface ListHolders__Output {
@@ -20,4 +21,5 @@ export interface ListHolders__Output {
   'cursor': (string);
   'name': (string);
   'direct': (boolean);
+  'includeSelf': (boolean);
 }

@@ -9,6 +9,7 @@ export interface RulesPreview {
   'ungranted'?: (_grantd_v1_NamespaceRelation)[];
   'scannedGrants'?: (number);
   'complete'?: (boolean);
+  'notFollowed'?: (number);
 }
 
 export interface RulesPreview__Output {
@@ -18,4 +19,5 @@ export interface RulesPreview__Output {
   'ungranted': (_grantd_v1_NamespaceRelation__Output)[];
   'scannedGrants': (number);
   'complete': (boolean);
+  'notFollowed': (number);
 }

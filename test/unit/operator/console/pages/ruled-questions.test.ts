@@ -128,6 +128,18 @@ describe('a check of a tenant with rules', () => {
     );
   });
 
+  it('warns of a namespace that the tenant has never used, and so do many checks and the listings', async () => {
+    const warning = /<p class="warning">.*?The tenant has no grant, rule or namespace &quot;dco&quot;\./;
+    assert.match((await check('user:eve', 'editor', 'dco:1')).text, warning);
+    assert.doesNotMatch((await check('user:eve', 'editor', 'doc:1')).text, /class="warning"/);
+    for (const path of [
+      `objects?${query({ subject: 'user:ada', relation: 'owner', namespace: 'dco' })}`,
+      `grants?${query({ object: 'dco:1', relation: 'viewer' })}`,
+    ]) {
+      assert.match((await visitor.get(`${base}/${path}`)).text.replaceAll(/\s+/g, ' '), warning, path);
+    }
+  });
+
   it('offers the names of the tenant, and refuses others beside the field', async () => {
     const { text } = await visitor.get(`${base}/check`);
     assert.match(text, /<input[^>]* list="relation-names"/);

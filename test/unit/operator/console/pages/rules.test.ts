@@ -15,7 +15,14 @@ const RULES = parseRuleSet({ rules: [{ namespace: 'doc', name: 'viewer', any_of:
 const OTHERS = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
 const WITH_GROUPS = parseRuleSet({ rules: [], groups: true, public: ['user'] });
 const TEXT = renderRuleSet(RULES);
-const NO_PREVIEW = { groupSubjects: 0, publicGrants: 0, ungranted: [], scannedGrants: 0, complete: true };
+const NO_PREVIEW = {
+  groupSubjects: 0,
+  publicGrants: 0,
+  notFollowed: 0,
+  ungranted: [],
+  scannedGrants: 0,
+  complete: true,
+};
 
 let service: ConsoleService;
 let visitor: ConsoleVisitor;
@@ -110,6 +117,7 @@ describe('trying rules', () => {
     service.operator.preview = {
       groupSubjects: 1200,
       publicGrants: 7,
+      notFollowed: 0,
       ungranted: [{ namespace: 'doc', relation: 'editor' }],
       scannedGrants: 100_000,
       complete: false,

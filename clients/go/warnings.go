@@ -1,0 +1,58 @@
+// Warnings: hints for developers that the service sends in a header. A text is logged once at most, with nothing but the
+// header.
+
+package grantd
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+const (
+	// So that a service that never repeats itself fills neither a log nor the memory.
+	warningsMax     = 100
+	warningBytesMax = 1024
+)
+
+type warnings struct {
+	// Nil: slog.Default, as it is when there is something to log.
+	logger *slog.Logger
+	mutex  sync.Mutex
+	logged map[string]bool
+}
+
+func newWarnings(logger *slog.Logger) *warnings {
+	return &warnings{logger: logger, logged: map[string]bool{}}
+}
+
+// logFrom logs what a response says.
+func (w *warnings) logFrom(header http.Header) {
+	text := strings.Join(header.Values("X-Service-Warning"), ", ")
+	if !isWarning(text) || !w.remember(text) {
+		return
+	}
+	logger := w.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Warn("grantd", "warning", text)
+}
+
+// isWarning: printable ASCII, which any log shows as it is.
+func isWarning(text string) bool {
+	return text != "" && len(text) <= warningBytesMax &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// remember tells whether the text is new, and there is room for it.
+func (w *warnings) remember(text string) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.logged[text] || len(w.logged) >= warningsMax {
+		return false
+	}
+	w.logged[text] = true
+	return true
+}

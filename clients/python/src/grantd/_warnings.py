@@ -1,0 +1,33 @@
+"""Warnings: hints for developers that the service sends in a header. A text is logged once at most, with nothing but
+the header."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Mapping
+
+# So that a service that never repeats itself fills neither a log nor the memory.
+TEXTS_MAX = 100
+
+# A log shows it as it is: it has neither line breaks nor control characters.
+_TEXT = re.compile(r"[ -~]{1,1024}")
+_LOGGER = logging.getLogger("grantd")
+
+
+class Warnings:
+    def __init__(self) -> None:
+        self._logged: set[str] = set()
+        self._lock = threading.Lock()
+
+    def log_from(self, headers: Mapping[str, str]) -> None:
+        """Logs what a response says."""
+        warning = headers.get("x-service-warning", "")
+        if _TEXT.fullmatch(warning) is None:
+            return
+        with self._lock:
+            if warning in self._logged or len(self._logged) >= TEXTS_MAX:
+                return
+            self._logged.add(warning)
+        _LOGGER.warning("%s", warning)
