@@ -18,6 +18,8 @@ const LINES_MAX = 25;
 const COUNTER = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 /** The message of a test that could not judge because the machine was busy. It is run once more at the end. */
 const INCONCLUSIVE = 'inconclusive: ';
+/** Processors that other programs may keep busy on an idle machine. */
+const OTHERS_BUSY_MAX = 0.5;
 
 export interface TestEvent {
   readonly name: string;
@@ -77,7 +79,10 @@ export class Report {
   /** By file: the suites around the next reported test. */
   readonly #around = new Map<string, string[]>();
   readonly #inconclusive = new Map<string, string[]>();
+  /** Tests that could not judge the second time either, because other programs kept the machine busy. */
+  readonly #undecided = new Set<string>();
   #isRepeating = false;
+  #othersBusy = 0;
   #passed = 0;
 
   constructor(options: ReportOptions) {
@@ -115,8 +120,7 @@ export class Report {
   passed(event: TestEvent): void {
     const path = this.#pathOf(event.entryFile);
     if (event.skip !== undefined && event.skip !== false) {
-      const why = `${path}: ${event.skip === true ? event.name : event.skip}`;
-      this.#skipped.set(why, (this.#skipped.get(why) ?? 0) + 1);
+      this.#skip(`${path}: ${event.skip === true ? event.name : event.skip}`);
     } else if (event.details.type !== 'suite') {
       this.#passed += 1;
       this.#log(path, `✔ ${this.#titles(event).join(' › ')} ${seconds(event.details.duration_ms)}\n`);
@@ -145,6 +149,13 @@ export class Report {
       );
       return;
     }
+    if (this.#othersBusy > OTHERS_BUSY_MAX && cause instanceof Error && cause.message.startsWith(INCONCLUSIVE)) {
+      this.#undecided.add(path);
+      const why = `not judged: other programs kept ${this.#othersBusy.toFixed(1)} processors busy`;
+      this.#options.write(`? ${what} ${seconds(ms)}\n    ${cause.message.split('\n', 1)[0]}; ${why}\n`);
+      this.#skip(`${path}: ${why}`);
+      return;
+    }
     this.#sum(this.#suiteOf(path)).failures += 1;
     this.#failures.push(what);
     const lines = text.split('\n');
@@ -169,7 +180,7 @@ export class Report {
       this.#durations.set(path, { cpuMs: 0, ...this.#durations.get(path), ms });
     }
     sum.ms += ms;
-    const isUndecided = !this.#isRepeating && this.#inconclusive.has(path);
+    const isUndecided = this.#isRepeating ? this.#undecided.has(path) : this.#inconclusive.has(path);
     const hasFailed = this.#failures.some((failure) => failure.startsWith(path));
     const mark = success ? '✔' : isUndecided && !hasFailed ? '?' : '✖';
     this.#options.write(`${mark} ${path} (${counts.tests} in ${seconds(ms)})\n`);
@@ -192,12 +203,17 @@ export class Report {
     return this.#durations;
   }
 
+  get hasInconclusive(): boolean {
+    return this.#inconclusive.size > 0;
+  }
+
   /**
    * The tests that could not judge, by file, each with the names of its suites and its own joined by spaces. From now
-   * on such a test fails.
+   * on such a test fails, unless it is not our own work that keeps the machine busy. `othersBusy`: processors.
    */
-  takeInconclusive(): ReadonlyMap<string, readonly string[]> {
+  takeInconclusive(othersBusy: number): ReadonlyMap<string, readonly string[]> {
     this.#isRepeating = true;
+    this.#othersBusy = othersBusy;
     return this.#inconclusive;
   }
 
@@ -228,6 +244,10 @@ export class Report {
     ];
     write(`${parts.flat().join('\n')}\n`);
     return isGood;
+  }
+
+  #skip(why: string): void {
+    this.#skipped.set(why, (this.#skipped.get(why) ?? 0) + 1);
   }
 
   #titles({ name, nesting, entryFile = '' }: TestEvent): string[] {

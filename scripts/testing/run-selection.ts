@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { keepSharedCassandra } from '../../tools/engines/shared-cassandra.ts';
 import { batchesOf } from './batches.ts';
+import { busyProcessors } from './busy-processors.ts';
 import type { Durations } from './durations.ts';
 import type { Report } from './report.ts';
 import { runBatch, runOwn, Workplace } from './run-files.ts';
@@ -63,7 +64,8 @@ export async function runSelection(
       processors,
       signal,
     );
-    for (const [path, names] of report.takeInconclusive()) {
+    const othersBusy = report.hasInconclusive ? await busyProcessors() : 0;
+    for (const [path, names] of report.takeInconclusive(othersBusy)) {
       const file = files.find((each) => each.path === path);
       if (file !== undefined && !signal.aborted) await runOwn(file, options, names);
     }

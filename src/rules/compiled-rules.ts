@@ -263,7 +263,7 @@ export class CompiledRules {
     return this.#childRelations.get(names);
   }
 
-  /** Whether rules of the object's namespace use the relation behind `from`, and no rule uses or defines it as a name. */
+  /** Whether rules of the object's namespace use the relation behind `from`, and no rule has it as a name. */
   leadsToEntitiesOnly(object: string, relation: number): boolean {
     return (this.#used & bitOf(relation)) === 0n && this.#of(object).leadsOn(relation);
   }

@@ -52,6 +52,7 @@ import { type CreatedKey, createKeyFor, demandRotations, naming } from './creati
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
+import { KnownNamespaces } from './known-namespaces.ts';
 import { type FlightSession, SessionPath } from './session-path.ts';
 
 export interface SessionDependencies {
@@ -96,8 +97,6 @@ const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try ag
 const STRICT = { explain: false, denyUndefined: false };
 const CHANGES_UNKNOWN =
   'A shard of an earlier version does not know the change feed. Try again once all shards are upgraded.';
-/** Namespaces of the tenant that a session remembers. Their names have at most 64 characters. */
-const NAMESPACES_KNOWN_MAX = 256;
 /** For one call of a follower: its wait, and a failover. */
 const FEED_CALL_MS = 10_000;
 
@@ -118,8 +117,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   readonly #control: FlightControl;
   readonly #operator: boolean;
   readonly #followed: FollowedSession;
-  /** Namespaces that the tenant has used: no grant of them needs to be left. */
-  readonly #known = new Set<string>();
+  readonly #known = new KnownNamespaces();
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
@@ -274,14 +272,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.listNamespaces, undefined);
   }
 
-  unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined {
-    const asked = namespaces.filter((name, index) => !this.#known.has(name) && namespaces.indexOf(name) === index);
-    if (asked.length === 0) return undefined;
-    return this.#ask(context, CALLS.unknownNamespaces, asked).then((unknown) => {
-      if (this.#known.size + asked.length > NAMESPACES_KNOWN_MAX) this.#known.clear();
-      for (const name of asked) if (!unknown.includes(name)) this.#known.add(name);
-      return unknown;
-    });
+  unknownNamespaces(context: RequestContext, names: readonly string[]): Promise<readonly string[]> | undefined {
+    return this.#known.unknownOf(names, (asked) => this.#ask(context, CALLS.unknownNamespaces, asked));
   }
 
   createNamespace(context: RequestContext, name: string): Promise<{ created: boolean; namespace: Namespace }> {

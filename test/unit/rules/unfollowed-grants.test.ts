@@ -1,4 +1,4 @@
-// Which grants rules can never follow, and what the naive definition says of them: nothing follows but the tuple itself.
+// Which grants rules can never follow, and why.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
