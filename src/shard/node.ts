@@ -340,8 +340,7 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    const known = { expiry: true, rules: true, changes: true, creations: true, auditExport: true, rotations: true };
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, ...known };
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs };
   }
 
   monotonicMs(): number {

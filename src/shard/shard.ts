@@ -236,18 +236,6 @@ export interface ShardWelcome {
   readonly slots: number;
   readonly deadlineMs: number;
   readonly leaseMs: number;
-  /** Whether the shard knows grants that expire. */
-  readonly expiry: boolean;
-  /** Whether it knows rules. */
-  readonly rules: boolean;
-  /** Whether it refuses to create what exists under an id that is derived from an Idempotency-Key. */
-  readonly creations: boolean;
-  /** Whether it knows the change feed. */
-  readonly changes: boolean;
-  /** Whether it tells its logs for the export of the audit log. */
-  readonly auditExport: boolean;
-  /** Whether it knows how to rotate and identify API keys. */
-  readonly rotations: boolean;
 }
 
 /**

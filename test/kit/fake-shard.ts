@@ -178,17 +178,6 @@ export class FakeShard implements Shard {
   /** The others that it tells fronts of. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
-  /** False: a version that knows no grants that expire. */
-  expiry = true;
-  /** False: a version that knows no rules. */
-  rules = true;
-  /** False: a version that would create again what exists under a derived id. */
-  creations = true;
-  /** False: a version that knows no change feed. */
-  changes = true;
-  /** Whether it tells its logs. */
-  auditExport = true;
-  rotations = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -257,12 +246,6 @@ export class FakeShard implements Shard {
       slots: this.welcomeSlots ?? this.world.slots,
       deadlineMs: 10_000,
       leaseMs: 3000,
-      expiry: this.expiry,
-      rules: this.rules,
-      creations: this.creations,
-      changes: this.changes,
-      auditExport: this.auditExport,
-      rotations: this.rotations,
     };
   }
 
@@ -711,7 +694,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#page(grants, query);
   }
 
-  /** As one of the version before: a filter changes nothing. */
+  /** A filter changes nothing. */
   async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }) {
     await this.#enter('listAuditLog');
     this.#shard.auditLogQueries.push(query);
