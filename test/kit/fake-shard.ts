@@ -30,6 +30,7 @@ import {
   type GrantFilter,
   type GrantRequest,
   type GrantResult,
+  type GrantsPage,
   type GrantsQuery,
   type HoldersQuery,
   type IssuedHandle,
@@ -58,6 +59,8 @@ import {
 } from '../../src/shard/shard.ts';
 
 import { FakeFeed } from './fake-feed.ts';
+
+const FEED_CURSOR = 'now';
 
 export interface FakeKey extends ListedKey {
   readonly hash: string;
@@ -685,13 +688,13 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#page(held.map(({ subject }) => subject).sort(), query);
   }
 
-  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<ResultPage<Grant>> {
+  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<GrantsPage> {
     await this.#enter('listGrants');
     const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
     const grants = [...this.#resolve(handle).grants.values()].filter(
       (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
     );
-    return this.#page(grants, query);
+    return { ...this.#page(grants, query), feedCursor: FEED_CURSOR };
   }
 
   /** A filter changes nothing. */
@@ -727,9 +730,9 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return { items: read.flat().filter(({ atMs }) => atMs >= sinceMs), nextSeq, atEnd: nextSeq === last };
   }
 
-  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<Grant>> {
+  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<GrantsPage> {
     await this.#enter('exportGrants');
-    return this.#page([...this.#resolve(handle).grants.values()], query);
+    return { ...this.#page([...this.#resolve(handle).grants.values()], query), feedCursor: FEED_CURSOR };
   }
 
   async listSlots() {

@@ -610,7 +610,7 @@ describe('long listings', () => {
     operator.tenant = async (...asked) => ({
       ...(await tenant(...asked)),
       listObjects: async () => ({ items: [], nextCursor }),
-      listGrants: async () => ({ items: [], nextCursor }),
+      listGrants: async () => ({ items: [], nextCursor, feedCursor: 'now' }),
     });
     try {
       for (const path of [
