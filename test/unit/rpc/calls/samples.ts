@@ -475,7 +475,6 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
             logEnd: timeMs,
             checkpoint: timeMs,
             tenants: uint32,
-            tenantsUncounted: uint32,
           }),
         ),
         owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
