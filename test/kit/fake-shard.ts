@@ -748,7 +748,6 @@ class FakeConnection implements TenantConnection, OperatorConnection {
         logEnd: 7,
         checkpoint: 5,
         tenants: 1,
-        tenantsUncounted: 0,
       })),
       rows: [...world.owners.values()].map(({ slot, epoch, incarnation: owner }) => ({
         slot,

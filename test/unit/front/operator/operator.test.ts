@@ -254,7 +254,6 @@ test('slots and members of the whole cluster are listed', async (t) => {
     logEnd: 7,
     checkpoint: 5,
     tenants: 1,
-    tenantsUncounted: 0,
     incarnation: 'inc_shard-0',
     shardName: 'shard-0',
     address: '127.0.0.1:1',
