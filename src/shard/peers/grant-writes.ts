@@ -116,11 +116,7 @@ export class GrantWrites {
       try {
         const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);
         assert(result.kind === 'bulk', 'a bulk write has a result of its own');
-        const { bulk } = result;
-        const reasonOf = bulk.kind === 'written' ? unfollowedBy(memory) : undefined;
-        if (bulk.kind !== 'written' || reasonOf === undefined) return bulk;
-        const grants = bulk.grants.map((grant, index) => ({ ...grant, notFollowed: reasonOf(write.grants[index]) }));
-        return { ...bulk, grants };
+        return withReasons(memory, write, result.bulk);
       } catch (error) {
         if (!(error instanceof UncollectedGrants)) throw error;
         await this.#calls.collect(handle, attempt, error.tuples);
@@ -160,6 +156,14 @@ function unfollowedBy({
   const stored = tenant.rulesRevision === undefined ? undefined : rules.loaded;
   if (stored === undefined || !hasRules(stored.ruleSet)) return undefined;
   return (grant) => grant && unfollowedReason(stored.compiled, grant);
+}
+
+/** What a bulk write has done, with why the rules cannot follow some of its grants. */
+function withReasons(memory: TenantMemory, write: BulkWrite, result: BulkWriteResult): BulkWriteResult {
+  const reasonOf = result.kind === 'written' ? unfollowedBy(memory) : undefined;
+  if (result.kind !== 'written' || reasonOf === undefined) return result;
+  const grants = result.grants.map((grant, index) => ({ ...grant, notFollowed: reasonOf(write.grants[index]) }));
+  return { ...result, grants };
 }
 
 /**

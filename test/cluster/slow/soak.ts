@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { missingCassandra } from '../../../tools/engines/cassandra.ts';
 import { NODE_FAULTS, OTHER_FAULTS } from '../support/trials/other-faults.ts';
 import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
-import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
+import { MANY_SLOTS_FAULTS, SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
 import { stalls } from '../support/trials/stalls.ts';
 import { FULL, TrialCluster } from '../support/trials/trial-cluster.ts';
 
@@ -29,7 +29,15 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const faults = [...SHARD_FAULTS, ...SLOW_SHARD_FAULTS, ...OTHER_FAULTS, ...NODE_FAULTS, overlappingFaults, stalls];
+const faults = [
+  ...SHARD_FAULTS,
+  ...SLOW_SHARD_FAULTS,
+  ...MANY_SLOTS_FAULTS,
+  ...OTHER_FAULTS,
+  ...NODE_FAULTS,
+  overlappingFaults,
+  stalls,
+];
 const trials = faults.filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
 const durationMs = Number(values.minutes) * 60_000;

@@ -375,4 +375,6 @@ const drainMany: Trial = {
 
 export const SHARD_FAULTS: readonly Trial[] = [killShard, crashShard, pauseShard, rollingRestart, cutOffFromStore];
 /** More than a minute, or what others cover in part: not in every run. */
-export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll, drainMany];
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale];
+/** Each starts a cluster of its own beside the other, with many slots. */
+export const MANY_SLOTS_FAULTS: readonly Trial[] = [restartAll, drainMany];

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
+import { parseRuleSet } from '../../../../src/rules/rule-set.ts';
 import { type SlotOptions, turns } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
 
@@ -210,4 +211,28 @@ test('a cursor of a listing by rules is none of another, nor of one of only dire
     }
   }
   ruled.slot.kill();
+});
+
+test('a listing goes on after rules are written between two of its pages, with its own groups and without', async () => {
+  for (const includeSelf of [false, true]) {
+    const ruled = await RuledSlot.open(
+      { rules: [] },
+      ['user:a viewer document:1', 'user:b viewer document:1'].map(grantOf),
+    );
+    const list = (cursor: string | undefined) =>
+      ruled.slot.connection.listHolders(ruled.handle, {
+        object: 'document:1',
+        relation: 'viewer',
+        namespace: undefined,
+        includeSelf,
+        limit: 1,
+        cursor,
+      });
+    const first = await list(undefined);
+    assert.deepEqual(first.items, ['user:a']);
+    const request = { ruleSet: parseRuleSet(RULES), ifMatch: undefined };
+    await ruled.slot.connection.writeRules(ruled.handle, ruled.slot.attempt(), request);
+    assert.deepEqual((await list(first.nextCursor)).items, ['user:b']);
+    ruled.slot.kill();
+  }
 });
