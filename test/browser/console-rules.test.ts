@@ -55,7 +55,8 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
 
     service.operator.preview = {
       groupSubjects: 3,
-      publicGrants: 1, notFollowed: 0,
+      publicGrants: 1,
+      notFollowed: 0,
       ungranted: [{ namespace: 'folder', relation: 'owner' }],
       scannedGrants: 12,
       complete: true,

@@ -81,7 +81,8 @@ describe('a trace', () => {
         },
       },
     );
-    // So that no trace but the one that is about it has an authentication.
+    await send('POST', '/v1/grants', {}, tupleOf('user:granted'));
+    // So that no trace but the one that is about it has an authentication, or asks whether the namespaces are known.
     assert.equal((await check('user:first', {})).status, 200);
   });
 
@@ -330,7 +331,8 @@ describe('a trace', () => {
     }
     // The first request of a key is traced as any other, from its begin, but for the verification of the key.
     const first = newTrace();
-    assert.equal((await service.send({ ...CHECK, key: other, headers: first })).status, 200);
+    const granted = { ...CHECK, body: tupleOf('user:granted') };
+    assert.equal((await service.send({ ...granted, key: other, headers: first })).status, 200);
     assert.deepEqual(treeOf(await receiver.trace(first.traceId, 3), CLIENT_SPAN), {
       'server POST /v1/check': { 'client grantd.v1.Shard/Check': { 'server grantd.v1.Shard/Check': {} } },
     });
