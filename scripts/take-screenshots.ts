@@ -53,7 +53,6 @@ function showCluster(look: number): void {
       logEnd,
       checkpoint: logEnd - (lags[slot] ?? 0),
       tenants: 4,
-      tenantsUncounted: 0,
     };
   });
   operator.members = SHARDS.map((shardName, index): MemberView => {

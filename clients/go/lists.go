@@ -144,8 +144,7 @@ type GrantsQuery struct {
 // GrantPage is one page of grants.
 type GrantPage struct {
 	GrantList
-	// Where the change feed stood before the page was read: follow it from that of the first page. Empty while shards
-	// of an earlier version serve.
+	// Where the change feed stood before the page was read: follow it from that of the first page.
 	FeedCursor string
 }
 

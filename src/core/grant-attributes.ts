@@ -26,7 +26,7 @@ export interface GrantAttribute {
 
 const GRANT_ID = { field: 'grantId', column: 'grant_id', index: 0 } as const;
 const CREATED_AT = { field: 'createdAtMs', column: 'created_at_ms', index: 1 } as const;
-/** Versions that knew no expiry left it out: such a grant never expires. */
+/** Left out of a grant that never expires. */
 const EXPIRES_AT = { field: 'expiresAtMs', column: 'expires_at_ms', index: 2 } as const;
 /** A column holds this for a grant that never expires: the row may hold the expiry of an earlier grant. */
 const NEVER = 0;

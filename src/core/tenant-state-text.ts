@@ -1,6 +1,4 @@
-// The state of a tenant and the revision of its rules as one text in one column. A program of a version that does not
-// know rules takes the text of a tenant with rules for an unknown state, and refuses the slot: it would answer from the
-// tenant's grants alone.
+// The state of a tenant and the revision of its rules as one text in one column.
 
 import { assert } from './assert.ts';
 import type { Tenant } from './tenants.ts';

@@ -135,35 +135,17 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
 
   const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect };
   const ledger = new UsageLedger();
-  const knowsExpiry = (): boolean => links.ready().every((link) => link.knowsExpiry);
-  const knowsRules = (): boolean => links.ready().every((link) => link.knowsRules);
-  const knowsCreations = (): boolean => links.ready().every((link) => link.knowsCreations);
-  const knowsRotations = (): boolean => links.ready().every((link) => link.knowsRotations);
-  const knowsChanges = (): boolean => links.ready().every((link) => link.knowsChanges);
   const feeds = new Feeds({ clock, turns, random });
   const stopReportingFeeds = metrics.onRender(() => {
     metrics.changeTails.inc(feeds.tails);
     metrics.changeTailBytes.inc(feeds.heldBytes);
   });
-  const forSessions = {
-    control,
-    clock,
-    random,
-    ids,
-    ledger,
-    knowsExpiry,
-    knowsRules,
-    knowsCreations,
-    knowsRotations,
-    knowsChanges,
-    feeds,
-  };
+  const forSessions = { control, clock, random, ids, ledger, feeds };
   const sessions = new SessionCache(forSessions, sessionsMax);
   const operator = new FrontOperator({
     control,
     ids,
     sessions: new SessionCache(forSessions, OPERATOR_SESSIONS_MAX),
-    knowsCreations,
     readyLinks: () => links.ready(),
   });
   // Requests of an operator count neither as a tenant's usage nor as load.

@@ -170,7 +170,6 @@ export interface SlotView {
   readonly logEnd: number | undefined;
   readonly checkpoint: number | undefined;
   readonly tenants: number | undefined;
-  readonly tenantsUncounted: number | undefined;
 }
 
 export interface MemberView extends ClusterMember {

@@ -63,7 +63,7 @@ export interface GrantsQuery extends PageQuery, GrantFilter {}
 export interface GrantsPage extends ResultPage<Grant> {
   /**
    * Of the change feed, taken before the page was read: whoever lists all pages and then follows from the cursor of the
-   * first one knows every grant. Undefined: of a shard that does not know the feed.
+   * first one knows every grant.
    */
-  readonly feedCursor?: string | undefined;
+  readonly feedCursor: string;
 }

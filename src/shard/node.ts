@@ -14,7 +14,6 @@ import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { keepCollecting } from './log/grant-collection.ts';
-import { keepCounting } from './log/grant-walk.ts';
 import { keepMaintaining } from './log/maintenance.ts';
 import { Tenure } from './log/tenure.ts';
 import { Lookups } from './memory/lookups.ts';
@@ -196,7 +195,6 @@ export class ShardNode implements Shard {
     };
     const roundMs = this.#options.maintenanceMs ?? MAINTENANCE_MS;
     const tenures = () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined);
-    void keepCounting(ports, roundMs, tenures);
     void keepCollecting(ports, roundMs, tenures);
     void keepMaintaining(ports, roundMs, tenures);
   }
@@ -340,8 +338,7 @@ export class ShardNode implements Shard {
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
     const { slots, deadlineMs, leaseMs } = meta;
-    const known = { expiry: true, rules: true, changes: true, creations: true, auditExport: true, rotations: true };
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs, ...known };
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs };
   }
 
   monotonicMs(): number {

@@ -82,11 +82,10 @@ export function reportShard(
     // Adds up first: there may be a hundred thousand tenants.
     let grants = 0;
     for (const { grantCount, recentChanges } of tenure.tenants.values()) {
-      grants += grantCount.grants ?? 0;
+      grants += grantCount.grants;
       if (recentChanges !== undefined) reportRecentChanges(metrics, recentChanges);
     }
     metrics.grants.inc(grants);
-    metrics.tenantsUncounted.inc(status.tenantsUncounted);
     const { nowMs } = tenure.slotTime;
     for (const memory of tenure.expiring) lagMs = Math.max(lagMs, nowMs - memory.uncollectedMs);
   }

@@ -96,8 +96,6 @@ export interface SlotStatus {
   /** Last seq that the state tables contain. */
   readonly checkpoint: number;
   readonly tenants: number;
-  /** Those of them whose grants are still being counted and stored by object. */
-  readonly tenantsUncounted: number;
 }
 
 /** The owner of a slot when this shard last read its row. */
@@ -126,7 +124,7 @@ export interface SlotsReport {
 export interface TenantStatus extends Tenant {
   /** Live rows; undefined: currently unknown. */
   readonly counts?: TenantCounts | undefined;
-  /** Undefined: the count is in progress, or the tenant is being deleted. */
+  /** Undefined: the tenant is being deleted. */
   readonly grants?: TenantGrants | undefined;
   /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
@@ -236,18 +234,6 @@ export interface ShardWelcome {
   readonly slots: number;
   readonly deadlineMs: number;
   readonly leaseMs: number;
-  /** Whether the shard knows grants that expire. */
-  readonly expiry: boolean;
-  /** Whether it knows rules. */
-  readonly rules: boolean;
-  /** Whether it refuses to create what exists under an id that is derived from an Idempotency-Key. */
-  readonly creations: boolean;
-  /** Whether it knows the change feed. */
-  readonly changes: boolean;
-  /** Whether it tells its logs for the export of the audit log. */
-  readonly auditExport: boolean;
-  /** Whether it knows how to rotate and identify API keys. */
-  readonly rotations: boolean;
 }
 
 /**

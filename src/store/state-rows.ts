@@ -20,11 +20,6 @@ export interface GrantWrite extends Grant {
   readonly stamp: Stamp;
 }
 
-/** Only the row by object, of a grant that a version without such rows stored. */
-export interface ObjectGrantWrite extends Omit<GrantWrite, 'kind'> {
-  readonly kind: 'object-grant';
-}
-
 /**
  * Tells when a grant expires. Never revised: a row may be of a grant that was revoked or got another expiry since. The
  * bucket is that of the subject.
@@ -122,18 +117,10 @@ export interface GrantCountRow {
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
-  /**
-   * Undefined: all grants are counted. Otherwise the place up to which they are: at most 4 KiB of text, opaque to the
-   * store.
-   */
-  readonly position: string | undefined;
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToMs?: number;
-  /** How many steps the count of earlier stored grants has taken. */
-  readonly steps: number;
 }
 
-/** Of two rows with the same stamp, the one with more steps wins: counting continues while the log is at rest. */
 export interface GrantCountWrite {
   readonly kind: 'grant-count';
   readonly slot: number;
@@ -143,7 +130,6 @@ export interface GrantCountWrite {
 
 export type StateWrite =
   | GrantWrite
-  | ObjectGrantWrite
   | ExpiryWrite
   | SubjectWrite
   | NamespaceWrite

@@ -18,7 +18,6 @@ import type {
   GrantCountRow,
   GrantPlace,
   GrantRow,
-  GrantWrite,
   KeyPage,
   ObjectGrantPlace,
   ObjectGrantRow,
@@ -214,15 +213,10 @@ export interface Checkpoint {
   readonly seq: number;
   readonly stamp: Stamp;
   /**
-   * A count of grants is right, and every counted grant has its row by object, if the seq of the count is at least
-   * this. Undefined: the last writer of the checkpoint does not keep both, so no count is right.
-   */
-  readonly countedFrom?: number;
-  /**
    * No operation of an earlier entry is repeated any more, which stays true whichever process says so. At most `seq` +
-   * 1. Of two checkpoints with the same stamp, the one with the greater value wins. Undefined: not known.
+   * 1. Of two checkpoints with the same stamp, the one with the greater value wins.
    */
-  readonly windowFrom?: number;
+  readonly windowFrom: number;
 }
 
 export interface StateStore {
@@ -277,16 +271,6 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly ObjectGrantRow[]; readonly next: ObjectGrantPlace | undefined }>;
-  /** Like `listGrants` for all relations, with stamps and tombstone rows: every row as it was written. */
-  listGrantWrites(
-    query: {
-      readonly tenantId: TenantId;
-      readonly subject: string;
-      readonly after?: GrantPlace;
-      readonly limit: number;
-    },
-    deadline: DeadlineMs,
-  ): Promise<{ readonly writes: readonly GrantWrite[]; readonly next: GrantPlace | undefined }>;
   /**
    * Subjects of one bucket: every subject that has a grant, and some that once had one; ascending by bytes, after
    * `after`.

@@ -49,7 +49,6 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readGrant: trace('SELECT', 'grants', store.readGrant),
     listGrants: trace('SELECT', 'grants', store.listGrants),
     listObjectGrants: trace('SELECT', 'grants_by_object', store.listObjectGrants),
-    listGrantWrites: trace('SELECT', 'grants', store.listGrantWrites),
     listSubjects: trace('SELECT', 'subjects', store.listSubjects),
     listExpiries: trace('SELECT', 'grants_by_expiry', store.listExpiries),
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),

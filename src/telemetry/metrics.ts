@@ -76,7 +76,6 @@ export interface Metrics {
   readonly sessionsLost: Counter;
   readonly limitRefusals: Counter<'type'>;
   readonly grants: Gauge;
-  readonly tenantsUncounted: Gauge;
   readonly grantsExpired: Counter;
   readonly expiryLagSeconds: Gauge;
   readonly stateWrites: Counter;

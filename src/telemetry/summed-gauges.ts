@@ -105,12 +105,7 @@ export function createSummedGauges(registers: Registry[]) {
     }),
     grants: new Gauge({
       name: 'grantd_grants',
-      help: 'Grants of the tenants that this process serves, except for tenants whose grants are still being counted.',
-      registers,
-    }),
-    tenantsUncounted: new Gauge({
-      name: 'grantd_tenants_uncounted',
-      help: 'Tenants whose grants are still being counted and stored by object; until then, their grant limit is not enforced, and listings by object are unavailable.',
+      help: 'Grants of the tenants that this process serves.',
       registers,
     }),
     expiryLagSeconds: new Gauge({

@@ -143,8 +143,6 @@ export class FakeOperator implements OperatorApi {
   };
   /** A revocation by filter revokes this many at most. */
   revokedPerCall = 1000;
-  /** The grants of tenants are being counted. */
-  counting = false;
   /** So many changes are read for a page at most. */
   rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
   /** The feed no longer has so many of the first changes. */
@@ -244,7 +242,7 @@ export class FakeOperator implements OperatorApi {
     if (tenant.state === 'deleting') return { ...tenant, deletion };
     const bytes = [...grants.values()].reduce((sum, each) => sum + bytesOfGrant(each), 0);
     const counts = { namespaces: namespaces.size, keys: keys.size };
-    return { ...tenant, counts, grants: this.counting ? undefined : { grants: grants.size, bytes } };
+    return { ...tenant, counts, grants: { grants: grants.size, bytes } };
   }
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {

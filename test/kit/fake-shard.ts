@@ -30,6 +30,7 @@ import {
   type GrantFilter,
   type GrantRequest,
   type GrantResult,
+  type GrantsPage,
   type GrantsQuery,
   type HoldersQuery,
   type IssuedHandle,
@@ -58,6 +59,8 @@ import {
 } from '../../src/shard/shard.ts';
 
 import { FakeFeed } from './fake-feed.ts';
+
+const FEED_CURSOR = 'now';
 
 export interface FakeKey extends ListedKey {
   readonly hash: string;
@@ -178,17 +181,6 @@ export class FakeShard implements Shard {
   /** The others that it tells fronts of. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
-  /** False: a version that knows no grants that expire. */
-  expiry = true;
-  /** False: a version that knows no rules. */
-  rules = true;
-  /** False: a version that would create again what exists under a derived id. */
-  creations = true;
-  /** False: a version that knows no change feed. */
-  changes = true;
-  /** Whether it tells its logs. */
-  auditExport = true;
-  rotations = true;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
   /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
@@ -257,12 +249,6 @@ export class FakeShard implements Shard {
       slots: this.welcomeSlots ?? this.world.slots,
       deadlineMs: 10_000,
       leaseMs: 3000,
-      expiry: this.expiry,
-      rules: this.rules,
-      creations: this.creations,
-      changes: this.changes,
-      auditExport: this.auditExport,
-      rotations: this.rotations,
     };
   }
 
@@ -702,16 +688,16 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#page(held.map(({ subject }) => subject).sort(), query);
   }
 
-  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<ResultPage<Grant>> {
+  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<GrantsPage> {
     await this.#enter('listGrants');
     const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
     const grants = [...this.#resolve(handle).grants.values()].filter(
       (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
     );
-    return this.#page(grants, query);
+    return { ...this.#page(grants, query), feedCursor: FEED_CURSOR };
   }
 
-  /** As one of the version before: a filter changes nothing. */
+  /** A filter changes nothing. */
   async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }) {
     await this.#enter('listAuditLog');
     this.#shard.auditLogQueries.push(query);
@@ -744,9 +730,9 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return { items: read.flat().filter(({ atMs }) => atMs >= sinceMs), nextSeq, atEnd: nextSeq === last };
   }
 
-  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<Grant>> {
+  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<GrantsPage> {
     await this.#enter('exportGrants');
-    return this.#page([...this.#resolve(handle).grants.values()], query);
+    return { ...this.#page([...this.#resolve(handle).grants.values()], query), feedCursor: FEED_CURSOR };
   }
 
   async listSlots() {
@@ -762,7 +748,6 @@ class FakeConnection implements TenantConnection, OperatorConnection {
         logEnd: 7,
         checkpoint: 5,
         tenants: 1,
-        tenantsUncounted: 0,
       })),
       rows: [...world.owners.values()].map(({ slot, epoch, incarnation: owner }) => ({
         slot,

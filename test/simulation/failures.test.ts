@@ -89,7 +89,7 @@ async function createSlot() {
     rules.sent(record);
     await store.append(record, NEVER);
   }
-  await store.writeCheckpoint(SLOT, { seq: 12, stamp: 12 }, NEVER);
+  await store.writeCheckpoint(SLOT, { seq: 12, stamp: 12, windowFrom: 1 }, NEVER);
   return store;
 }
 
@@ -111,10 +111,10 @@ test('a slot that is claimed from a member that lives fails the run; from a dead
 
 test('a checkpoint that goes back, or leaves an earlier one where it was, fails the run', async () => {
   const store = await createSlot();
-  await store.writeCheckpoint(SLOT, { seq: 4, stamp: 4 }, NEVER);
+  await store.writeCheckpoint(SLOT, { seq: 4, stamp: 4, windowFrom: 1 }, NEVER);
   assert.deepEqual(failures, []);
-  await store.writeCheckpoint(SLOT, { seq: 4, stamp: 100 }, NEVER);
-  await store.writeCheckpoint(SLOT, { seq: 12, stamp: 99 }, NEVER);
+  await store.writeCheckpoint(SLOT, { seq: 4, stamp: 100, windowFrom: 1 }, NEVER);
+  await store.writeCheckpoint(SLOT, { seq: 12, stamp: 99, windowFrom: 1 }, NEVER);
   assert.deepEqual(failures, [
     'the checkpoint of slot 1 is set back from seq 12 to 4',
     'a checkpoint of slot 1 at seq 12 leaves the one at 4',

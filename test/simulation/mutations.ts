@@ -178,9 +178,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/applier.ts',
-        find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };',
+        find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry) };',
         replace:
-          'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0, countedFrom: this.#countedFrom };',
+          'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0 };',
       },
     ],
   },
@@ -359,10 +359,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'test/kit/store/store-tables.ts',
-        find: `if (bySubjectAlone.has(write)) return;
-        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);`,
-        replace: `if (bySubjectAlone.has(write)) return;
-        const stamp = (this.objectGrants.written = (this.objectGrants.written ?? 0) + 1);
+        find: 'this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);',
+        replace: `const stamp = (this.objectGrants.written = (this.objectGrants.written ?? 0) + 1);
         this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], { ...write, stamp });`,
       },
     ],
@@ -374,44 +372,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'test/kit/store/store-tables.ts',
-        find: 'if (bySubjectAlone.has(write)) return;',
-        replace: 'if (bySubjectAlone.has(write) || write.tombstone) return;',
-      },
-    ],
-  },
-  {
-    name: 'completion-stamps',
-    what: 'The rows by object of older grants are written with a stamp of their own, over what was committed meanwhile.',
-    caughtBy: 'memory',
-    edits: [
-      {
-        file: 'src/shard/log/grant-walk.ts',
-        find: "({ ...write, kind: 'object-grant' as const })",
-        replace: "({ ...write, kind: 'object-grant' as const, stamp: this.#tenure.nextBase + 1_000_000_000 })",
-      },
-    ],
-  },
-  {
-    name: 'revocation-search',
-    what: 'What a version without rows by object revoked stays there.',
-    caughtBy: 'broad',
-    edits: [
-      {
-        file: 'src/shard/log/grant-walk.ts',
-        find: 'if (grantCount.searchedTo !== undefined) await search.step(grantCount.searchedTo);',
-        replace: 'if (grantCount.searchedTo !== undefined) grantCount.searched(undefined);',
-      },
-    ],
-  },
-  {
-    name: 'completion-awaited',
-    what: 'Grants on an object are listed although those of an earlier version are not stored by object yet.',
-    caughtBy: 'broad',
-    edits: [
-      {
-        file: 'src/shard/peers/listings.ts',
-        find: 'if (memory.grantCount.total !== undefined) return;',
-        replace: 'if (memory.tenantId !== undefined) return;',
+        find: 'this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);',
+        replace:
+          'if (!write.tombstone) this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);',
       },
     ],
   },
@@ -496,30 +459,6 @@ export const MUTATIONS: readonly Mutation[] = [
         find: 'for (const count of pending.counts) counts.set(count.row.tenantId, count);',
         replace:
           'for (const count of pending.counts) if (!counts.has(count.row.tenantId)) counts.set(count.row.tenantId, count);',
-      },
-    ],
-  },
-  {
-    name: 'counted-from',
-    what: 'A count is taken for right although a version that keeps none has owned the slot since.',
-    caughtBy: 'broad',
-    edits: [
-      {
-        file: 'src/shard/log/recovery.ts',
-        find: 'isRight: row.seq >= countedFrom',
-        replace: 'isRight: row.seq >= countedFrom - 1e9',
-      },
-    ],
-  },
-  {
-    name: 'count-delta',
-    what: 'A page of grants is counted as it was read, without what was committed meanwhile.',
-    caughtBy: 'broad',
-    edits: [
-      {
-        file: 'src/shard/log/grant-walk.ts',
-        find: 'if (!tombstone && changes.find(relationNumber(relation) ?? 0, object) === undefined)',
-        replace: 'if (!tombstone)',
       },
     ],
   },

@@ -146,8 +146,6 @@ export interface Profile extends OperationProfile {
   readonly rotations: boolean;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
-  /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
-  readonly countless: number;
 }
 
 const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
@@ -390,12 +388,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   // Much of the same, where what one client does has to be seen by the next at once.
   const crowded = CROWDED_FOCUSES.includes(focus);
   const isolates = focus === 'zombies' || focus === 'restarts';
-  // A version that keeps no counts knows no expiry and no rules either, and refuses to read them.
-  const countless =
-    focus === 'expiry' || focus === 'rules' || focus === 'feeds' || focus === 'rotations'
-      ? 0
-      : random.fork('countless').pick([0, 0, 0.5]);
-  const ruled = focus === 'broad' && countless === 0 && random.fork('rules').chance(0.3);
+  const ruled = focus === 'broad' && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -435,7 +428,6 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     ruledClients: focus === 'rules' ? 3 : ruled ? 1 : 0,
     feedReaders: focus === 'feeds',
     rotations: focus === 'rotations',
-    countless,
     ...drawOperations(random.fork('operations'), focus),
   };
 }

@@ -9,10 +9,9 @@ import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
-import type { Meta, Store } from '../../src/store/store.ts';
+import type { Meta } from '../../src/store/store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { withoutCounts } from '../kit/store/countless-store.ts';
 import { MemoryStore } from '../kit/store/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
 import { createProcessLog } from './process-log.ts';
@@ -74,7 +73,6 @@ export class SimulatedCluster {
     this.#profile = profile;
     this.#trace = trace;
     this.deadlineMs = profile.deadlineMs;
-    this.countless = profile.countless;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
       slowChance: profile.slowNetwork,
       keepaliveMs: profile.keepaliveMs,
@@ -110,9 +108,6 @@ export class SimulatedCluster {
     this.#rules = new StoreRules(this.world.store, scheduler, kept, (failure) => trace.fail(failure));
   }
 
-  /** The chance that a run of a shard is one of a version that keeps no counts of grants. */
-  countless: number;
-
   async initialize(): Promise<void> {
     await this.world.store.initializeMeta(this.meta, Number.POSITIVE_INFINITY);
   }
@@ -140,7 +135,7 @@ export class SimulatedCluster {
     const { clock, random } = process;
     const node = createShardNode(
       {
-        store: this.#createStore(process),
+        store: createStoreView(this.world, this.#rules, process),
         clock,
         random,
         log,
@@ -188,13 +183,6 @@ export class SimulatedCluster {
     const place = last === undefined || last.process.alive ? process.name : last.place;
     this.#places.set(shardName, { place, process });
     return place;
-  }
-
-  #createStore(process: SimulatedProcess): Store {
-    const store = createStoreView(this.world, this.#rules, process);
-    if (!this.#random.fork(`${process.name} version`).chance(this.countless)) return store;
-    this.#trace.add(process.name, 'keeps no counts of grants');
-    return withoutCounts(store);
   }
 
   /** As SIGKILL; `silently`: as the loss of its machine. */

@@ -15,7 +15,8 @@ const BENCHMARKS = 'docs/benchmarks.md';
 const COMPARE = 'docs/compare.md';
 const SCALING = 'docs/operating/scaling.md';
 const CAPACITY = 'docs/operating/capacity.md';
-const MODELLING = 'docs/guides/modelling-permissions.md';
+const RULES_PAGE = 'docs/guides/changing-rules.md';
+const EXAMPLES = 'docs/guides/modelling-examples.md';
 const RULE_SET = 'src/rules/rule-set.ts';
 
 /** The source first. */
@@ -109,36 +110,36 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['docs/operating/recovery.md', /About (\S+) seconds after a shard died, the other shards have taken/],
     [CAPACITY, /Its slots go to the others, evenly, about (\S+) seconds later/],
     [SCALING, /others take over as after a crash, about (\S+) seconds later/],
-    ['README.md', /when a shard is killed, its tenants wait about (\S+) seconds/],
+    ['README.md', /if its shard is killed, its requests wait about (\S+) seconds/],
   ],
   'rules of a tenant': [
     [RULE_SET, /RULES_MAX = (\S+);/],
-    [MODELLING, /\| rules of a tenant +\| (\S+) +\|/],
-    [MODELLING, /hold for the whole tenant, and are (\S+) at most/],
+    [RULES_PAGE, /\| rules of a tenant +\| (\S+) +\|/],
+    [EXAMPLES, /hold for the whole tenant, and are (\S+) at most/],
   ],
   'elements of a rule': [
     [RULE_SET, /ELEMENTS_MAX = (\S+);/],
-    [MODELLING, /\| elements in `any_of` +\| (\S+) +\|/],
+    [RULES_PAGE, /\| elements in `any_of` +\| (\S+) +\|/],
   ],
   'public namespaces': [
     [RULE_SET, /PUBLIC_NAMESPACES_MAX = (\S+);/],
-    [MODELLING, /\| namespaces in `public` +\| (\S+) +\|/],
+    [RULES_PAGE, /\| namespaces in `public` +\| (\S+) +\|/],
   ],
   'size of a rule set, in KiB': [
     [RULE_SET, /RULE_SET_BYTES_MAX = (\S+) \* 1024;/],
-    [MODELLING, /\| size of a rule set, .*\| (\S+) KiB +\|/],
+    [RULES_PAGE, /\| size of a rule set, .*\| (\S+) KiB +\|/],
   ],
   'depth of a chain': [
     ['src/shard/evaluation/evaluate-checks.ts', /CHECK_LIMITS: SearchLimits = \{ depthMax: (\S+), /],
     ['src/shard/evaluation/evaluate-listings.ts', /LISTING_LIMITS: SearchLimits = \{ depthMax: (\S+), /],
-    [MODELLING, /\| groups and parents between .*\| (\S+) +\|/],
-    ['README.md', /A chain from a subject to an object passes (\S+) groups and parents at most/],
+    [RULES_PAGE, /\| groups and parents between .*\| (\S+) +\|/],
+    ['README.md', /chains of at most (\S+) groups and parents/],
     ['ARCHITECTURE.md', /Chains of (\S+) groups and parents/],
   ],
   'bounds of a check under rules': [
     ['src/shard/evaluation/evaluate-checks.ts', /entitiesMax: (\S+), grantsMax: (\S+), /],
     [
-      MODELLING,
+      RULES_PAGE,
       /objects and groups that a check may visit +\| (\S+), from each side +\| \| grants that a check may look at +\| (\S+), from/,
     ],
     ['ARCHITECTURE.md', /groups and parents, (\S+) objects and groups and (\S+) grants for each search/],
@@ -146,26 +147,23 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
   'bounds of a listing under rules': [
     ['src/shard/evaluation/evaluate-listings.ts', /entitiesMax: (\S+), grantsMax: (\S+), /],
     [
-      MODELLING,
+      RULES_PAGE,
       /that a listing may visit +\| (\S+) for each page +\| \| grants that a listing may look at +\| (\S+) for/,
     ],
   ],
   'grants of one entity that a check goes through': [
     ['src/shard/evaluation/evaluate-checks.ts', /entityGrantsMax: (\S+), /],
-    [MODELLING, /grants of one subject that a check goes through +\| (\S+), /],
-    [MODELLING, /groups with a grant on one object that a check goes through +\| (\S+) /],
-    ['README.md', /goes through at most (\S+) grants of one subject/],
+    [RULES_PAGE, /grants of one subject that a check goes through +\| (\S+), /],
+    [RULES_PAGE, /groups with a grant on one object that a check goes through +\| (\S+) /],
   ],
   'grants on one object among which a check finds groups': [
     ['src/shard/evaluation/page-graph.ts', /GROUP_ROWS_MAX = (\S+);/],
-    [MODELLING, /grants on one object among which they are found +\| (\S+) /],
-    ['README.md', /the grants on one object, which may be (\S+);/],
+    [RULES_PAGE, /grants on one object among which they are found +\| (\S+) /],
   ],
   'grants of one entity that a listing goes through': [
     ['src/shard/evaluation/evaluate-listings.ts', /entityGrantsMax: (\S+), /],
-    [MODELLING, /grants of one subject, or on one object, that a listing follows +\| (\S+) /],
-    [MODELLING, /of a group of more than (\S+), or/],
-    ['README.md', /a listing goes through (\S+)\. Beyond/],
+    [RULES_PAGE, /grants of one subject, or on one object, that a listing follows +\| (\S+) /],
+    [RULES_PAGE, /of a group of more than (\S+), or/],
   ],
 };
 

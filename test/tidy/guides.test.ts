@@ -127,27 +127,28 @@ describe('the decisions in docs/adr', () => {
 });
 
 const RECIPES = [
-  'endpoint',
-  'operator operation',
-  'CLI command',
-  'console page',
-  'metric',
-  'setting',
-  'migration',
-  'store adapter',
-  'simulation fault',
+  'bug in the evaluation of rules',
+  'new endpoint',
+  'new operator operation',
+  'new CLI command',
+  'new console page',
+  'new metric',
+  'new setting',
+  'new migration',
+  'new store adapter',
+  'new simulation fault',
 ];
 const FOLDERS = 'src|test|scripts|proto|docs|bench|charts|k8s|loadtest|bin';
 
 /** What is wrong with the recipes: one is missing, names no file, or names a file that does not exist. */
 function findRecipeProblems(page: string): string[] {
   const recipes = new Map(
-    [...page.matchAll(/^### A new (?<name>.+)$(?<text>[\s\S]*?)(?=^#)/gm)].map(({ groups }) => [
+    [...page.matchAll(/^### A (?<name>.+)$(?<text>[\s\S]*?)(?=^#)/gm)].map(({ groups }) => [
       groups?.name ?? '',
       groups?.text ?? '',
     ]),
   );
-  const missing = RECIPES.filter((name) => !recipes.has(name)).map((name) => `there is no recipe for a new ${name}`);
+  const missing = RECIPES.filter((name) => !recipes.has(name)).map((name) => `there is no recipe for a ${name}`);
   const wrong = [...recipes].flatMap(([name, text]) => {
     const files = [...text.matchAll(new RegExp(`\`((?:${FOLDERS})/[\\w./-]*[\\w/])\``, 'g'))].map(
       ([, file]) => file ?? '',
@@ -163,7 +164,7 @@ function findRecipeProblems(page: string): string[] {
 describe('the recipes in CONTRIBUTING.md', () => {
   const page = readText('CONTRIBUTING.md');
 
-  it('are there for what contributors add, and name files that exist', () => {
+  it('are there for what contributors add or repair, and name files that exist', () => {
     assert.deepEqual(findRecipeProblems(page), []);
   });
 
@@ -172,7 +173,7 @@ describe('the recipes in CONTRIBUTING.md', () => {
       'there is no recipe for a new metric',
     ]);
     assert.deepEqual(findRecipeProblems(page.replace('`src/telemetry/metrics.ts`', '`src/telemetry/meters.ts`')), [
-      'metric names src/telemetry/meters.ts, which is not there',
+      'new metric names src/telemetry/meters.ts, which is not there',
     ]);
   });
 });

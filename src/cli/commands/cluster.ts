@@ -80,7 +80,6 @@ const LISTINGS: readonly ClusterListing[] = [
       ['epoch', 'epoch'],
       ['lease left', msCell('lease_left_ms')],
       ['tenants', 'tenants'],
-      ['uncounted', 'tenants_uncounted'],
       ['log end', 'log_end'],
       ['checkpoint', 'checkpoint'],
       ['lag', 'checkpoint_lag'],

@@ -160,7 +160,7 @@ async function readKey(context: CliContext): Promise<ApiKeyParts & { readonly ha
   );
 }
 
-/** A console of an earlier version has no such operation: that says nothing about the key. */
+/** That the console has no such operation is another 404, and says nothing about the key. */
 const ABSENT: ReadonlySet<string> = new Set(['tenant-not-found', 'key-not-found']);
 
 /** Undefined if it does not exist. */

@@ -21,18 +21,12 @@ import { path } from '../operator-client.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 
-/** Null: they are being counted, or deleted. */
-function grantsOf({ grants, state }: JsonRecord): string {
-  if (typeof grants === 'number') return String(grants);
-  return state === 'deleting' ? '' : 'counting';
-}
-
 const COLUMNS: readonly Column[] = [
   ['tenant', 'tenant_id'],
   ['name', 'name'],
   ['plan', 'plan'],
   ['state', 'state'],
-  ['grants', grantsOf],
+  ['grants', 'grants'],
   ['created', 'created_at'],
 ];
 

@@ -81,7 +81,7 @@ function reasonOf(error: unknown): FailureReason {
   const message = messageOf(error);
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/.test(message)) return 'unauthorized';
   if (/^OOM\b|\bOOM command not allowed/.test(message)) return 'full';
-  if (/timed out|ETIMEDOUT/i.test(message)) return 'timeout';
+  if (/timed out|timeout|ETIMEDOUT/i.test(message)) return 'timeout';
   return error instanceof Error && error.name === 'ReplyError' ? 'refused' : 'unreachable';
 }
 

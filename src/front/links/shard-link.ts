@@ -91,12 +91,6 @@ export class ShardLink {
   #welcomed = false;
   #ready = false;
   #shardName = '';
-  #knowsExpiry = false;
-  #knowsRules = false;
-  #knowsCreations = false;
-  #knowsChanges = false;
-  #knowsAuditExport = false;
-  #knowsRotations = false;
   #routes: LinkRoutes | undefined;
   /** The shard's clock minus ours; possibly too small, never too large. */
   #clockOffsetMs = 0;
@@ -148,36 +142,6 @@ export class ShardLink {
   /** The stable name of the shard, from its last welcome. */
   get shardName(): string {
     return this.#shardName;
-  }
-
-  /** Whether the shard knows grants that expire. */
-  get knowsExpiry(): boolean {
-    return this.#knowsExpiry;
-  }
-
-  /** Whether it knows rules. */
-  get knowsRules(): boolean {
-    return this.#knowsRules;
-  }
-
-  /** Whether it refuses to create what exists under a derived id. */
-  get knowsCreations(): boolean {
-    return this.#knowsCreations;
-  }
-
-  /** Whether it knows the change feed. */
-  get knowsChanges(): boolean {
-    return this.#knowsChanges;
-  }
-
-  /** Whether it tells its logs for the export of the audit log. */
-  get knowsAuditExport(): boolean {
-    return this.#knowsAuditExport;
-  }
-
-  /** Whether it knows how to rotate and identify API keys. */
-  get knowsRotations(): boolean {
-    return this.#knowsRotations;
   }
 
   /**
@@ -260,12 +224,6 @@ export class ShardLink {
 
   #open(welcome: Welcome__Output): void {
     this.#shardName = welcome.shardName;
-    this.#knowsExpiry = welcome.expiry;
-    this.#knowsRules = welcome.rules;
-    this.#knowsCreations = welcome.creations;
-    this.#knowsChanges = welcome.changes;
-    this.#knowsAuditExport = welcome.auditExport;
-    this.#knowsRotations = welcome.rotations;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

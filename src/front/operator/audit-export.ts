@@ -90,9 +90,6 @@ export class AuditExport {
   async #survey(context: RequestContext, whole: boolean): Promise<Survey> {
     for (let tries = 0; ; tries += 1) {
       const links = this.#readyLinks();
-      if (!links.every(({ knowsAuditExport }) => knowsAuditExport)) {
-        throw new GrantdError('unavailable', 'A shard of an earlier version does not know exports of the audit log.');
-      }
       const replies = await Promise.all(links.map((link) => this.#askEnds(context, link)));
       const known = replies.filter((reply) => reply !== undefined);
       const [first] = known;

@@ -63,7 +63,7 @@ export class ClusterSurvey {
     return { slots, members: members && mergeMembers(members, reports, slots), loads };
   }
 
-  /** Loads of the shards that reply in time; a shard of an earlier version reports none. */
+  /** Loads of the shards that reply in time. */
   async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
     const answers = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, CALLS.readLoad)));
     const loads: ShardLoad[] = [];
@@ -73,8 +73,7 @@ export class ClusterSurvey {
         if (answer.retryable) continue;
         throw answer;
       }
-      const { shardName, load } = answer;
-      if (load !== undefined) loads.push({ shardName, ...load });
+      loads.push(answer);
     }
     return loads.sort((left, right) => (left.shardName < right.shardName ? -1 : 1));
   }

@@ -18,7 +18,6 @@ const NOT_KNOWN = {
   logEnd: undefined,
   checkpoint: undefined,
   tenants: undefined,
-  tenantsUncounted: undefined,
 } as const;
 const NO_OWNER: Owner = {
   incarnation: undefined,

@@ -1,6 +1,5 @@
 // The operator's calls: those about one tenant go to its owner, listings to every shard.
 
-import { auditMatcher } from '../../core/audit-filter.ts';
 import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
@@ -21,7 +20,6 @@ import type {
   UsageMinute,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import { demandCreations } from '../requests/creations.ts';
 import { CallRequest } from '../requests/flight-requests.ts';
 import { Flight, type FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
@@ -36,12 +34,9 @@ export interface OperatorDependencies {
   readonly ids: IdFactory;
   readonly sessions: SessionCache;
   readonly readyLinks: () => readonly ShardLink[];
-  /** Whether all shards that it reaches refuse to create what exists under a derived id. */
-  readonly knowsCreations: () => boolean;
 }
 
 export class FrontOperator implements OperatorApi {
-  readonly #dependencies: OperatorDependencies;
   readonly #control: FlightControl;
   readonly #ids: IdFactory;
   readonly #sessions: SessionCache;
@@ -50,7 +45,6 @@ export class FrontOperator implements OperatorApi {
   readonly #auditExport: AuditExport;
 
   constructor(dependencies: OperatorDependencies) {
-    this.#dependencies = dependencies;
     this.#control = dependencies.control;
     this.#ids = dependencies.ids;
     this.#sessions = dependencies.sessions;
@@ -83,7 +77,6 @@ export class FrontOperator implements OperatorApi {
     const create = (): Promise<Tenant> =>
       this.#ask(context, tenantId, CALLS.createTenant, { tenantId, ...tenant }, idempotencyKey !== undefined);
     if (idempotencyKey === undefined) return create();
-    demandCreations(this.#dependencies);
     const readFirstChange = async (): Promise<string | undefined> => {
       const { items } = await this.listAuditLog(context, tenantId, { limit: 1, cursor: undefined });
       return items[0]?.change;
@@ -117,11 +110,8 @@ export class FrontOperator implements OperatorApi {
     return this.#listing.list(context, query);
   }
 
-  async listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage> {
-    const page = await this.#ask(context, tenantId, CALLS.listAuditLog, { ...query, tenantId });
-    // A shard of the previous version does not know the filter.
-    const fits = auditMatcher(query);
-    return fits === undefined ? page : { ...page, items: page.items.filter(fits) };
+  listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage> {
+    return this.#ask(context, tenantId, CALLS.listAuditLog, { ...query, tenantId });
   }
 
   exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage> {

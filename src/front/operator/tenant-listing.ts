@@ -5,7 +5,7 @@
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { NAME_UNITS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { type TenantFilter, tenantFits, tenantMatches } from '../../core/tenants.ts';
+import { type TenantFilter, tenantFits } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
@@ -79,7 +79,7 @@ export class TenantListing {
         const links = [...new Set(routes.map(({ link }) => link))];
         const pages = await this.#askEach(context, links, { after, limit: limitEach, name });
         // If a slot moved in between, perhaps neither its old owner nor its new one has listed it.
-        if (pages !== undefined && this.#holds(routes)) return mergePages(pages, { limit, limitEach, name });
+        if (pages !== undefined && this.#holds(routes)) return mergePages(pages, { limit, limitEach });
       }
       await pauseBetweenTries(this.#control, context, tries);
     }
@@ -110,7 +110,7 @@ export class TenantListing {
 
 function mergePages(
   pages: readonly ShardPage[],
-  { limit, limitEach, name }: { readonly limit: number; readonly limitEach: number; readonly name: string },
+  { limit, limitEach }: { readonly limit: number; readonly limitEach: number },
 ): TenantsPage {
   const byTenant = new Map<TenantId, TenantStatus>();
   /** How far every shard has looked; undefined: to its end. */
@@ -118,8 +118,7 @@ function mergePages(
   for (const { tenants: listed, scannedTo } of pages) {
     const lookedTo = scannedTo ?? (listed.length >= limitEach ? listed.at(-1)?.tenantId : undefined);
     if (lookedTo !== undefined && (end === undefined || lookedTo < end)) end = lookedTo;
-    // A shard of an earlier version lists all of them.
-    for (const tenant of listed) if (tenantMatches(tenant, name)) byTenant.set(tenant.tenantId, tenant);
+    for (const tenant of listed) byTenant.set(tenant.tenantId, tenant);
   }
   const merged = [...byTenant.values()].filter(({ tenantId }) => end === undefined || tenantId <= end).sort(byId);
   const tenants = merged.slice(0, limit);

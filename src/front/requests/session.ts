@@ -4,7 +4,7 @@
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import type { FeedFilter } from '../../core/change-feed.ts';
-import { GrantdError } from '../../core/errors.ts';
+import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
@@ -12,15 +12,12 @@ import { columnsOf, isRelation, type Namespace, relationNumber, type Tuple } fro
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
-import { NO_RULES, type RuleSet } from '../../rules/rule-set.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import type {
   BulkAnswer,
   BulkWrite,
   BulkWriteResult,
-  FeedPage,
-  FeedQuery,
-  GrantedTuple,
   GrantFilter,
   GrantRequest,
   GrantResult,
@@ -48,7 +45,7 @@ import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '..
 import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
-import { type CreatedKey, createKeyFor, demandRotations, naming } from './creations.ts';
+import { type CreatedKey, createKeyFor, naming } from './creations.ts';
 import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
@@ -61,16 +58,6 @@ export interface SessionDependencies {
   readonly random: Random;
   readonly ids: IdFactory;
   readonly ledger: UsageLedger;
-  /** Whether all shards that this front reaches know grants that expire: any of them may become the next owner. */
-  readonly knowsExpiry: () => boolean;
-  /** The same for rules. */
-  readonly knowsRules: () => boolean;
-  /** The same for derived ids. */
-  readonly knowsCreations: () => boolean;
-  /** The same for the rotation of API keys. */
-  readonly knowsRotations: () => boolean;
-  /** The same for the change feed. */
-  readonly knowsChanges: () => boolean;
   readonly feeds: Feeds;
 }
 
@@ -89,14 +76,8 @@ export interface SessionIdentity {
   readonly onAbandoned: () => void;
 }
 
-const EXPIRY_UNKNOWN =
-  'A shard of an earlier version does not know grants that expire. They can be made once all shards are upgraded.';
-const RULES_UNKNOWN = 'A shard of an earlier version does not know rules. Try again once all shards are upgraded.';
-
 /** Names that no rule defines refuse the call. */
 const STRICT = { explain: false, denyUndefined: false };
-const CHANGES_UNKNOWN =
-  'A shard of an earlier version does not know the change feed. Try again once all shards are upgraded.';
 /** For one call of a follower: its wait, and a failover. */
 const FEED_CALL_MS = 10_000;
 
@@ -135,7 +116,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       readPage: (query) => {
         const { clock, ids } = dependencies;
         const context = { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + FEED_CALL_MS };
-        return this.#readFeed(context, query);
+        return this.#ask(context, CALLS.readChanges, query);
       },
     };
     this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
@@ -209,7 +190,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
     }
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    return this.#refusesRules() ?? this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true });
+    return this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true });
   }
 
   explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer> {
@@ -219,37 +200,22 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     }));
   }
 
-  /** An older shard knows only built-in relations, and no reasons. */
   #checkNamed(context: RequestContext, request: NamedChecks): Promise<NamedAnswer> {
-    const { checks, explain, list } = request;
-    if (!this.#dependencies.knowsRules()) {
-      const index = checks.findIndex((check) => !isTuple(check));
-      const name = checks[index]?.relation;
-      if (name !== undefined) return Promise.reject(undefinedName(name, list, index));
-      if (explain) return Promise.reject(new GrantdError('unavailable', RULES_UNKNOWN));
-    }
-    this.usage.checks += checks.length;
-    return this.#ask(context, CALLS.checkNamed, request, checks.length);
+    const { length } = request.checks;
+    this.usage.checks += length;
+    return this.#ask(context, CALLS.checkNamed, request, length);
   }
 
   listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>> {
-    return this.#refusesRules() ?? this.#ask(context, CALLS.listNames, query);
+    return this.#ask(context, CALLS.listNames, query);
   }
 
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
-    return this.#refusesExpiry(writes) ?? this.#ask(context, CALLS.writeGrants, writes);
+    return this.#ask(context, CALLS.writeGrants, writes);
   }
 
   writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult> {
-    return this.#refusesExpiry(write.grants) ?? this.#ask(context, CALLS.writeBulk, write);
-  }
-
-  /** An older shard would make a grant that never expires of it, or refuse its slot. */
-  #refusesExpiry(grants: readonly GrantedTuple[]): Promise<never> | undefined {
-    if (this.#dependencies.knowsExpiry() || grants.every(({ expiresAtMs }) => expiresAtMs === undefined)) {
-      return undefined;
-    }
-    return Promise.reject(new GrantdError('unavailable', EXPIRY_UNKNOWN));
+    return this.#ask(context, CALLS.writeBulk, write);
   }
 
   revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult> {
@@ -299,7 +265,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     rotation: { keyId: KeyId; graceMs: number },
     idempotencyKey?: string,
   ): Promise<RotatedKey & { text: string }> {
-    demandRotations(this.#dependencies);
     const { keyId: newKeyId, text, hash, write } = this.#newKey(idempotencyKey);
     const request = { ...rotation, newKeyId, hash };
     const reply = await this.#fly(context, { body: CALLS.rotateKey.toWire(request), write }).catch((error: unknown) => {
@@ -309,7 +274,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   async identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined> {
-    demandRotations(this.#dependencies);
     return this.#ask(context, CALLS.identifyKey, claim);
   }
 
@@ -325,41 +289,24 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.revokeKey, keyId);
   }
 
-  async readRules(context: RequestContext): Promise<RuleSet> {
-    if (!this.#dependencies.knowsRules()) {
-      await this.confirm(context);
-      // An owner of an earlier version refuses the slots of tenants that have rules.
-      if (this.handles.current()?.route.link.knowsRules === false) return NO_RULES;
-    }
+  readRules(context: RequestContext): Promise<RuleSet> {
     return this.#ask(context, CALLS.readRules, undefined);
   }
 
   writeRules(context: RequestContext, request: RulesRequest): Promise<void> {
-    return this.#refusesRules() ?? this.#ask(context, CALLS.writeRules, request);
+    return this.#ask(context, CALLS.writeRules, request);
   }
 
   previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview> {
-    return this.#refusesRules() ?? this.#ask(context, CALLS.previewRules, request);
-  }
-
-  /** An older shard would refuse the slot of a tenant with rules, and ends a connection with a call about them. */
-  #refusesRules(): Promise<never> | undefined {
-    if (this.#dependencies.knowsRules()) return undefined;
-    return Promise.reject(new GrantdError('unavailable', RULES_UNKNOWN));
+    return this.#ask(context, CALLS.previewRules, request);
   }
 
   async readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage> {
-    return changesPageOf(await this.#readFeed(context, feedQueryOf(query)));
+    return changesPageOf(await this.#ask(context, CALLS.readChanges, feedQueryOf(query)));
   }
 
   followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
     return this.#dependencies.feeds.follow(this.#followed, start, filter, follower);
-  }
-
-  /** An older shard ends a connection with a call that it does not know. */
-  #readFeed(context: RequestContext, query: FeedQuery): Promise<FeedPage> {
-    if (!this.#dependencies.knowsChanges()) return Promise.reject(new GrantdError('unavailable', CHANGES_UNKNOWN));
-    return this.#ask(context, CALLS.readChanges, query);
   }
 
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {

@@ -82,8 +82,7 @@ export const HEADERS: JsonObject = {
     example: EXAMPLE_ETAG,
   },
   FeedCursor: {
-    description:
-      'A cursor of the change feed, taken before this page was read. Missing while shards of an earlier version serve.',
+    description: 'A cursor of the change feed, taken before this page was read.',
     schema: { type: 'string' },
     example: 'Yl9s…',
   },

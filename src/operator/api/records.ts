@@ -82,7 +82,6 @@ export function slotRecord(slot: SlotView): object {
     checkpoint: checkpoint ?? null,
     checkpoint_lag: logEnd === undefined || checkpoint === undefined ? null : logEnd - checkpoint,
     tenants: slot.tenants ?? null,
-    tenants_uncounted: slot.tenantsUncounted ?? null,
   };
 }
 

@@ -54,8 +54,6 @@ export interface CallSpec<
   readonly reply: Result;
   readonly access: Allowed;
   readonly write: Writes;
-  /** Where several calls share a field: whether the message is this call. The last of them has no `is`. */
-  readonly is?: (message: NonNullable<Call__Output[Field]>) => boolean;
   /** Approximate time that its items take later, beyond the measured time of its first step. */
   readonly costMs?: (message: NonNullable<Call__Output[Field]>) => number;
   readonly requestToWire: (request: Request) => CallBody & { readonly [F in Field]: object };
@@ -72,8 +70,6 @@ export interface DefinedCall<Field extends CallField, Request, Answer> {
   readonly field: Field;
   readonly access: Access;
   readonly write: Write;
-  /** Whether a call that has the field is this one. */
-  matches(call: Call__Output): boolean;
   costMs(call: Call__Output): number;
   toWire(request: Request): CallBody;
   answerOf(reply: Reply__Output, request: Request): Answer;
@@ -105,7 +101,6 @@ export function defineCall<
     field,
     access,
     write,
-    matches: (call: Call__Output) => spec.is?.(present(call[field])) ?? true,
     costMs: (call: Call__Output) => spec.costMs?.(present(call[field])) ?? 0,
     toWire: spec.requestToWire,
     answerOf: (reply: Reply__Output, request: Request) => spec.replyFromWire(answered(reply[result]), request),

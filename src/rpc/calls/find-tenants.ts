@@ -1,5 +1,4 @@
-// The tenants of one shard whose name or id contains a text. The call shares the messages of `listTenants`, and the
-// text tells them apart: a shard of an earlier version ends the connection of a peer whose call has an unknown field.
+// The tenants of one shard whose name or id contains a text.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { defineCall } from './define-call.ts';
@@ -14,12 +13,11 @@ interface TenantsSearch {
 }
 
 export const findTenants = defineCall({
-  request: 'listTenants',
+  request: 'findTenants',
   reply: 'tenants',
   access: 'console',
   write: 'no',
-  is: ({ name }) => name !== '',
-  requestToWire: ({ name, after = '', limit }: TenantsSearch) => ({ listTenants: { after, limit, name } }),
+  requestToWire: ({ name, after = '', limit }: TenantsSearch) => ({ findTenants: { after, limit, name } }),
   requestFromWire: ({ name, after, limit }): TenantsSearch => ({
     name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),
     after: orUndefined(shortText(after, 'A tenant id')),

@@ -22,6 +22,7 @@ import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output }
 import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from './grantd/v1/ExportGrants.ts';
 import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './grantd/v1/Failure.ts';
 import type { FeedEntry as _grantd_v1_FeedEntry, FeedEntry__Output as _grantd_v1_FeedEntry__Output } from './grantd/v1/FeedEntry.ts';
+import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from './grantd/v1/FindTenants.ts';
 import type { FrontMessage as _grantd_v1_FrontMessage, FrontMessage__Output as _grantd_v1_FrontMessage__Output } from './grantd/v1/FrontMessage.ts';
 import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _grantd_v1_GrantRecord__Output } from './grantd/v1/GrantRecord.ts';
 import type { GrantResult as _grantd_v1_GrantResult, GrantResult__Output as _grantd_v1_GrantResult__Output } from './grantd/v1/GrantResult.ts';
@@ -65,9 +66,11 @@ import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output }
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from './grantd/v1/ReadChanges.ts';
+import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from './grantd/v1/ReadLoad.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from './grantd/v1/ReadLog.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
+import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from './grantd/v1/ReadUsage.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
@@ -96,6 +99,7 @@ import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespac
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
 import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
+import type { UsageMinutes as _grantd_v1_UsageMinutes, UsageMinutes__Output as _grantd_v1_UsageMinutes__Output } from './grantd/v1/UsageMinutes.ts';
 import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
 import type { WireTuple as _grantd_v1_WireTuple, WireTuple__Output as _grantd_v1_WireTuple__Output } from './grantd/v1/WireTuple.ts';
 import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from './grantd/v1/WriteBulk.ts';
@@ -133,6 +137,7 @@ export interface ProtoGrpcType {
       Failure: MessageTypeDefinition<_grantd_v1_Failure, _grantd_v1_Failure__Output>
       FailureKind: EnumTypeDefinition
       FeedEntry: MessageTypeDefinition<_grantd_v1_FeedEntry, _grantd_v1_FeedEntry__Output>
+      FindTenants: MessageTypeDefinition<_grantd_v1_FindTenants, _grantd_v1_FindTenants__Output>
       FrontMessage: MessageTypeDefinition<_grantd_v1_FrontMessage, _grantd_v1_FrontMessage__Output>
       GrantOutcome: EnumTypeDefinition
       GrantRecord: MessageTypeDefinition<_grantd_v1_GrantRecord, _grantd_v1_GrantRecord__Output>
@@ -178,9 +183,11 @@ export interface ProtoGrpcType {
       Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
       PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
       ReadChanges: MessageTypeDefinition<_grantd_v1_ReadChanges, _grantd_v1_ReadChanges__Output>
+      ReadLoad: MessageTypeDefinition<_grantd_v1_ReadLoad, _grantd_v1_ReadLoad__Output>
       ReadLog: MessageTypeDefinition<_grantd_v1_ReadLog, _grantd_v1_ReadLog__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
+      ReadUsage: MessageTypeDefinition<_grantd_v1_ReadUsage, _grantd_v1_ReadUsage__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
@@ -210,6 +217,7 @@ export interface ProtoGrpcType {
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
       UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>
+      UsageMinutes: MessageTypeDefinition<_grantd_v1_UsageMinutes, _grantd_v1_UsageMinutes__Output>
       Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
       WireTuple: MessageTypeDefinition<_grantd_v1_WireTuple, _grantd_v1_WireTuple__Output>
       WriteBulk: MessageTypeDefinition<_grantd_v1_WriteBulk, _grantd_v1_WriteBulk__Output>

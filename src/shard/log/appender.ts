@@ -30,14 +30,7 @@ import {
 import { commitTraced } from './append-spans.ts';
 import type { AppenderPorts } from './appender-ports.ts';
 import { Draft } from './draft.ts';
-import {
-  ENTRY_BYTES_MAX,
-  type EntryOperation,
-  encodeEntry,
-  encodeOperation,
-  followingBase,
-  formatFor,
-} from './entries.ts';
+import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
 import { Cohort } from './group-commit-window.ts';
 import { InFlightOperations } from './idempotency/in-flight-operations.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
@@ -303,7 +296,7 @@ export class Appender {
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
-    const body = encodeEntry(batch, batch.encoded, formatFor(batch.operations));
+    const body = encodeEntry(batch, batch.encoded);
     const entryId = ids.create('ent');
     let failures = 0;
     while (this.#closed === undefined) {

@@ -5,7 +5,7 @@
 // and would outlive several collections of garbage.
 //
 // The grant counts that a batch changed are written once, with its last entry. No checkpoint precedes them, so a stored
-// count is never behind the checkpoint. The first count of a tenant is written before its first row by object.
+// count is never behind the checkpoint.
 //
 // A checkpoint also records where the idempotency window begins. An idle slot writes it once more when the window is
 // empty, so that the next owner has nothing to read back.
@@ -60,21 +60,19 @@ export interface ApplierPorts {
   readonly failed: (error: unknown) => void;
 }
 
-type CheckpointAtEntry = Omit<Required<Checkpoint>, 'windowFrom'>;
+type CheckpointAtEntry = Omit<Checkpoint, 'windowFrom'>;
 
 interface Pending {
   readonly entry: CommittedEntry;
   readonly checkpoint: CheckpointAtEntry;
   readonly rows: number;
   readonly counts: readonly GrantCountWrite[];
-  readonly countsFirst: boolean;
   readonly bytes: number;
 }
 
 export class Applier {
   readonly #ports: ApplierPorts;
   readonly #slot: number;
-  readonly #countedFrom: number;
   readonly #pending: Pending[] = [];
   #pendingRows = 0;
   #progressAtMs = 0;
@@ -82,17 +80,16 @@ export class Applier {
   #closed = false;
   #endGathering: (() => void) | undefined;
   #applied: CheckpointAtEntry;
-  #checkpoint: Required<Checkpoint>;
+  #checkpoint: Checkpoint;
   #checkpointedAtMs: number;
   #checkpointTimer = false;
   #windowTimer: Timer | undefined;
   #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
   #capacityWaiters: (() => void)[] = [];
 
-  constructor(ports: ApplierPorts, slot: number, checkpoint: Required<Checkpoint>) {
+  constructor(ports: ApplierPorts, slot: number, checkpoint: Checkpoint) {
     this.#ports = ports;
     this.#slot = slot;
-    this.#countedFrom = checkpoint.countedFrom;
     this.#applied = checkpoint;
     this.#checkpoint = checkpoint;
     this.#checkpointedAtMs = ports.clock.monotonicMs();
@@ -136,8 +133,8 @@ export class Applier {
     }
   }
 
-  /** Entries come in log order, each with the grant counts that it changed. `countsFirst`: they precede its rows. */
-  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = [], countsFirst = false): void {
+  /** Entries come in log order, each with the grant counts that it changed. */
+  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = []): void {
     if (this.#closed) return;
     let rows = 0;
     let characters = 0;
@@ -148,10 +145,10 @@ export class Applier {
         rows += countStateRows(change);
       }
     }
-    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
+    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry) };
     if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
     const bytes = ROW_BYTES * rows + BYTES_PER_CHARACTER * characters;
-    this.#pending.push({ entry, checkpoint, rows, counts, countsFirst, bytes });
+    this.#pending.push({ entry, checkpoint, rows, counts, bytes });
     this.#pendingRows += rows;
     this.#ports.backlog.add(bytes);
     if (this.#isUrgent) this.#endGathering?.();
@@ -201,10 +198,9 @@ export class Applier {
     while (this.#pending.length > 0 && !this.#closed) {
       await this.#gather();
       if (this.#closed) break;
-      const { taken, rows, counts, countsFirst } = this.#take();
+      const { taken, rows, counts } = this.#take();
       const last = taken.at(-1);
       assert(last !== undefined, 'at least one entry was taken');
-      if (countsFirst && !(await this.#write(counts))) break;
       if (!(await this.#write([...this.#rowsOf(taken), ...counts]))) break;
       this.#pending.splice(0, taken.length);
       this.#ports.wrote(rows + counts.length);
@@ -233,7 +229,7 @@ export class Applier {
   }
 
   /** The next entries, and the counts after them. */
-  #take(): { taken: readonly Pending[]; rows: number; counts: readonly GrantCountWrite[]; countsFirst: boolean } {
+  #take(): { taken: readonly Pending[]; rows: number; counts: readonly GrantCountWrite[] } {
     const taken: Pending[] = [];
     const counts = new Map<TenantId, GrantCountWrite>();
     let rows = 0;
@@ -245,8 +241,7 @@ export class Applier {
       taken.push(pending);
       for (const count of pending.counts) counts.set(count.row.tenantId, count);
     }
-    const countsFirst = taken.some((pending) => pending.countsFirst);
-    return { taken, rows, counts: [...counts.values()], countsFirst };
+    return { taken, rows, counts: [...counts.values()] };
   }
 
   #rowsOf(taken: readonly Pending[]): StateWrite[] {
@@ -335,6 +330,6 @@ export class Applier {
 const tenantsIn = (taken: readonly Pending[]): ReadonlySet<TenantId> =>
   new Set(taken.flatMap(({ entry }) => entry.operations.map(({ tenantId }) => tenantId)));
 
-function isLater(checkpoint: Required<Checkpoint>, than: Required<Checkpoint>): boolean {
+function isLater(checkpoint: Checkpoint, than: Checkpoint): boolean {
   return checkpoint.seq > than.seq || (checkpoint.seq === than.seq && checkpoint.windowFrom > than.windowFrom);
 }

@@ -171,7 +171,7 @@ function refuse(
 ): BulkRefusal | undefined {
   const { namespacesMax, grantsMax } = resolvePlan(plans, draft.tenant(memory).plan);
   const added = granted.length - revoked;
-  if (added > 0 && grantsMax !== undefined && (draft.grantCount(memory) ?? 0) + added > grantsMax) {
+  if (added > 0 && grantsMax !== undefined && draft.grantCount(memory) + added > grantsMax) {
     onRefused('grant-limit-reached');
     return { kind: 'refused', code: 'grant-limit-reached', message: limitReached(memory, 'grants', grantsMax) };
   }

@@ -90,10 +90,8 @@ export class Draft {
     return this.#grants.get(memory.tenantId)?.values() ?? [];
   }
 
-  /** Undefined while the tenant's existing grants are being counted. */
-  grantCount(memory: TenantMemory): number | undefined {
-    const { grants } = memory.grantCount;
-    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
+  grantCount({ tenantId, grantCount }: TenantMemory): number {
+    return grantCount.grants + (this.#grantCounts.get(tenantId) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {

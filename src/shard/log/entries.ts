@@ -11,19 +11,8 @@ import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
 import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
-/** The newest format that this program reads and writes. */
-export const LOG_FORMAT = 4;
-/** What every version reads and writes. */
-const LOG_FORMAT_FIRST = 1;
-/**
- * Adds stored results to operations, and grants that expire. Versions that know only the first format would answer
- * repeats wrongly, and would take grants that expire for ones that never do.
- */
-const LOG_FORMAT_OF_RESULTS_AND_EXPIRY = 2;
-/** Adds rules. Versions that do not know them would answer from the grants alone. */
-const LOG_FORMAT_OF_RULES = 3;
-/** Adds rotations of API keys. Versions that do not know them would serve the former key for longer than it lives. */
-const LOG_FORMAT_OF_ROTATIONS = 4;
+/** The newest format that this program reads, and the one that it writes. */
+export const LOG_FORMAT = 1;
 
 /** UTF-8 bytes of a body. Well below what a store accepts in one mutation (8 MiB). */
 export const ENTRY_BYTES_MAX = 1024 * 1024;
@@ -84,32 +73,9 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-const tellsExpiry = (change: Change): boolean =>
-  change.kind === 'grant-updated' ||
-  change.kind === 'grant-expired' ||
-  ('grant' in change && change.grant.expiresAtMs !== undefined);
-
-const tellsRules = (change: Change): boolean =>
-  change.kind === 'rules-updated' || ('tenant' in change && change.tenant.rulesRevision !== undefined);
-
-/** The oldest format whose readers understand the operation. */
-export const formatOf = ({ changes, results }: Pick<EntryOperation, 'changes' | 'results'>): number => {
-  if (changes.some(({ kind }) => kind === 'key-rotated')) return LOG_FORMAT_OF_ROTATIONS;
-  if (changes.some(tellsRules)) return LOG_FORMAT_OF_RULES;
-  return results !== undefined || changes.some(tellsExpiry) ? LOG_FORMAT_OF_RESULTS_AND_EXPIRY : LOG_FORMAT_FIRST;
-};
-
-/** The oldest format whose readers understand an entry with these operations. */
-export const formatFor = (operations: readonly Pick<EntryOperation, 'changes' | 'results'>[]): number =>
-  operations.reduce((format, operation) => Math.max(format, formatOf(operation)), LOG_FORMAT_FIRST);
-
-export function encodeEntry(
-  { base, elapsedMs }: EntryTime,
-  encodedOperations: readonly string[],
-  format = LOG_FORMAT_FIRST,
-): string {
+export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
   const operations = encodedOperations.join(',');
-  const body = `{"format":${format},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
+  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
   assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
   return body;
 }
@@ -181,7 +147,7 @@ const changeSchema = z.discriminatedUnion('kind', [
 const headSchema = z.object({
   format: z.int(),
   base: z.int().positive(),
-  elapsedMs: z.int().nonnegative().optional(),
+  elapsedMs: z.int().nonnegative(),
 });
 
 const tailEntrySchema = headSchema.extend({ operations: z.array(z.unknown()) });
@@ -220,13 +186,14 @@ export interface TailEntry extends EntryTime {
 
 /** Throws LogUnreadableError if the format is unknown or the body is not an entry. */
 export function decodeEntry(record: LogRecord): Entry {
-  const entry = parseEntry(record, entrySchema);
+  const { base, elapsedMs, operations } = parseEntry(record, entrySchema);
   return {
-    ...timeOf(entry),
-    operations: entry.operations.map(({ results, ...operation }) => {
+    base,
+    elapsedMs,
+    operations: operations.map(({ results, ...operation }) => {
       const changes = operation.changes.map(completeKey);
       if (results === undefined) return { ...operation, changes };
-      const read = entry.format < LOG_FORMAT_OF_RESULTS_AND_EXPIRY ? undefined : readLoggedResults(results, changes);
+      const read = readLoggedResults(results, changes);
       if (read === undefined) throw unreadableResults(record);
       return { ...operation, changes, results: read };
     }),
@@ -241,11 +208,12 @@ const unreadableResults = (record: LogRecord): LogUnreadableError =>
  * third of the time. The entry is well-formed, since the state tables contain it.
  */
 export function decodeTailEntry(record: LogRecord): TailEntry {
-  const entry = parseEntry(record, tailEntrySchema);
+  const { base, elapsedMs, operations } = parseEntry(record, tailEntrySchema);
   return {
-    ...timeOf(entry),
-    operations: entry.operations.map((operation) => {
-      const last = parseTailOperation(operation, entry.format);
+    base,
+    elapsedMs,
+    operations: operations.map((operation) => {
+      const last = parseTailOperation(operation);
       if (last === undefined) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`);
       if (last === 'unreadable-results') throw unreadableResults(record);
       return last;
@@ -253,17 +221,14 @@ export function decodeTailEntry(record: LogRecord): TailEntry {
   };
 }
 
-function parseTailOperation(value: unknown, format: number): TailOperation | 'unreadable-results' | undefined {
+function parseTailOperation(value: unknown): TailOperation | 'unreadable-results' | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const stored: { [Field in keyof TailOperation]?: unknown } = value;
   const { requestId, index, changes, results } = stored;
   if (typeof requestId !== 'string' || !isCount(index) || !Array.isArray(changes)) return undefined;
   if (results !== undefined) {
     const kinds = changes.filter(isChangeKind);
-    const read =
-      format < LOG_FORMAT_OF_RESULTS_AND_EXPIRY || kinds.length < changes.length
-        ? undefined
-        : readLoggedResults(results, kinds);
+    const read = kinds.length < changes.length ? undefined : readLoggedResults(results, kinds);
     if (read === undefined) return 'unreadable-results';
     if (read.kind !== 'bulk') return { requestId, index, changes: [], results: read };
     const created = changes.filter(({ kind }) => kind === 'grant-created');
@@ -297,11 +262,6 @@ function isGrantChange(value: unknown): value is Extract<Change, { readonly gran
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const placeOf = ({ seq, slot }: LogRecord): string => `log entry ${seq} of slot ${slot}`;
-
-/** Logs of the first versions have no elapsed time, so the time between their entries is not known for sure. */
-function timeOf({ base, elapsedMs }: { base: Stamp; elapsedMs?: number | undefined }): EntryTime {
-  return { base, elapsedMs: elapsedMs ?? 0 };
-}
 
 /** Adds the field of a key without expiry. */
 function completeKey(change: z.infer<typeof changeSchema>): Change {

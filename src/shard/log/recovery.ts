@@ -86,14 +86,9 @@ export async function claimSlot(
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
-/**
- * If the last owner kept no grant counts, they start at the first entry that it has not applied. If no owner has
- * recorded where the idempotency window begins, it begins with the log.
- */
-export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
+export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Checkpoint> {
   const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
-  const { seq, stamp, countedFrom = seq + 1, windowFrom = 1 } = checkpoint ?? { seq: 0, stamp: 0 };
-  return { seq, stamp, countedFrom, windowFrom };
+  return checkpoint ?? { seq: 0, stamp: 0, windowFrom: 1 };
 }
 
 /** The log from a seq to its end, record by record. Throws LogUnreadableError at a gap. */
@@ -284,7 +279,7 @@ export async function rebuildWindow(
   let end = range.checkpointSeq;
   let newer: Moment | undefined;
   let ageMs = 0;
-  // Without `windowFrom`, one or two entries may show that the log has been idle.
+  // One or two entries may show that the log has been idle.
   let count = 1;
   while (end >= range.windowFrom && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
@@ -329,20 +324,19 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The grant counts of a slot's tenants. A count is right if no version without counts has owned the slot since. Read
+ * The grant counts of a slot's tenants. Read
  * them after the checkpoint: a count is written with the entries that changed it, so it is never behind a checkpoint
  * that was read before it, and a replay from there completes it.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
-  { countedFrom }: Required<Checkpoint>,
-): AsyncGenerator<{ readonly row: GrantCountRow; readonly isRight: boolean }> {
+): AsyncGenerator<GrantCountRow> {
   let after: TenantId | undefined;
   while (true) {
     const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
     const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
-    for (const row of rows) yield { row, isRight: row.seq >= countedFrom };
+    yield* rows;
     after = rows.at(-1)?.tenantId;
     if (rows.length < TENANTS_PER_READ) return;
   }

@@ -131,9 +131,7 @@ export class Tenure {
     if (this.#state === 'ended') return undefined;
     const { slot, epoch, lastSeq: logEnd, checkpointSeq: checkpoint } = this;
     const { size: tenants } = this.tenants;
-    let tenantsUncounted = 0;
-    for (const { grantCount } of this.tenants.values()) if (grantCount.position !== undefined) tenantsUncounted += 1;
-    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants, tenantsUncounted };
+    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants };
   }
 
   /** Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. */
@@ -152,9 +150,9 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant);
       }
-      for await (const { row, isRight } of readGrantCounts(ports, this.slot, checkpoint)) {
+      for await (const row of readGrantCounts(ports, this.slot)) {
         const memory = this.tenants.get(row.tenantId);
-        memory?.grantCount.load(row, isRight);
+        memory?.grantCount.load(row);
         if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
       }
       const end = await recoverLog(ports, this.#row, checkpoint);
@@ -376,10 +374,9 @@ export class Tenure {
     tellFollowers(this.tenants, entry);
     this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
-    const countsFirst = [...counted].filter(({ grantCount }) => grantCount.isFirstRow()).length > 0;
     const rows = Array.from(counted, ({ tenantId, grantCount }) => grantCount.row(tenantId, entry.seq));
     const counts = rows.map((row): GrantCountWrite => ({ kind: 'grant-count', slot: this.slot, row, stamp }));
-    this.#applier?.add(entry, counts, countsFirst);
+    this.#applier?.add(entry, counts);
   }
 
   /** A grant of the tenant may expire at this time. */

@@ -104,7 +104,7 @@ export function decideGrant(
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
     const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
-    if (grantsMax !== undefined && (draft.grantCount(memory) ?? 0) - expired.length >= grantsMax) {
+    if (grantsMax !== undefined && draft.grantCount(memory) - expired.length >= grantsMax) {
       return refuseGrant(context, 'grant-limit-reached', limitReached(memory, 'grants', grantsMax));
     }
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {

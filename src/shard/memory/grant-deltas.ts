@@ -161,11 +161,6 @@ export class GrantDeltas {
     return undefined;
   }
 
-  /** Entities that may have unconfirmed changes: at least every one that has. */
-  entities(): ReadonlySet<string> {
-    return new Set(this.#generations.flatMap(({ changes }) => [...changes.keys()]));
-  }
-
   /** Call this before the read is sent. */
   open(entity: string): GrantDelta {
     const [oldest = this.#begin(undefined)] = this.#generations;

@@ -224,11 +224,6 @@ export class GrantPages {
     return this.#deltas.open(entity);
   }
 
-  /** Entities with changes that the state tables may lack. */
-  unconfirmedEntities(): ReadonlySet<string> {
-    return this.#deltas.entities();
-  }
-
   /**
    * Up to here, no grant of the entity matches: none is committed, but for what an open delta shows. For reads that are
    * evaluated at the turn of a write, since a revocation up to here may still be in flight.

@@ -108,7 +108,6 @@ export async function listHolders(
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { object, includeSelf = false, ...query } = holdersQuery;
-  demandIndexed(listing);
   // With rules and without: they may be written between two pages.
   const ruledName = includeSelf ? 'holders-and-self' : 'holders';
   if (followsRules(listing, query)) {
@@ -160,20 +159,10 @@ export async function listGrants(
     const { items, nextCursor } = await listRows(context, listing, anchor, query);
     return { items: items.map(({ counterpart, ...row }) => ({ subject, object: counterpart, ...row })), nextCursor };
   }
-  demandIndexed(listing);
   const { object } = of;
   const anchor = { name: 'grants-on', pages: memory.objectPages, entity: object };
   const { items, nextCursor } = await listRows(context, listing, anchor, query);
   return { items: items.map(({ counterpart, ...row }) => ({ subject: counterpart, object, ...row })), nextCursor };
-}
-
-/** Grants that an earlier version stored get their rows by object as they are counted. */
-export function demandIndexed({ memory }: Pick<Listing, 'memory'>): void {
-  if (memory.grantCount.total !== undefined) return;
-  throw new GrantdError(
-    'unavailable',
-    'An earlier version stored grants of this tenant without indexing them by object. The index is being built.',
-  );
 }
 
 /** The entity whose grants are listed. */

@@ -8,7 +8,7 @@ import type { GrantPages } from '../memory/grant-pages.ts';
 import { HeldRange, type RangeOf } from '../memory/grant-range.ts';
 import type { GrantFilter } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
-import { demandIndexed, type Listing, type ListingContext, pageInMemory } from './listings.ts';
+import { type Listing, type ListingContext, pageInMemory } from './listings.ts';
 
 /** Estimated bytes of a grant that is held: the longest take slightly more, most take much less. */
 const GRANT_BYTES = 1024;
@@ -25,7 +25,6 @@ function targetOf(listing: Listing, { of, relation }: GrantFilter): Target {
   const { memory } = listing;
   const countMax = memory.pages.limits.revokedPerCall;
   if ('subject' in of) return { pages: memory.pages, entity: of.subject, relation, countMax };
-  demandIndexed(listing);
   return { pages: memory.objectPages, entity: of.object, relation, countMax };
 }
 

@@ -10,7 +10,7 @@ import type { Lookups } from '../memory/lookups.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery, ResultPage } from '../shard.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import type { Handle } from './handles.ts';
-import { cursorAt, demandIndexed, positionOf } from './listings.ts';
+import { cursorAt, positionOf } from './listings.ts';
 
 export interface RuledChecksDependencies extends HandleCallsDependencies {
   readonly lookups: Lookups;
@@ -33,7 +33,6 @@ export class RuledChecks {
       this.#dependencies.lookups.hit(handle, page);
       return true;
     }
-    demandIndexed(handle);
     const known = handle.memory.answers.check(checkKey(subject, relation, object));
     if (known !== undefined) {
       this.#dependencies.lookups.hits += 1;
@@ -68,7 +67,6 @@ export class RuledChecks {
   /** Of any tenant. */
   async listNames(handle: Handle, { subject, object, limit, cursor }: NamesQuery): Promise<ResultPage<string>> {
     const { memory } = handle;
-    if (memory.tenant.rulesRevision !== undefined) demandIndexed(handle);
     const scope = ['names', memory.tenantId, subject, object];
     const after = positionOf(this.#dependencies, scope, cursor)?.[0] ?? '';
     const ruled = { ...this.#calls.listing(handle), clock: this.#dependencies.clock };
@@ -80,14 +78,12 @@ export class RuledChecks {
   }
 
   #decideNow(handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
-    demandIndexed(handle);
     const answers = decideNow(handle, checks);
     if (answers !== undefined) this.#dependencies.lookups.hits += checks.checks.length;
     return answers;
   }
 
   async #evaluate(handle: Handle, checks: NamedChecks): Promise<NamedAnswer> {
-    if (handle.memory.tenant.rulesRevision !== undefined) demandIndexed(handle);
     this.#dependencies.lookups.misses += checks.checks.length;
     const { clock } = this.#dependencies;
     const answers = await evaluateChecks({ ...this.#calls.listing(handle), clock }, checks);

@@ -37,8 +37,6 @@ export interface StateBatch {
   readonly subjects: Value[];
   /** Each row goes into two tables: by subject and by object. */
   readonly grants: Value[];
-  /** These go into the table by object alone. */
-  readonly objectGrants: Value[];
   readonly expiries: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
@@ -68,7 +66,6 @@ const GRANT_COLUMNS = {
 export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
   grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },
-  objectGrants: { name: 'grants_by_object', ...GRANT_COLUMNS },
   expiries: {
     name: 'grants_by_expiry',
     key: ['tenant', 'bucket', 'expires_at_ms', 'subject', 'relation', 'object'],
@@ -94,7 +91,7 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   grantCounts: {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'position', 'steps', 'collected_to_ms', 'stamp'],
+    values: ['seq', 'grants', 'bytes', 'collected_to_ms', 'stamp'],
   },
 };
 
@@ -131,7 +128,6 @@ export type ReadCalls = Calls<
   | 'readCheckpoint'
   | 'readHotPages'
   | 'readGrant'
-  | 'listGrantWrites'
   | 'listSubjects'
   | 'listExpiries'
   | 'listNamespaces'

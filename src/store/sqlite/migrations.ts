@@ -12,14 +12,12 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
-    name: 'tables of the log, of ownership and of state',
+    name: 'the schema of 0.2.0',
     sql: `
 CREATE TABLE meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  schema_version INTEGER NOT NULL,
   slots INTEGER NOT NULL,
   segment_size INTEGER NOT NULL,
-  serial_level TEXT NOT NULL,
   lease_ms INTEGER NOT NULL,
   deadline_ms INTEGER NOT NULL,
   log_format INTEGER NOT NULL,
@@ -51,12 +49,15 @@ CREATE TABLE members (
   address TEXT NOT NULL,
   state TEXT NOT NULL,
   beat INTEGER NOT NULL,
-  started_at_ms INTEGER NOT NULL
+  started_at_ms INTEGER NOT NULL,
+  healthy_beat INTEGER NOT NULL,
+  place TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checkpoints (
   slot INTEGER NOT NULL PRIMARY KEY,
   seq INTEGER NOT NULL,
+  window_from INTEGER NOT NULL,
   stamp INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -67,9 +68,45 @@ CREATE TABLE grants (
   object TEXT NOT NULL,
   grant_id TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER,
   gone INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (tenant, subject, relation, object)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grants_by_object (
+  tenant TEXT NOT NULL,
+  object TEXT NOT NULL,
+  relation TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  grant_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER,
+  gone INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, object, relation, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grants_by_expiry (
+  tenant TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  relation TEXT NOT NULL,
+  object TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, bucket, expires_at_ms, subject, relation, object)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grant_counts (
+  slot INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  grants INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  collected_to_ms INTEGER,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (slot, tenant)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE subjects (
@@ -88,6 +125,13 @@ CREATE TABLE namespaces (
   PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE tenant_rules (
+  tenant TEXT NOT NULL,
+  rules TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE keys (
   tenant TEXT NOT NULL,
   key_id TEXT NOT NULL,
@@ -97,7 +141,16 @@ CREATE TABLE keys (
   expires_at_ms INTEGER,
   hash TEXT NOT NULL,
   gone INTEGER NOT NULL,
+  rotated_from TEXT,
+  rotated_to TEXT,
   stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE key_uses (
+  tenant TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  used_at_ms INTEGER NOT NULL,
   PRIMARY KEY (tenant, key_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -125,132 +178,6 @@ CREATE TABLE changes (
   PRIMARY KEY (tenant, month, seq, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE key_uses (
-  tenant TEXT NOT NULL,
-  key_id TEXT NOT NULL,
-  used_at_ms INTEGER NOT NULL,
-  PRIMARY KEY (tenant, key_id)
-) STRICT, WITHOUT ROWID;
-`,
-  },
-  {
-    version: 2,
-    name: 'which programs the schema serves, and the datacentre of the conditional writes',
-    sql: `
-ALTER TABLE meta ADD COLUMN schema_serves_from INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE meta ADD COLUMN datacentre TEXT NOT NULL DEFAULT '';
-`,
-  },
-  {
-    version: 3,
-    name: 'the count of grants of each tenant',
-    sql: `
-CREATE TABLE grant_counts (
-  slot INTEGER NOT NULL,
-  tenant TEXT NOT NULL,
-  seq INTEGER NOT NULL,
-  grants INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  position TEXT,
-  steps INTEGER NOT NULL,
-  stamp INTEGER NOT NULL,
-  PRIMARY KEY (slot, tenant)
-) STRICT, WITHOUT ROWID;
-
-ALTER TABLE checkpoints ADD COLUMN counted_from INTEGER;
-`,
-  },
-  {
-    version: 4,
-    name: 'the health that members tell with their heartbeats',
-    sql: `
-ALTER TABLE members ADD COLUMN healthy_beat INTEGER NOT NULL DEFAULT 0;
-`,
-  },
-  {
-    version: 5,
-    name: 'the start of the idempotency window of each slot',
-    sql: 'ALTER TABLE checkpoints ADD COLUMN window_from INTEGER;',
-  },
-  {
-    version: 6,
-    name: 'the place in which each member runs',
-    sql: 'ALTER TABLE members ADD COLUMN place TEXT;',
-  },
-  {
-    version: 7,
-    name: 'meta without what only a shared store fixes; the version of the schema stands in schema_versions alone',
-    sql: `
-ALTER TABLE meta DROP COLUMN schema_version;
-ALTER TABLE meta DROP COLUMN schema_serves_from;
-ALTER TABLE meta DROP COLUMN serial_level;
-ALTER TABLE meta DROP COLUMN datacentre;
-`,
-  },
-  {
-    version: 8,
-    name: 'grants by their objects',
-    sql: `
-CREATE TABLE grants_by_object (
-  tenant TEXT NOT NULL,
-  object TEXT NOT NULL,
-  relation TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  grant_id TEXT NOT NULL,
-  created_at_ms INTEGER NOT NULL,
-  gone INTEGER NOT NULL,
-  stamp INTEGER NOT NULL,
-  PRIMARY KEY (tenant, object, relation, subject)
-) STRICT, WITHOUT ROWID;
-
-UPDATE checkpoints SET counted_from = NULL;
-`,
-  },
-  {
-    version: 9,
-    name: 'grants that expire, by the time at which they do',
-    sql: `
-ALTER TABLE grants ADD COLUMN expires_at_ms INTEGER;
-ALTER TABLE grants_by_object ADD COLUMN expires_at_ms INTEGER;
-
-CREATE TABLE grants_by_expiry (
-  tenant TEXT NOT NULL,
-  bucket INTEGER NOT NULL,
-  expires_at_ms INTEGER NOT NULL,
-  subject TEXT NOT NULL,
-  relation TEXT NOT NULL,
-  object TEXT NOT NULL,
-  stamp INTEGER NOT NULL,
-  PRIMARY KEY (tenant, bucket, expires_at_ms, subject, relation, object)
-) STRICT, WITHOUT ROWID;
-
-ALTER TABLE grant_counts ADD COLUMN collected_to_ms INTEGER;
-`,
-  },
-  {
-    version: 10,
-    name: 'the rules of each tenant',
-    sql: `
-CREATE TABLE tenant_rules (
-  tenant TEXT NOT NULL,
-  rules TEXT NOT NULL,
-  stamp INTEGER NOT NULL,
-  PRIMARY KEY (tenant)
-) STRICT, WITHOUT ROWID;
-`,
-  },
-  {
-    version: 11,
-    name: 'which API key was rotated to which',
-    sql: `
-ALTER TABLE keys ADD COLUMN rotated_from TEXT;
-ALTER TABLE keys ADD COLUMN rotated_to TEXT;
-`,
-  },
-  {
-    version: 12,
-    name: 'the hot pages of each slot',
-    sql: `
 CREATE TABLE hot_pages (
   slot INTEGER NOT NULL,
   pages TEXT NOT NULL,

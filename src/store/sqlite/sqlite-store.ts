@@ -173,7 +173,6 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
       const next = page.next && { relation: page.next.relation, subject: page.next.entity };
       return { grants: unflatten(page, objectGrantRowOf), next };
     },
-    listGrantWrites: reader.forward('listGrantWrites'),
     listSubjects: reader.forward('listSubjects'),
     listExpiries: reader.forward('listExpiries'),
     listNamespaces: reader.forward('listNamespaces'),

@@ -5,10 +5,10 @@ import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
 import { encodeTenantState } from '../../core/tenant-state-text.ts';
-import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../store.ts';
+import type { GrantWrite, StateWrite } from '../store.ts';
 import type { StateBatch, Value } from './messages.ts';
 
-function addGrant(values: Value[], write: GrantWrite | ObjectGrantWrite): void {
+function addGrant(values: Value[], write: GrantWrite): void {
   values.push(write.tenantId, write.subject, write.relation, write.object);
   for (const value of grantColumnValues(write)) values.push(value);
   values.push(write.tombstone ? 1 : 0, write.stamp);
@@ -18,9 +18,6 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
   switch (write.kind) {
     case 'grant':
       addGrant(batch.grants, write);
-      return;
-    case 'object-grant':
-      addGrant(batch.objectGrants, write);
       return;
     case 'expiry':
       batch.expiries.push(write.tenantId, bucketOfSubject(write.subject), write.expiresAtMs);
@@ -50,7 +47,7 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       return;
     case 'grant-count':
       batch.grantCounts.push(write.slot, write.row.tenantId, write.row.seq, write.row.grants, write.row.bytes);
-      batch.grantCounts.push(write.row.position ?? null, write.row.steps, write.row.collectedToMs ?? null, write.stamp);
+      batch.grantCounts.push(write.row.collectedToMs ?? null, write.stamp);
       return;
     default:
       assertNever(write);
@@ -61,7 +58,6 @@ export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
   const batch: StateBatch = {
     subjects: [],
     grants: [],
-    objectGrants: [],
     expiries: [],
     namespaces: [],
     keys: [],

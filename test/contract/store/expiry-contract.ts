@@ -104,8 +104,8 @@ export function defineExpiryContract(context: StoreContext): void {
     it('keeps with a count up to when expired grants are collected', async () => {
       const slot = newSlot();
       const tenantId = newTenantId();
-      for (const [step, position] of [undefined, '["é"]'].entries()) {
-        const row = { tenantId, seq: 7, grants: 1, bytes: 2, position, steps: step, collectedToMs: T + step };
+      for (const step of [0, 1]) {
+        const row = { tenantId, seq: 7, grants: 1, bytes: 2, collectedToMs: T + step };
         await context.store().writeState([{ kind: 'grant-count', slot, row, stamp: STAMP + step }], soon());
         assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 10 }, soon()), [row]);
       }

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
-import type { GrantPlace, GrantWrite } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
   newTenantId,
@@ -245,43 +244,6 @@ export function defineGrantContract(context: StoreContext): void {
       assert.deepEqual(first, { grants: [], next: { relation: 'viewer', subject: 'user:04' } });
       const all = await readAllObjectGrants(context.store(), query);
       assert.deepEqual(all.grants, ['viewer user:09', 'viewer user:19', 'viewer user:29']);
-    });
-
-    it('gives each row of a subject as it was written, and takes it by its object alone', async () => {
-      const tenantId = newTenantId();
-      const writes = Array.from({ length: 20 }, (_, index) =>
-        createGrantWrite(tenantId, {
-          object: `doc:${String(index).padStart(2, '0')}`,
-          tombstone: index % 3 === 0,
-          stamp: 1_700_000_000_000_000 + index,
-        }),
-      );
-      await context.store().writeState(writes, soon());
-      const found: GrantWrite[] = [];
-      let after: GrantPlace | undefined;
-      do {
-        const query = { tenantId, subject: 'user:ann', limit: 7, ...(after === undefined ? {} : { after }) };
-        const page = await context.store().listGrantWrites(query, soon());
-        found.push(...page.writes);
-        after = page.next;
-      } while (after !== undefined);
-      assert.deepEqual(
-        found.map((each) => JSON.stringify(Object.entries(each).sort())),
-        writes.map((each) => JSON.stringify(Object.entries(each).sort())),
-      );
-      const elsewhere = newTenantId();
-      await context.store().writeState(
-        found.map((each) => ({ ...each, kind: 'object-grant', tenantId: elsewhere })),
-        soon(),
-      );
-      assert.deepEqual(
-        (await readAllGrants(context.store(), { tenantId: elsewhere, subject: 'user:ann', limit: 9 })).grants,
-        [],
-      );
-      for (const { object, tombstone } of writes) {
-        const { grants } = await readAllObjectGrants(context.store(), { tenantId: elsewhere, object, limit: 9 });
-        assert.deepEqual(grants, tombstone ? [] : ['viewer user:ann']);
-      }
     });
 
     it('takes an empty batch', async () => {

@@ -34,7 +34,7 @@ function callsOf(store: Store, deadline: number): Promise<unknown>[] {
     store.insertMember(createMember(), deadline),
     store.listMembers(deadline),
     store.writeState([createGrantWrite(tenantId)], deadline),
-    store.writeCheckpoint(newSlot(), { seq: 1, stamp: 1 }, deadline),
+    store.writeCheckpoint(newSlot(), { seq: 1, stamp: 1, windowFrom: 1 }, deadline),
     store.listGrants({ tenantId, subject: 'user:ann', limit: 1 }, deadline),
     store.purgeTenant({ slot: 0, tenantId }, 1, deadline),
   ];
@@ -80,7 +80,7 @@ export function defineLifeContract(context: StoreContext): void {
       await context.store().append(record, soon());
       await context.store().insertMember(member, soon());
       await context.store().writeState([grant], soon());
-      await context.store().writeCheckpoint(record.slot, { seq: 1, stamp: 9 }, soon());
+      await context.store().writeCheckpoint(record.slot, { seq: 1, stamp: 9, windowFrom: 1 }, soon());
       const reopening = context.reopen();
       if (reopening === undefined) {
         test.diagnostic('this store keeps nothing beyond its own life');
@@ -91,7 +91,7 @@ export function defineLifeContract(context: StoreContext): void {
       assert.deepEqual(await store.readRecord(record.slot, 1, soon()), record);
       assert.deepEqual(await store.append(record, soon()), { kind: 'occupied', record });
       assert.deepEqual(await store.readMember(member.incarnation, soon()), member);
-      assert.deepEqual(await store.readCheckpoint(record.slot, soon()), { seq: 1, stamp: 9 });
+      assert.deepEqual(await store.readCheckpoint(record.slot, soon()), { seq: 1, stamp: 9, windowFrom: 1 });
       const { subject, relation, object, grantId } = grant;
       assert.equal((await store.readGrant(tenantId, subject, relation, object, soon()))?.grantId, grantId);
     });

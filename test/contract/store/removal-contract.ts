@@ -36,7 +36,7 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
     { kind: 'key', tenantId, key: createKeyRecord(), tombstone: false, stamp },
     { kind: 'tenant', slot, tenant, stamp },
     { kind: 'rules', tenantId, rules: '{}', stamp },
-    { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1, position: undefined, steps: 0 }, stamp },
+    { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1 }, stamp },
     { kind: 'audit-log', tenantId, month: '2026-11', row, stamp },
   ];
 }

@@ -89,7 +89,7 @@ describe('sqlite store after a crash', () => {
     for (let seq = 1; seq <= entries; seq += 1) {
       await store.append(createRecord(1, seq), soon());
       await store.writeState([createGrantWrite(tenantId, { object: `doc:${seq}`, stamp: seq })], soon());
-      await store.writeCheckpoint(1, { seq, stamp: seq }, soon());
+      await store.writeCheckpoint(1, { seq, stamp: seq, windowFrom: 1 }, soon());
     }
     const wal = statSync(join(path, 'grantd.db-wal')).size;
     const copies = join(path, 'copies');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
-import type { Checkpoint, GrantCountRow, GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
+import type { Checkpoint, GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
   createKeyRecord,
@@ -64,15 +64,8 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
       return { kind: 'tenant', slot: scene.slot, tenant, stamp };
     }
     case 'grant-count': {
-      // A stamp for two steps of the counting: of one stamp the further one stands.
-      const counted = {
-        tenantId,
-        seq: step,
-        grants: step,
-        bytes: 2 * step,
-        position: tombstone ? undefined : `p${step}`,
-      };
-      return { kind: 'grant-count', slot: scene.slot, row: { ...counted, steps: step }, stamp: BASE + (step >> 1) };
+      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step };
+      return { kind: 'grant-count', slot: scene.slot, row: counted, stamp };
     }
     default: {
       const row_ = { seq: row + 1, index: 0, atMs: step, actor: 'operator:ann', requestId: 'req_1', change: `${step}` };
@@ -124,10 +117,6 @@ export function defineStampContract(context: StoreContext): void {
       const listObject = async () =>
         (await context.store().listObjectGrants({ tenantId, object: 'doc:1', limit: 10 }, soon())).grants;
       assert.deepEqual(await listObject(), []);
-      await context
-        .store()
-        .writeState([{ ...createGrantWrite(tenantId, { stamp: BASE + 1 }), kind: 'object-grant' }], soon());
-      assert.deepEqual(await listObject(), [], 'nor by its object alone');
       await write({ tenantId, grantId: 'grt_again', stamp: BASE + 3 });
       assert.equal((await read(tenantId))?.grantId, 'grt_again');
       assert.equal((await listObject())[0]?.grantId, 'grt_again');
@@ -193,11 +182,19 @@ export function defineStampContract(context: StoreContext): void {
     it('never sets a checkpoint back', async () => {
       const slot = newSlot();
       assert.equal(await context.store().readCheckpoint(slot, soon()), undefined);
-      await context.store().writeCheckpoint(slot, { seq: 10, stamp: BASE + 10 }, soon());
-      await context.store().writeCheckpoint(slot, { seq: 4, stamp: BASE + 4 }, soon());
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 10, stamp: BASE + 10 });
-      await context.store().writeCheckpoint(slot, { seq: 12, stamp: BASE + 12 }, soon());
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
+      await context.store().writeCheckpoint(slot, { seq: 10, stamp: BASE + 10, windowFrom: 1 }, soon());
+      await context.store().writeCheckpoint(slot, { seq: 4, stamp: BASE + 4, windowFrom: 1 }, soon());
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), {
+        seq: 10,
+        stamp: BASE + 10,
+        windowFrom: 1,
+      });
+      await context.store().writeCheckpoint(slot, { seq: 12, stamp: BASE + 12, windowFrom: 1 }, soon());
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), {
+        seq: 12,
+        stamp: BASE + 12,
+        windowFrom: 1,
+      });
       assert.equal(await context.store().readCheckpoint(newSlot(), soon()), undefined);
     });
 
@@ -214,61 +211,24 @@ export function defineStampContract(context: StoreContext): void {
       assert.equal(await read(other), undefined);
     });
 
-    it('keeps from where grants are counted with the checkpoint, and forgets it with one that does not say', async () => {
-      const slot = newSlot();
-      const write = (checkpoint: Checkpoint) => context.store().writeCheckpoint(slot, checkpoint, soon());
-      const counting = { seq: 10, stamp: BASE + 10, countedFrom: 4 };
-      await write(counting);
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), counting);
-      await write({ seq: 9, stamp: BASE + 9, countedFrom: 1 });
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), counting);
-      await write({ seq: 12, stamp: BASE + 12 });
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
-      await write({ seq: 11, stamp: BASE + 11, countedFrom: 4 });
-      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
-      await write({ seq: 13, stamp: BASE + 13, countedFrom: 13 });
-      assert.equal((await context.store().readCheckpoint(slot, soon()))?.countedFrom, 13);
-    });
-
     it('lets of two checkpoints of one stamp the greater start of the window stand', async () => {
       const slot = newSlot();
       const write = (checkpoint: Checkpoint) => context.store().writeCheckpoint(slot, checkpoint, soon());
       const read = () => context.store().readCheckpoint(slot, soon());
-      const checkpoint = { seq: 10, stamp: BASE + 10, countedFrom: 4 };
+      const checkpoint = { seq: 10, stamp: BASE + 10 };
       await write({ ...checkpoint, windowFrom: 3 });
       assert.deepEqual(await read(), { ...checkpoint, windowFrom: 3 });
       await write({ ...checkpoint, windowFrom: 11 });
       assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
       await write({ ...checkpoint, windowFrom: 9 });
       assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
-      await write({ seq: 9, stamp: BASE + 9, countedFrom: 4, windowFrom: 10 });
+      await write({ seq: 9, stamp: BASE + 9, windowFrom: 10 });
       assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
-      const next = { seq: 12, stamp: BASE + 12, countedFrom: 4, windowFrom: 5 };
+      const next = { seq: 12, stamp: BASE + 12, windowFrom: 5 };
       await write(next);
       assert.deepEqual(await read(), next);
-      await write({ seq: 13, stamp: BASE + 13 });
-      assert.deepEqual(await read(), { seq: 13, stamp: BASE + 13 });
       await write({ seq: 13, stamp: BASE + 13, windowFrom: 14 });
       assert.deepEqual(await read(), { seq: 13, stamp: BASE + 13, windowFrom: 14 });
-    });
-
-    it('lets of two counts of one stamp the one of more steps stand, as a whole', async () => {
-      const slot = newSlot();
-      const tenantId = newTenantId();
-      const row = (steps: number, grants: number, position: string | undefined) => ({
-        ...{ tenantId, seq: 7, grants, bytes: grants, position, steps },
-      });
-      const put = (each: GrantCountRow, stamp: number) =>
-        context.store().writeState([{ kind: 'grant-count', slot, row: each, stamp }], soon());
-      const list = () => context.store().listGrantCounts({ slot, limit: 10 }, soon());
-      await put(row(9, 500, '["é"]'), BASE);
-      await put(row(10, 20, undefined), BASE);
-      await put(row(2, 900, '["z"]'), BASE);
-      assert.deepEqual(await list(), [row(10, 20, undefined)]);
-      await put(row(1, 3, ''), BASE + 1);
-      assert.deepEqual(await list(), [row(1, 3, '')]);
-      await put(row(99, 4, undefined), BASE);
-      assert.deepEqual(await list(), [row(1, 3, '')]);
     });
   });
 }

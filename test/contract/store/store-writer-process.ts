@@ -18,7 +18,7 @@ async function writeForever(slot: number): Promise<void> {
     process.stdout.write(`${slot} ${seq}\n`);
     const write = createGrantWrite(tenant as TenantId, { subject: `slot:${slot}`, object: `seq:${seq}`, stamp: seq });
     await store.writeState([write], soon());
-    await store.writeCheckpoint(slot, { seq, stamp: seq }, soon());
+    await store.writeCheckpoint(slot, { seq, stamp: seq, windowFrom: 1 }, soon());
   }
 }
 

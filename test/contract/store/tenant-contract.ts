@@ -45,8 +45,6 @@ export function defineTenantContract(context: StoreContext): void {
         seq: index,
         grants: 10 ** (3 * index),
         bytes: Number.MAX_SAFE_INTEGER - index,
-        position: index % 2 === 0 ? undefined : JSON.stringify([index, 'user:é😀"']),
-        steps: index,
       })).sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1));
       const writes = rows.map((row) => ({ kind: 'grant-count', slot, row, stamp: STAMP }) as const);
       await context.store().writeState(writes.toReversed(), soon());

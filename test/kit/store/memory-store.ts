@@ -16,7 +16,6 @@ import type {
   LogRecord,
   MemberRow,
   Meta,
-  ObjectGrantWrite,
   SlotRow,
   StateWrite,
   Store,
@@ -41,10 +40,8 @@ export interface MemoryStoreOptions {
 type Arguments<Name extends StoreOperation> = Parameters<Store[Name]>;
 type Answer<Name extends StoreOperation> = ReturnType<Store[Name]>;
 
-type StoredGrant = GrantWrite | ObjectGrantWrite;
-
-const grantRow = (row: StoredGrant) => ({ relation: row.relation, object: row.object, ...attributesOf(row) });
-const objectGrantRow = (row: StoredGrant) => ({ subject: row.subject, relation: row.relation, ...attributesOf(row) });
+const grantRow = (row: GrantWrite) => ({ relation: row.relation, object: row.object, ...attributesOf(row) });
+const objectGrantRow = (row: GrantWrite) => ({ subject: row.subject, relation: row.relation, ...attributesOf(row) });
 
 /** Where the rows begin that are behind a place; the rows before it are not. */
 function firstBehind<Row>(rows: readonly Row[], isBehind: (row: Row) => boolean): number {
@@ -62,7 +59,7 @@ function firstBehind<Row>(rows: readonly Row[], isBehind: (row: Row) => boolean)
  * Up to `limit` rows after a place, and the last if there may be more. `rows`: ordered by their relation and then
  * `other`, the column after it.
  */
-function rangeOf<Row extends StoredGrant>(
+function rangeOf<Row extends GrantWrite>(
   rows: readonly Row[],
   other: (row: Row) => string,
   relation: Relation | undefined,
@@ -290,16 +287,6 @@ export class MemoryStore implements Store {
     });
   }
 
-  listGrantWrites(...[query, deadline]: Arguments<'listGrantWrites'>): Answer<'listGrantWrites'> {
-    const { tenantId, subject, after, limit } = query;
-    return this.#run('listGrantWrites', deadline, () => {
-      const rows = this.#tables.grants.list([tenantId, subject]);
-      const from = after && { relation: after.relation, entity: after.object };
-      const { seen, last } = rangeOf(rows, ({ object }) => object, undefined, from, limit);
-      return { writes: seen, next: last && { relation: last.relation, object: last.object } };
-    });
-  }
-
   listSubjects(...[query, deadline]: Arguments<'listSubjects'>): Answer<'listSubjects'> {
     const { tenantId, bucket, after, limit } = query;
     return this.#run('listSubjects', deadline, () => {
@@ -443,7 +430,7 @@ export class MemoryStore implements Store {
 
   /** Live grants of a tenant that lie by their subject or by their object alone, or differ between the two. */
   grantsOnOneSide(tenantId: TenantId): string[] {
-    const textsOf = (rows: readonly StoredGrant[]) =>
+    const textsOf = (rows: readonly GrantWrite[]) =>
       new Set(
         rows
           .filter(({ tombstone }) => !tombstone)

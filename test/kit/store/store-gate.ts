@@ -48,8 +48,6 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listGrants: (query, deadline) => gate('listGrants', deadline, () => store.listGrants(query, deadline)),
     listObjectGrants: (query, deadline) =>
       gate('listObjectGrants', deadline, () => store.listObjectGrants(query, deadline)),
-    listGrantWrites: (query, deadline) =>
-      gate('listGrantWrites', deadline, () => store.listGrantWrites(query, deadline)),
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
     listExpiries: (query, deadline) => gate('listExpiries', deadline, () => store.listExpiries(query, deadline)),
     removeExpiries: (range, stamp, deadline) =>

@@ -11,7 +11,6 @@ import type {
   GrantWrite,
   KeyWrite,
   NamespaceWrite,
-  ObjectGrantWrite,
   RemovableRow,
   RulesWrite,
   StateWrite,
@@ -21,11 +20,6 @@ import type {
 interface Stamped {
   readonly stamp: number;
 }
-
-/** Greater than zero where `left` is the newer of two writes of one row. */
-type Newer<Row> = (left: Row, right: Row) => number;
-
-const byStamp = (left: Stamped, right: Stamped): number => left.stamp - right.stamp;
 
 interface Partition<Row> {
   /** The first part of its key. */
@@ -45,13 +39,11 @@ export class StampedTable<Row extends Stamped> {
   readonly #removed = new Map<string, number>();
   readonly #order: (left: Row, right: Row) => number;
   readonly #shadows: boolean;
-  readonly #newer: Newer<Row>;
 
   /** `shadows`: a removal also removes older writes that come after it, as a tombstone does. */
-  constructor(order: (left: Row, right: Row) => number, shadows = false, newer: Newer<Row> = byStamp) {
+  constructor(order: (left: Row, right: Row) => number, shadows = false) {
     this.#order = order;
     this.#shadows = shadows;
-    this.#newer = newer;
   }
 
   put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
@@ -64,7 +56,7 @@ export class StampedTable<Row extends Stamped> {
     const rowKey = nameOf(key);
     const standing = into.rows.get(rowKey);
     if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
-    if (standing !== undefined && this.#newer(row, standing) <= 0) return;
+    if (standing !== undefined && row.stamp <= standing.stamp) return;
     into.rows.set(rowKey, row);
     into.sorted = undefined;
   }
@@ -139,9 +131,6 @@ export class StampedTable<Row extends Stamped> {
   }
 }
 
-/** Writes of a version that kept no grants by object. */
-export const bySubjectAlone = new WeakSet<GrantWrite>();
-
 export interface SubjectRow extends Stamped {
   readonly subject: string;
 }
@@ -154,7 +143,7 @@ export const compareExpiries = (left: ExpiryBound, right: ExpiryBound): number =
 
 export class StateTables {
   readonly grants: StampedTable<GrantWrite>;
-  readonly objectGrants: StampedTable<GrantWrite | ObjectGrantWrite>;
+  readonly objectGrants: StampedTable<GrantWrite>;
   readonly expiries: StampedTable<ExpiryWrite>;
   readonly subjects: StampedTable<SubjectRow>;
   readonly namespaces: StampedTable<NamespaceWrite>;
@@ -180,11 +169,7 @@ export class StateTables {
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
     this.rules = new StampedTable(() => 0, shadows);
     this.auditLog = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
-    this.grantCounts = new StampedTable(
-      (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
-      shadows,
-      (left, right) => left.stamp - right.stamp || left.row.steps - right.row.steps,
-    );
+    this.grantCounts = new StampedTable((left, right) => compareUtf8(left.row.tenantId, right.row.tenantId), shadows);
   }
 
   remove(row: RemovableRow): void {
@@ -228,10 +213,6 @@ export class StateTables {
     switch (write.kind) {
       case 'grant':
         this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);
-        if (bySubjectAlone.has(write)) return;
-        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);
-        return;
-      case 'object-grant':
         this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);
         return;
       case 'expiry': {

@@ -35,12 +35,6 @@ describe('tenants', () => {
     const id = /tenant_id +(ten_[0-9a-z]{26})/.exec(made.stdout)?.[1] ?? '';
     assert.match(made.stdout, /name +Ann & Co\nplan +standard\nstate +active\n/);
     assert.match((await grantd(['tenants', 'list'])).stdout, new RegExp(`${id} +Ann & Co +standard +active +0 `));
-    service.operator.counting = true;
-    assert.match(
-      (await grantd(['tenants', 'list'])).stdout,
-      new RegExp(`${id} +Ann & Co +standard +active +counting `),
-    );
-    service.operator.counting = false;
     assert.match((await grantd(['tenants', 'set-plan', id, 'scale'])).stdout, /plan +scale/);
     assert.match((await grantd(['tenants', 'rename', id, 'Ann & Sons'])).stdout, /name +Ann & Sons/);
     assert.match((await grantd(['tenants', 'suspend', id])).stdout, /state +suspended/);
@@ -227,19 +221,19 @@ test('plans, slots and members are tables', async () => {
   assert.match(members, /shard-0 +draining +2 +2499 ms +17 +1970-01-01T00:00:00\.000Z +h:1 +inc_a\n/);
   assert.match(members, /\n1 member: 1 draining\n$/);
   const nobody = { incarnation: undefined, shardName: undefined, address: undefined, leaseLeftMs: undefined };
-  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined, tenantsUncounted: undefined };
+  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined };
   service.operator.slots = [
     { slot: 0, state: 'unowned', epoch: 3, ...nobody, ...nothing },
-    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4, tenantsUncounted: 3 },
-    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0, tenantsUncounted: 0 },
+    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4 },
+    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0 },
   ];
   const slots = (await grantd(['slots'])).stdout;
   assert.match(
     slots,
-    /SLOT +STATE +SHARD +EPOCH +LEASE LEFT +TENANTS +UNCOUNTED +LOG END +CHECKPOINT +LAG +ADDRESS +INCARNATION\n/,
+    /SLOT +STATE +SHARD +EPOCH +LEASE LEFT +TENANTS +LOG END +CHECKPOINT +LAG +ADDRESS +INCARNATION\n/,
   );
-  assert.match(slots, /\n0 +unowned +- +3 +- +- +- +- +- +- +- +-\n/);
-  assert.match(slots, /\n1 +serving +shard-0 +2 +2499 ms +4 +3 +1090 +90 +1000 +h:1 +inc_a\n/);
+  assert.match(slots, /\n0 +unowned +- +3 +- +- +- +- +- +- +-\n/);
+  assert.match(slots, /\n1 +serving +shard-0 +2 +2499 ms +4 +1090 +90 +1000 +h:1 +inc_a\n/);
   assert.match(slots, /\n3 slots: 2 serving, 1 unowned; 1 shard; checkpoint lag up to 1,000\n$/);
   const json = JSON.parse((await grantd(['slots', '--json'])).stdout);
   assert.deepEqual(json[0], {
@@ -254,7 +248,6 @@ test('plans, slots and members are tables', async () => {
     checkpoint: null,
     checkpoint_lag: null,
     tenants: null,
-    tenants_uncounted: null,
   });
   assert.equal(json[1].checkpoint_lag, 1000);
   service.operator.slots = [];

@@ -93,7 +93,7 @@ test('what is missing or of another form makes no grant', () => {
   }
 });
 
-test('a grant without an expiry, as earlier versions wrote it or as a column says it, never expires', () => {
+test('a grant without an expiry, in the log or in a column, never expires', () => {
   for (const never of [undefined, null, 0, 0n]) {
     const read = readGrantAttributes(({ field }) => ({ grantId: ID, createdAtMs: 5, expiresAtMs: never })[field]);
     assert.deepEqual(read, { grantId: ID, createdAtMs: 5 });

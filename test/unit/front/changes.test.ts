@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import type { FeedBatch, FeedFollower } from '../../../src/front/changes.ts';
 import type { TenantSession } from '../../../src/front/front.ts';
 import { grantCreated } from '../../kit/fake-feed.ts';
-import { FakeShard } from '../../kit/fake-shard.ts';
-import { contextFor, serve, setStage, until } from './harness.ts';
+import { contextFor, setStage, until } from './harness.ts';
 
 interface Noted extends FeedFollower {
   readonly got: readonly number[];
@@ -129,26 +128,4 @@ test('a front that closes ends its followers without an error', async (t) => {
   await stage.front.close();
   await until(() => noted.ended.length === 1, 'the end');
   assert.deepEqual(noted.ended, [undefined]);
-});
-
-test('no shard of an earlier version is asked for changes', async (t) => {
-  const stage = await setStage(t);
-  const session = await stage.session();
-  const query = { filter: {}, limit: 10, waitMs: 0 };
-  await session.readChanges(contextFor(), query);
-  const old = new FakeShard(stage.world, 'shard-old');
-  old.changes = false;
-  const { address } = await serve(t, old);
-  stage.shard.members = [{ shardName: 'shard-old', address }];
-  stage.shard.changed();
-  const isRefused = () =>
-    session.readChanges(contextFor(), query).then(
-      () => false,
-      () => true,
-    );
-  await until(isRefused, 'the refusal');
-  const refusal = { code: 'unavailable', message: /shard of an earlier version/ };
-  await assert.rejects(session.readChanges(contextFor(), query), refusal);
-  await assert.rejects(follow(session), refusal);
-  assert.equal(old.counts.get('readChanges'), undefined);
 });

@@ -104,12 +104,6 @@ export interface StageOptions {
   readonly front?: Partial<FrontOptions>;
   readonly openStream?: OpenStream;
   readonly ready?: boolean;
-  /** False: shards of a version that knows no rules. */
-  readonly rules?: boolean;
-  /** False: shards of a version that knows no change feed. */
-  readonly changes?: boolean;
-  /** False: shards of a version that does not tell its logs. */
-  readonly auditExport?: boolean;
 }
 
 /** Shards that share the slots evenly, one tenant on the first of them, a key of it, and a ready front. */
@@ -117,11 +111,6 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
   const { shards: count = 1, slots = 4, clock = systemClock, ready = true } = options;
   const world = new FakeWorld(slots);
   const shards = Array.from({ length: count }, (_, index) => new FakeShard(world, `shard-${index}`));
-  for (const each of shards) {
-    each.rules = options.rules ?? true;
-    each.changes = options.changes ?? true;
-    each.auditExport = options.auditExport ?? true;
-  }
   const [shard] = shards;
   if (shard === undefined) throw new Error('A stage has a shard.');
   const servers = await Promise.all(shards.map((each) => serve(t, each)));

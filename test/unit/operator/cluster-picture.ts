@@ -8,7 +8,6 @@ export function slotView(slot: number, shardName: string | undefined, more: Part
     logEnd: undefined,
     checkpoint: undefined,
     tenants: undefined,
-    tenantsUncounted: undefined,
   };
   const state = shardName === undefined ? 'unowned' : 'serving';
   return { slot, state, epoch: 1, incarnation: undefined, shardName, address: undefined, ...unknown, ...more };

@@ -25,7 +25,6 @@ import type { Attempt, AuditLogPage, AuditLogQuery, GrantResult } from '../../..
 import type { SlotRow } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createProcessClock, type ProcessClock } from '../../kit/process-clock.ts';
-import { withoutCounts } from '../../kit/store/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../kit/store/memory-store.ts';
 import { readAll } from '../../kit/store/read-all.ts';
@@ -88,8 +87,6 @@ export interface SlotOptions {
   readonly plans?: Plans;
   /** Of a request. */
   readonly deadlineMs?: number;
-  /** The owner is a program of a version that keeps no counts of grants. */
-  readonly countless?: boolean;
 }
 
 /** A release that finishes everything. */
@@ -181,7 +178,7 @@ export class OpenSlot {
   /** Claims the slot, whoever has it; not opened yet. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const clock = createProcessClock(options.wallMs, options.aheadMs);
-    const { store, faults } = delayedStore(options.countless ? withoutCounts(memory) : memory, clock, options.hooks);
+    const { store, faults } = delayedStore(memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
     const known = await memory.readSlot(SLOT, soon());
     OpenSlot.#claimed = (await claimSlot({ store, clock }, { slot: SLOT, owner, known }, async () => true)).row;

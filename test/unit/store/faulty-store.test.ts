@@ -55,7 +55,10 @@ describe('faulty store', () => {
     const read = () => inner.readGrant(write.tenantId, write.subject, write.relation, write.object, soon());
     faults.turn('hold', WRITE_BEHIND);
     const writing = store.writeState([write], soon());
-    await assert.rejects(store.writeCheckpoint(1, { seq: 1, stamp: 1 }, systemClock.monotonicMs() + 20), isUnavailable);
+    await assert.rejects(
+      store.writeCheckpoint(1, { seq: 1, stamp: 1, windowFrom: 1 }, systemClock.monotonicMs() + 20),
+      isUnavailable,
+    );
     assert.equal(faults.heldCalls(), 2);
     assert.equal(await read(), undefined);
     faults.restore(WRITE_BEHIND);

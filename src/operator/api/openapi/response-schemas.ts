@@ -189,7 +189,6 @@ export const slotListSchema = z.object({
         checkpoint: count('The last entry that state contains.').nullable(),
         checkpoint_lag: count('The entries between the two.').nullable(),
         tenants: count('Its tenants.').nullable(),
-        tenants_uncounted: count('Those whose grants are still being counted.').nullable(),
       }),
     )
     .meta({ description: 'Every slot, ascending. What is not known now is null.' }),

@@ -61,12 +61,11 @@ export function exportOperations(operatorApi: OperatorApi): readonly Operation[]
         const session = await sessionOf(operatorApi, call);
         const first = await readPage(session, call.context());
         const chunks = exportChunks(session, first, () => call.context(), line);
-        const { feedCursor } = first;
         return {
           kind: 'stream',
           contentType,
           chunks,
-          headers: feedCursor === undefined ? {} : { [CURSOR_HEADER]: feedCursor },
+          headers: { [CURSOR_HEADER]: first.feedCursor },
         };
       },
     },

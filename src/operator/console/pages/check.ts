@@ -1,6 +1,5 @@
 // A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
 
-import { GrantdError } from '../../../core/errors.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
@@ -10,7 +9,6 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
-import type { TimedAnswer } from '../../../shard/shard.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
 import {
   type ConsolePage,
@@ -32,8 +30,6 @@ import { readTenant } from './tenant.ts';
 /** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
 const GRANTS_READ = 200;
 const ENTITIES_SHOWN_MAX = 5;
-
-type Answer = TimedAnswer & { readonly because: readonly Grant[] | undefined };
 
 const checkPath = (tenantId: string, question: NamedTuple): string =>
   pathTo(['tenants', tenantId, 'check'], { ...question });
@@ -133,16 +129,6 @@ async function whyNotMarkup(
     <p>${grants} · <a href=${holdersPath(session.tenantId, { object: question.object })}>Grants on the object</a></p>`;
 }
 
-/** Shards of an earlier version, during an upgrade, answer checks of relations without a reason. */
-async function explain(call: PageCall, session: OperatorTenantSession, question: NamedTuple): Promise<Answer> {
-  try {
-    return await session.explain(call.context(), question);
-  } catch (error) {
-    if (!(error instanceof GrantdError) || error.code !== 'unavailable' || !isRelation(question.relation)) throw error;
-    return { ...(await session.check(call.context(), question)), because: undefined };
-  }
-}
-
 async function answerMarkup(
   call: PageCall,
   session: OperatorTenantSession,
@@ -150,12 +136,8 @@ async function answerMarkup(
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { subject, relation, object } = question;
-  const { authorized, because, checkedAtMs } = await explain(call, session, question);
-  const why = !authorized
-    ? await whyNotMarkup(call, session, question, ruleSet)
-    : because === undefined
-      ? html`<p>The reason cannot be told now. Try again in a moment.</p>`
-      : whyMarkup(session, question, because);
+  const { authorized, because, checkedAtMs } = await session.explain(call.context(), question);
+  const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>

@@ -48,7 +48,6 @@ function slotsTable(slots: readonly SlotView[]): Markup {
       { title: 'Checkpoint', kind: 'number', cell: ({ checkpoint }) => known(checkpoint) },
       { title: 'Lag', kind: 'number', cell: (slot) => known(lagOf(slot)) },
       { title: 'Tenants', kind: 'number', cell: ({ tenants }) => known(tenants) },
-      { title: 'Uncounted', kind: 'number', cell: ({ tenantsUncounted }) => known(tenantsUncounted) },
     ],
     slots,
   );

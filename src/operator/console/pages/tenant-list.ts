@@ -185,8 +185,7 @@ const tenantsTable = (tenants: readonly TenantStatus[]): Markup =>
       {
         title: 'Grants',
         kind: 'number',
-        cell: ({ grants, state }) =>
-          grants !== undefined ? count(grants.grants) : state === 'deleting' ? '' : 'being counted',
+        cell: ({ grants }) => (grants === undefined ? '' : count(grants.grants)),
       },
       { title: 'Requests, last minute', kind: 'number', cell: requestsCell },
       { title: 'Created (UTC)', cell: ({ createdAtMs }) => minute(createdAtMs) },

@@ -181,12 +181,9 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
 }
 
 /** In KiB, rounded up: a small amount is not shown as nothing. */
-function grantsFact({ tenantId, state, grants }: TenantStatus, max: number | undefined): Markup {
-  if (state === 'deleting') return undefined;
-  const number =
-    grants === undefined
-      ? 'being counted'
-      : `${count(grants.grants)}${max === undefined ? '' : ` of ${count(max)}`} (${count(Math.ceil(grants.bytes / 1024))} KiB)`;
+function grantsFact({ tenantId, grants }: TenantStatus, max: number | undefined): Markup {
+  if (grants === undefined) return undefined;
+  const number = `${count(grants.grants)}${max === undefined ? '' : ` of ${count(max)}`} (${count(Math.ceil(grants.bytes / 1024))} KiB)`;
   return html`<div><dt>Grants</dt><dd><a href=${pathTo(['tenants', tenantId, 'grants'])}>${number}</a></dd></div>`;
 }
 

@@ -13,7 +13,6 @@ interface WireExpiry {
   readonly permanent: boolean;
 }
 
-/** Without an expiry, no field: shards of earlier versions know none. */
 export const expiryToWire = ({ expiresAtMs }: Expiry): Partial<WireExpiry> => ({
   ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
   ...(expiresAtMs === null ? { permanent: true } : {}),

@@ -40,7 +40,7 @@ export const grantToWire = (grant: Grant) => ({
 export const grantsToWire = (page: GrantsPage): Grants => ({
   grants: page.items.map(grantToWire),
   nextCursor: nextCursorOf(page),
-  feedCursor: page.feedCursor ?? '',
+  feedCursor: page.feedCursor,
 });
 
 export function grantFrom(grant: GrantRecord__Output): Grant {
@@ -59,6 +59,6 @@ export const attributesFrom = ({
   expiresAtMs === 0 ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
 
 export function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsPage {
-  const page = pageFrom(grants.map(grantFrom), nextCursor);
-  return feedCursor === '' ? page : { ...page, feedCursor };
+  if (feedCursor === '') throw malformed('A page of grants lacks its cursor of the change feed.');
+  return { ...pageFrom(grants.map(grantFrom), nextCursor), feedCursor };
 }

@@ -11,7 +11,7 @@ export function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }
     ...tenant,
     counts: counts ?? null,
     grants: grants ?? null,
-    usage: lastMinute === undefined ? [] : [minuteToWire(lastMinute)],
+    lastMinute: lastMinute === undefined ? null : minuteToWire(lastMinute),
     deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
   };
 }
@@ -19,8 +19,7 @@ export function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }
 const stateFrom = stateReader<TenantState>(['active', 'suspended', 'deleting', 'deleted'], 'tenant');
 
 export function tenantFrom(tenant: Tenant__Output): TenantStatus {
-  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion, usage } = tenant;
-  const [lastMinute] = usage;
+  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion, lastMinute } = tenant;
   return {
     tenantId: tenantIdFrom(tenantId),
     name,
@@ -29,7 +28,7 @@ export function tenantFrom(tenant: Tenant__Output): TenantStatus {
     createdAtMs,
     ...(counts ? { counts } : {}),
     ...(grants ? { grants } : {}),
-    ...(lastMinute === undefined ? {} : { lastMinute: minuteFrom(lastMinute) }),
+    ...(lastMinute ? { lastMinute: minuteFrom(lastMinute) } : {}),
     ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
   };
 }

@@ -13,7 +13,7 @@ import { type CassandraOptions, quoteKeyspace, serialPlaceOf } from '../driver/o
 import { createMetaCalls, type MetaCalls } from '../tables/meta-calls.ts';
 import type { ClusterRow } from '../tables/rows.ts';
 import { acquireMigrationLock, createLockTable, LOCK_TABLE, type MigrationLock } from './migration-lock.ts';
-import { MIGRATIONS, SCHEMA, SCHEMA_VERSION } from './migrations.ts';
+import { MIGRATIONS, type Migration, SCHEMA, SCHEMA_VERSION } from './migrations.ts';
 import { SchemaChanges, tableIdOf } from './schema-changes.ts';
 import { type ClusterChoices, requireSameCluster, requireServedBy } from './schema-gate.ts';
 
@@ -55,9 +55,16 @@ async function createKeyspace(
   );
 }
 
-async function applySteps(lock: MigrationLock, changes: SchemaChanges, keyspace: string, log: Log): Promise<void> {
+/** Applies the steps that are not done. One that was interrupted is run again from its first statement. */
+export async function applySteps(
+  lock: MigrationLock,
+  changes: Pick<SchemaChanges, 'apply'>,
+  keyspace: string,
+  log: Log,
+  steps: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   const done = await lock.readVersion();
-  for (const { version, name, statements } of MIGRATIONS.slice(done)) {
+  for (const { version, name, statements } of steps.slice(done)) {
     log.info({ version, name }, 'applying a schema migration');
     for (const statement of statements(keyspace)) {
       await lock.renew();

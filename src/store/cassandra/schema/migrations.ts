@@ -40,7 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     servesFrom: 1,
-    name: 'tables of the log, of ownership and of state',
+    name: 'the schema of 0.2.0',
     statements: (keyspace) => [
       `CREATE TABLE IF NOT EXISTS ${keyspace}.meta (
         id text PRIMARY KEY,
@@ -78,11 +78,14 @@ export const MIGRATIONS: readonly Migration[] = [
         address text,
         state text,
         beat bigint,
-        started_at_ms bigint
+        started_at_ms bigint,
+        healthy_beat bigint,
+        place text
       ) WITH ${READ_SOON}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.checkpoints (
         slot int PRIMARY KEY,
-        seq bigint
+        seq bigint,
+        window_from bigint
       ) WITH ${READ_SOON}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.grants (
         tenant text,
@@ -91,8 +94,35 @@ export const MIGRATIONS: readonly Migration[] = [
         object text,
         grant_id text,
         created_at_ms bigint,
+        expires_at_ms bigint,
         gone boolean,
         PRIMARY KEY ((tenant, subject), relation, object)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_object (
+        tenant text,
+        object text,
+        relation text,
+        subject text,
+        grant_id text,
+        created_at_ms bigint,
+        expires_at_ms bigint,
+        gone boolean,
+        PRIMARY KEY ((tenant, object), relation, subject)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_expiry (
+        tenant text,
+        bucket int,
+        expires_at_ms bigint,
+        subject text,
+        relation text,
+        object text,
+        PRIMARY KEY ((tenant, bucket), expires_at_ms, subject, relation, object)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grant_counts (
+        slot int,
+        tenant text,
+        count text,
+        PRIMARY KEY (slot, tenant)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.subjects (
         tenant text,
@@ -106,6 +136,10 @@ export const MIGRATIONS: readonly Migration[] = [
         created_at_ms bigint,
         PRIMARY KEY (tenant, name)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.tenant_rules (
+        tenant text PRIMARY KEY,
+        rules text
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.keys (
         tenant text,
         key_id text,
@@ -115,6 +149,8 @@ export const MIGRATIONS: readonly Migration[] = [
         expires_at_ms bigint,
         hash text,
         gone boolean,
+        rotated_from text,
+        rotated_to text,
         PRIMARY KEY (tenant, key_id)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.tenants (
@@ -143,110 +179,6 @@ export const MIGRATIONS: readonly Migration[] = [
         used_at_ms bigint,
         PRIMARY KEY (tenant, key_id)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
-    ],
-  },
-  {
-    version: 2,
-    // Programs of version 1 run on it; the checkpoints show what they leave out.
-    servesFrom: 1,
-    name: 'the count of grants of each tenant',
-    statements: (keyspace) => [
-      `CREATE TABLE IF NOT EXISTS ${keyspace}.grant_counts (
-        slot int,
-        tenant text,
-        count text,
-        PRIMARY KEY (slot, tenant)
-      ) WITH ${READ_SOON} AND ${LEVELED}`,
-      `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS counted_from bigint`,
-    ],
-  },
-  {
-    version: 3,
-    // Programs of earlier versions do not write the column, and so report nothing about their health.
-    servesFrom: 1,
-    name: 'the health that members tell with their heartbeats',
-    statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS healthy_beat bigint`],
-  },
-  {
-    version: 4,
-    // A value that a program of an earlier version leaves there remains true.
-    servesFrom: 1,
-    name: 'the start of the idempotency window of each slot',
-    statements: (keyspace) => [`ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS window_from bigint`],
-  },
-  {
-    version: 5,
-    // Members of earlier versions have no place: others wait for their leases to end.
-    servesFrom: 1,
-    name: 'the place in which each member runs',
-    statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS place text`],
-  },
-  {
-    version: 6,
-    // Programs of earlier versions write no rows there; the checkpoints show what they left out.
-    servesFrom: 1,
-    name: 'grants by their objects',
-    statements: (keyspace) => [
-      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_object (
-        tenant text,
-        object text,
-        relation text,
-        subject text,
-        grant_id text,
-        created_at_ms bigint,
-        gone boolean,
-        PRIMARY KEY ((tenant, object), relation, subject)
-      ) WITH ${READ_SOON} AND ${LEVELED}`,
-      `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS indexed_from bigint`,
-    ],
-  },
-  {
-    version: 7,
-    // Programs of earlier versions refuse log entries with an expiry.
-    servesFrom: 1,
-    name: 'grants that expire, by the time at which they do',
-    statements: (keyspace) => [
-      `ALTER TABLE ${keyspace}.grants ADD IF NOT EXISTS expires_at_ms bigint`,
-      `ALTER TABLE ${keyspace}.grants_by_object ADD IF NOT EXISTS expires_at_ms bigint`,
-      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_expiry (
-        tenant text,
-        bucket int,
-        expires_at_ms bigint,
-        subject text,
-        relation text,
-        object text,
-        PRIMARY KEY ((tenant, bucket), expires_at_ms, subject, relation, object)
-      ) WITH ${READ_SOON} AND ${LEVELED}`,
-    ],
-  },
-  {
-    version: 8,
-    // Programs of earlier versions refuse the slots of tenants with rules.
-    servesFrom: 1,
-    name: 'the rules of each tenant',
-    statements: (keyspace) => [
-      `CREATE TABLE IF NOT EXISTS ${keyspace}.tenant_rules (
-        tenant text PRIMARY KEY,
-        rules text
-      ) WITH ${READ_SOON} AND ${LEVELED}`,
-    ],
-  },
-  {
-    version: 9,
-    // Programs of earlier versions refuse log entries with a rotation, and revoke a key without touching the columns.
-    servesFrom: 1,
-    name: 'which API key was rotated to which',
-    statements: (keyspace) => [
-      `ALTER TABLE ${keyspace}.keys ADD IF NOT EXISTS rotated_from text`,
-      `ALTER TABLE ${keyspace}.keys ADD IF NOT EXISTS rotated_to text`,
-    ],
-  },
-  {
-    version: 10,
-    // Programs of earlier versions neither read nor write the lists.
-    servesFrom: 1,
-    name: 'the hot pages of each slot',
-    statements: (keyspace) => [
       `CREATE TABLE IF NOT EXISTS ${keyspace}.hot_pages (
         slot int PRIMARY KEY,
         pages text

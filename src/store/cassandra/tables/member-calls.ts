@@ -27,7 +27,7 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   let listed: readonly string[] | undefined;
   const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   // The condition excludes the healthy heartbeat and the place: the first changes only together with the heartbeat, the
-  // second never, and members of earlier programs have neither.
+  // second never.
   const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
   const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;

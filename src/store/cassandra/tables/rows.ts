@@ -38,9 +38,7 @@ export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-/** `indexed_from` has its own timestamp: the last writer of the checkpoint may not know that column. */
-export const CHECKPOINT_COLUMNS =
-  'seq, writetime(seq) AS stamp, indexed_from, writetime(indexed_from) AS indexed_from_stamp, window_from';
+export const CHECKPOINT_COLUMNS = 'seq, writetime(seq) AS stamp, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function valueAt(row: Row, column: string): unknown {
@@ -166,9 +164,8 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
     state: oneOf(textAt(row, 'state'), ['alive', 'draining', 'dead']),
     heartbeat: integerAt(row, 'beat'),
     startedAtMs: integerAt(row, 'started_at_ms'),
-    // A program of an earlier schema does not report its health.
-    healthyHeartbeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
-    place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
+    healthyHeartbeat: integerAt(row, 'healthy_beat'),
+    place: absentText(textAt(row, 'place')),
   };
 }
 
@@ -200,9 +197,7 @@ export function keyIdAt(row: Row): KeyId {
   return textAt(row, 'key_id') as KeyId;
 }
 
-/** Null in rows that an earlier version wrote. */
-const linkAt = (row: Row, column: string): KeyId | undefined =>
-  isNullAt(row, column) ? undefined : (absentText(textAt(row, column)) as KeyId | undefined);
+const linkAt = (row: Row, column: string): KeyId | undefined => absentText(textAt(row, column)) as KeyId | undefined;
 
 export function keyRecordOf(row: Row): ApiKeyRecord {
   return {
@@ -216,22 +211,11 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
   };
 }
 
-/**
- * A program that writes no rows by object leaves `indexed_from`, and `window_from` too, at an older timestamp than
- * `seq`. Then counts are wrong, but what is outside of the window stays outside.
- */
-export function checkpointOf(row: Row): Checkpoint {
-  const stamp = integerAt(row, 'stamp');
-  const counts = !isNullAt(row, 'indexed_from') && integerAt(row, 'indexed_from_stamp') === stamp;
-  const countedFrom = counts ? absentNumber(integerAt(row, 'indexed_from')) : undefined;
-  const windowFrom = isNullAt(row, 'window_from') ? undefined : absentNumber(integerAt(row, 'window_from'));
-  return {
-    seq: integerAt(row, 'seq'),
-    stamp,
-    ...(countedFrom === undefined ? {} : { countedFrom }),
-    ...(windowFrom === undefined ? {} : { windowFrom }),
-  };
-}
+export const checkpointOf = (row: Row): Checkpoint => ({
+  seq: integerAt(row, 'seq'),
+  stamp: integerAt(row, 'stamp'),
+  windowFrom: integerAt(row, 'window_from'),
+});
 
 export function tenantIdAt(row: Row): TenantId {
   return textAt(row, 'tenant') as TenantId;

@@ -41,7 +41,6 @@ type Calls = Pick<
   | 'readGrant'
   | 'listGrants'
   | 'listObjectGrants'
-  | 'listGrantWrites'
   | 'listSubjects'
   | 'listExpiries'
   | 'listNamespaces'
@@ -95,8 +94,6 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
   const byObject = `SELECT ${OBJECT_GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
-  const grantWrites = `SELECT ${GRANT_COLUMNS}, gone, writetime(gone) AS stamp FROM ${table('grants')}
-    WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) LIMIT ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const expiries = `SELECT ${EXPIRY_COLUMNS} FROM ${table('grants_by_expiry')} WHERE tenant = ? AND bucket = ?
     AND (expires_at_ms, subject, relation, object) > (?, ?, ?, ?) LIMIT ?`;
@@ -152,23 +149,6 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
       const range = { partition: [tenantId, object], relation, after: from, limit } as const;
       const { rows, last } = await readRange(selectRange(byObject, 'subject', range), limit, deadline);
       return { grants: rows.map(objectGrantRowOf), next: last && objectGrantPlaceOf(last) };
-    },
-
-    async listGrantWrites({ tenantId, subject, after, limit }, deadline) {
-      const from = [after?.relation ?? '', after?.object ?? ''];
-      const rows = await readAll(grantWrites, [tenantId, subject, ...from, limit], deadline);
-      const last = rows.length < limit ? undefined : rows.at(-1);
-      return {
-        writes: rows.map((row) => ({
-          kind: 'grant',
-          tenantId,
-          subject,
-          ...grantRowOf(row),
-          tombstone: booleanAt(row, 'gone'),
-          stamp: integerAt(row, 'stamp'),
-        })),
-        next: last && grantPlaceOf(last),
-      };
     },
 
     async listSubjects({ tenantId, bucket, after, limit }, deadline) {

@@ -7,7 +7,7 @@ import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import { encodeTenantState } from '../../../core/tenant-state-text.ts';
-import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../../store.ts';
+import type { GrantWrite, StateWrite } from '../../store.ts';
 import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
 import { EXPIRY_COLUMNS, GRANT_COLUMNS } from './rows.ts';
@@ -117,19 +117,17 @@ export class StateStatements {
   }
 
   #places(write: StateWrite): readonly Place[] {
-    if (write.kind !== 'grant' && write.kind !== 'object-grant') return [this.#address(write)];
+    if (write.kind !== 'grant') return [this.#address(write)];
     const { tenantId, subject, relation, object, tombstone } = write;
     const attributes = grantColumnValues(write).map(toValue);
     const params = [tenantId, subject, relation, object, ...attributes, tombstone, BigInt(write.stamp)];
-    const ofObject = {
-      partition: partitionOf('o', tenantId, object),
-      statement: { query: this.#objectGrants, params },
-    };
-    if (write.kind === 'object-grant') return [ofObject];
-    return [{ partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } }, ofObject];
+    return [
+      { partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } },
+      { partition: partitionOf('o', tenantId, object), statement: { query: this.#objectGrants, params } },
+    ];
   }
 
-  #address(write: Exclude<StateWrite, GrantWrite | ObjectGrantWrite>): Place {
+  #address(write: Exclude<StateWrite, GrantWrite>): Place {
     const stamp = BigInt(write.stamp);
     switch (write.kind) {
       case 'subject': {

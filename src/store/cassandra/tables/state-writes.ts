@@ -15,8 +15,7 @@ export function createStateWrites(
   keyspace: string,
 ): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeHotPages' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
-  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, indexed_from, window_from)
-    VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?`;
+  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, window_from) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   const hotPages = `INSERT INTO ${keyspace}.hot_pages (slot, pages) VALUES (?, ?) USING TIMESTAMP ?`;
   /** From failed calls. The writes are stamped, so what was confirmed once stays applied. */
@@ -43,11 +42,8 @@ export function createStateWrites(
      * Of two values with one timestamp, Cassandra keeps the greater one of each cell: only the cell of the window
      * differs.
      */
-    async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
-      // Programs of schema 5 and earlier read `counted_from`.
-      const counted = BigInt(countedFrom);
-      const values = [slot, BigInt(seq), counted, counted, BigInt(windowFrom), BigInt(stamp)];
-      await executor.write(checkpoint, values, deadline);
+    async writeCheckpoint(slot, { seq, stamp, windowFrom }, deadline) {
+      await executor.write(checkpoint, [slot, BigInt(seq), BigInt(windowFrom), BigInt(stamp)], deadline);
     },
 
     /** As for key uses. */

@@ -110,10 +110,7 @@ function createListing(database: DatabaseSync, table: string, of: string, other:
 
 function createGrantReads(
   database: DatabaseSync,
-): Pick<
-  Handlers<ReadCalls>,
-  'readGrant' | 'listGrants' | 'listObjectGrants' | 'listGrantWrites' | 'listSubjects' | 'listExpiries'
-> {
+): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listObjectGrants' | 'listSubjects' | 'listExpiries'> {
   const grant = prepare(
     database,
     `SELECT ${GRANT_COLUMNS} FROM grants
@@ -121,11 +118,6 @@ function createGrantReads(
   );
   const bySubject = createListing(database, 'grants', 'subject', 'object', GRANT_COLUMNS);
   const byObject = createListing(database, 'grants_by_object', 'object', 'subject', OBJECT_GRANT_COLUMNS);
-  const writes = prepare(
-    database,
-    `SELECT ${GRANT_COLUMNS}, gone, stamp FROM grants
-     WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) ORDER BY relation, object LIMIT ?`,
-  );
   const subjects = prepare(
     database,
     'SELECT subject FROM subjects WHERE tenant = ? AND bucket = ? AND subject > ? ORDER BY subject LIMIT ?',
@@ -147,21 +139,6 @@ function createGrantReads(
       bySubject([tenantId, subject], relation, after && { relation: after.relation, entity: after.object }, limit),
     listObjectGrants: ({ tenantId, object, relation, after, limit }) =>
       byObject([tenantId, object], relation, after && { relation: after.relation, entity: after.subject }, limit),
-    listGrantWrites: ({ tenantId, subject, after, limit }) => {
-      const rows = writes.all(tenantId, subject, after?.relation ?? '', after?.object ?? '', limit);
-      const last = rows.length < limit ? undefined : rows.at(-1);
-      return {
-        writes: rows.map((row) => ({
-          kind: 'grant',
-          tenantId,
-          subject,
-          ...grantRowOf(row),
-          tombstone: integerAt(row, GRANT_WIDTH) === 1,
-          stamp: integerAt(row, GRANT_WIDTH + 1),
-        })),
-        next: last && { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
-      };
-    },
     listSubjects: ({ tenantId, bucket, after, limit }) =>
       subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 0)),
   };

@@ -36,9 +36,9 @@ export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps, collected_to_ms';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, collected_to_ms';
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
-export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from, window_from';
+export const CHECKPOINT_COLUMNS = 'seq, stamp, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
@@ -170,25 +170,18 @@ export function auditLogRowOf(row: Row): AuditLogRow {
 }
 
 export function grantCountRowOf(row: Row): GrantCountRow {
-  const collectedToMs = optionalIntegerAt(row, 6);
+  const collectedToMs = optionalIntegerAt(row, 4);
   return {
     tenantId: textAt(row, 0) as TenantId,
     seq: integerAt(row, 1),
     grants: integerAt(row, 2),
     bytes: integerAt(row, 3),
-    position: optionalTextAt(row, 4),
-    steps: integerAt(row, 5),
     ...(collectedToMs === undefined ? {} : { collectedToMs }),
   };
 }
 
-export function checkpointOf(row: Row): Checkpoint {
-  const countedFrom = optionalIntegerAt(row, 2);
-  const windowFrom = optionalIntegerAt(row, 3);
-  return {
-    seq: integerAt(row, 0),
-    stamp: integerAt(row, 1),
-    ...(countedFrom === undefined ? {} : { countedFrom }),
-    ...(windowFrom === undefined ? {} : { windowFrom }),
-  };
-}
+export const checkpointOf = (row: Row): Checkpoint => ({
+  seq: integerAt(row, 0),
+  stamp: integerAt(row, 1),
+  windowFrom: integerAt(row, 2),
+});

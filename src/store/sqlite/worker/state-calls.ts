@@ -22,7 +22,6 @@ const EXPIRE_STEPS_MAX = 32;
 const UPSERTED: readonly StateBatchTable[] = [
   'subjects',
   'grants',
-  'objectGrants',
   'expiries',
   'namespaces',
   'keys',
@@ -32,15 +31,13 @@ const UPSERTED: readonly StateBatchTable[] = [
   'grantCounts',
 ];
 
-/** The row with the greater stamp wins; of two counts with the same stamp, the one with more steps. */
+/** The row with the greater stamp wins. */
 function upsertOf(table: StateBatchTable, name: string): string {
   const { key, values } = STATE_TABLES[table];
   const columns = [...key, ...values];
   const changes = values.map((column) => `${column} = excluded.${column}`);
-  const greater =
-    table === 'grantCounts' ? '(excluded.stamp, excluded.steps) > (stamp, steps)' : 'excluded.stamp > stamp';
   return `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-    ON CONFLICT DO UPDATE SET ${changes.join(', ')} WHERE ${greater}`;
+    ON CONFLICT DO UPDATE SET ${changes.join(', ')} WHERE excluded.stamp > stamp`;
 }
 
 /**
@@ -94,10 +91,9 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   const purges = PURGES.map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
-    `INSERT INTO checkpoints (slot, seq, counted_from, window_from, stamp) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, counted_from = excluded.counted_from,
-       window_from = excluded.window_from, stamp = excluded.stamp
-     WHERE (excluded.stamp, coalesce(excluded.window_from, 0)) > (stamp, coalesce(window_from, 0))`,
+    `INSERT INTO checkpoints (slot, seq, window_from, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, window_from = excluded.window_from, stamp = excluded.stamp
+     WHERE (excluded.stamp, excluded.window_from) > (stamp, window_from)`,
   );
   const removeGrantCount = prepare(database, 'DELETE FROM grant_counts WHERE slot = ? AND tenant = ? AND stamp <= ?');
   const upsertKeyUse = prepare(
@@ -173,8 +169,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
         }
       }
     },
-    writeCheckpoint: (slot, { seq, countedFrom, windowFrom, stamp }) =>
-      runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, windowFrom ?? null, stamp),
+    writeCheckpoint: (slot, { seq, windowFrom, stamp }) => runAtOnce(upsertCheckpoint, slot, seq, windowFrom, stamp),
     writeHotPages: (slot, list, atMs) => runAtOnce(upsertHotPages, slot, list, atMs),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
     *removeTombstones(rows) {

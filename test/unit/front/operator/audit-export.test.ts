@@ -138,8 +138,3 @@ test('slots take turns if one of them has more than a page', async (t) => {
   assert.equal(new Set(placesOf(all)).size, 36);
   assert.equal(all.length, 36);
 });
-
-test('with a shard of an earlier version there is no export', async (t) => {
-  const stage = await setStage(t, { ...CONSOLE, auditExport: false });
-  await assert.rejects(read(stage, {}, 300), { code: 'unavailable' });
-});

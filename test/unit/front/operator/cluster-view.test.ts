@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeSlots, type ShardReport } from '../../../../src/front/operator/cluster-view.ts';
 
-const status = { state: 'serving', logEnd: 9, checkpoint: 7, tenants: 1, tenantsUncounted: 0 } as const;
+const status = { state: 'serving', logEnd: 9, checkpoint: 7, tenants: 1 } as const;
 
 function report(name: string, change: Partial<ShardReport>): ShardReport {
   const address = `${name}:1`;

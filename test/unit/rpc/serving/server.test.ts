@@ -221,7 +221,7 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
       },
     },
   ],
-  ['a search for a name of 600 characters', call({ listTenants: { limit: 1, name: 'a'.repeat(600) } })],
+  ['a search for a name of 600 characters', call({ findTenants: { limit: 1, name: 'a'.repeat(600) } })],
   ['limit 0', call({ listKeys: { limit: 0 } })],
   ['limit 1,001', call({ listKeys: { limit: 1001 } })],
   ['a claim without its key', call({ authenticate: { tenantId: 'a', keyId: 'b' } })],

@@ -51,7 +51,7 @@ class Bench {
       wrote: () => {},
       failed: (error: unknown) => assert.ok(this.failing || this.stateCallsLeft === 0, String(error)),
     };
-    this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, countedFrom: 1, windowFrom: 1 });
+    this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, windowFrom: 1 });
   }
 
   /** An entry of one operation that makes so many namespaces: of a row each, and one of the audit log. */

@@ -270,18 +270,3 @@ test('a repeat of a write gets the first result, expiry included, also from the 
   assert.deepEqual(await heir.revoke(heirs, ANN, later(revocation)), revoked);
   heir.kill();
 });
-
-test('a program that knows no expiry cannot read an entry with one, and can read all others', async () => {
-  const wall = new Wall();
-  const { memory, slot } = await openWith(wall);
-  const handle = await slot.handle(await slot.createTenant());
-  await write(slot, handle, tuple('user:bob', 'doc:1'));
-  await write(slot, handle, ANN, START_MS + 1000);
-  await write(slot, handle, ANN, null);
-  wall.ms = START_MS + 5;
-  await slot.revoke(handle, ANN);
-  const records = await memory.readRecords(0, 1, 100, soon());
-  const formats = records.map(({ body }) => JSON.parse(body).format);
-  assert.deepEqual(formats.slice(-4), [1, 2, 2, 1]);
-  slot.kill();
-});

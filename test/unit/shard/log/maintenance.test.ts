@@ -128,19 +128,6 @@ test('what has left the idempotency window goes when a stored checkpoint says so
   slot.kill();
 });
 
-test('a log that was trimmed is read back from its first entry where no checkpoint says where the window begins', async () => {
-  const { time, clocks, slot } = await openSlot(30);
-  time.passedMs += HOUR_MS + 1000;
-  await slot.tenure.checkpointed();
-  assert.equal(await trimLog(portsOf(slot), slot.tenure), 4);
-  const older = await slot.restart({ ...clocks, countless: true });
-  await older.tenure.checkpointed();
-  const heir = await older.restart(clocks);
-  await waitFor(() => heir.tenure.restored);
-  assert.deepEqual(heir.lost, []);
-  heir.kill();
-});
-
 test('nothing goes while operation ids are still being read back, however long that takes', async () => {
   const { time, clocks, memory, slot } = await openSlot(30);
   await slot.tenure.checkpointed();

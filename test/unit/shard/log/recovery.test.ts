@@ -142,7 +142,11 @@ test('a log that was trimmed beyond the checkpoint is refused', async () => {
 });
 
 for (const { name, body, message } of [
-  { name: 'of an unknown format', body: '{"format":5,"base":1,"operations":[]}', message: /has format 5/ },
+  {
+    name: 'of an unknown format',
+    body: '{"format":2,"base":1,"elapsedMs":0,"operations":[]}',
+    message: /has format 2/,
+  },
   { name: 'that is not JSON', body: '{"format":1,', message: /is not JSON/ },
   { name: 'of another shape', body: '{"format":1,"base":1}', message: /is not well-formed/ },
 ]) {

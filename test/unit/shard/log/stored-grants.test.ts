@@ -1,4 +1,4 @@
-// How a grant is stored: byte for byte what earlier versions wrote into the log and the audit log, and what they read.
+// How a grant is stored: byte for byte in the log and in the audit log, and read back the same.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// How the results of a bulk write and of a revocation by a filter are stored: byte for byte, in entries of format 2,
-// and read back the same. Results that do not belong to their changes make the log unreadable.
+// How the results of a bulk write and of a revocation by a filter are stored: byte for byte, and read
+// back the same. Results that do not belong to their changes make the log unreadable.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,6 @@ import {
   type EntryOperation,
   encodeEntry,
   encodeOperation,
-  formatFor,
   LogUnreadableError,
 } from '../../../../src/shard/log/entries.ts';
 import { resultFromLog } from '../../../../src/shard/log/write-decisions.ts';
@@ -50,15 +49,14 @@ const REVOCATION_RESULTS = '"results":{"kind":"revocation","revoked":1,"complete
 const recordOf = (body: string) => ({ slot: SLOT, seq: 1, epoch: 1, entryId: 'ent_1', body });
 
 const bodyOf = (operations: readonly EntryOperation[]): string =>
-  encodeEntry({ base: 1000, elapsedMs: 5 }, operations.map(encodeOperation), formatFor(operations));
+  encodeEntry({ base: 1000, elapsedMs: 5 }, operations.map(encodeOperation));
 
 const BODY = bodyOf([BULK, REVOCATION, SINGLE]);
 
-test('only an entry with stored results has format 2, so that earlier versions read all others', () => {
-  assert.match(BODY, /^\{"format":2,"base":1000,"elapsedMs":5,"operations":\[/);
+test('only an operation with many changes has stored results', () => {
+  assert.match(BODY, /^\{"format":1,"base":1000,"elapsedMs":5,"operations":\[/);
   assert.ok(BODY.includes(`],${BULK_RESULTS}}`));
   assert.ok(BODY.includes(`],${REVOCATION_RESULTS}}`));
-  assert.match(bodyOf([SINGLE]), /^\{"format":1,/);
   assert.ok(!bodyOf([SINGLE]).includes('results'));
 });
 
@@ -85,7 +83,6 @@ test('an entry with results is read back the same, and a repeat gets them from t
 });
 
 const BAD: readonly (readonly [what: string, right: string, wrong: string])[] = [
-  ['of an earlier format', '"format":2', '"format":1'],
   ['of an unknown kind', '"kind":"bulk","grants"', '"kind":"bulk2","grants"'],
   ['that are null', BULK_RESULTS, '"results":null'],
   ['that are a list', BULK_RESULTS, '"results":[]'],
@@ -170,16 +167,4 @@ test('results are stored with the expiry of each grant, and what has expired is 
     const wrong = recordOf(record.body.replace('"revoked":1', '"revoked":2'));
     assert.throws(() => decode(wrong), LogUnreadableError);
   }
-});
-
-test('an entry that tells an expiry has format 2, whether it has results or not', () => {
-  for (const changes of [...ENDING.changes, ...CLEARED.changes.slice(0, 1)].map((change) => [change])) {
-    assert.match(bodyOf([{ ...origin, requestId: 'req_6', changes }]), /^\{"format":2,/);
-  }
-  assert.match(bodyOf([SINGLE, { ...ENDING, results: undefined }]), /^\{"format":2,/);
-  const permanent: EntryOperation = {
-    ...SINGLE,
-    changes: [{ kind: 'grant-created', grant: CREATED, newSubject: true }],
-  };
-  assert.match(bodyOf([SINGLE, permanent]), /^\{"format":1,/);
 });

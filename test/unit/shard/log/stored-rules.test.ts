@@ -10,8 +10,6 @@ import {
   type EntryOperation,
   encodeEntry,
   encodeOperation,
-  formatOf,
-  LogUnreadableError,
 } from '../../../../src/shard/log/entries.ts';
 import { resultFromLog } from '../../../../src/shard/log/write-decisions.ts';
 import { type Change, deriveState } from '../../../../src/shard/log-changes.ts';
@@ -28,30 +26,16 @@ const origin = { tenantId, actor: 'key_1', requestId: 'req_1', atMs: 5 };
 const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
 const TENANT =
   '{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","name":"Acme","plan":"free","state":"active","createdAtMs":1,"rulesRevision":"0123456789abcdef0123456789abcdef"}';
-const BODY = `{"format":3,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)}}]}]}`;
+const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)}}]}]}`;
 
 const recordOf = (body: string) => ({ slot: SLOT, seq: 1, epoch: 1, entryId: 'ent_1', body });
 
-test('an entry with rules has format 3, and is read back the same', () => {
-  const format = formatOf(operation);
-  assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)], format), BODY);
+test('an entry with rules is read back the same', () => {
+  assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
   assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
   const [tail] = decodeTailEntry(recordOf(BODY)).operations;
   assert.ok(tail);
   assert.deepEqual(resultFromLog(tail), { kind: 'rules-written' });
-});
-
-test('only entries that tell rules have format 3: also a tenant with rules that changes, not one without', () => {
-  const formatWith = (...changes: readonly Change[]) => formatOf({ changes });
-  assert.equal(formatWith({ kind: 'tenant-updated', tenant }), 3);
-  assert.equal(formatWith({ kind: 'tenant-updated', tenant: plain }), 1);
-  // Also the entry that removes the rules: an earlier version does not know the change.
-  assert.equal(formatWith({ kind: 'rules-updated', tenant: plain, rules: NONE, former: RULES }), 3);
-});
-
-test('an entry of a later format is refused', () => {
-  const later = BODY.replace('"format":3', '"format":5');
-  assert.throws(() => decodeEntry(recordOf(later)), LogUnreadableError);
 });
 
 test('a change of rules is the record of its tenant, its rules, and both rule sets in the audit log', () => {

@@ -111,47 +111,6 @@ test('grants are made up to the bound exactly, under many concurrent writers; a 
   heir.kill();
 });
 
-test('what a version without counts has stored is not known; no limit holds until it is counted', async () => {
-  const { slot: old, tenantId, handle } = await openSlot({ countless: true });
-  for (let index = 0; index < 5; index += 1) await old.grant(handle, tuple('user:ann', `doc:${index}`));
-  await old.tenure.checkpointed();
-  const slot = await old.restart({ plans: new Map([['unlimited', { ...free, grantsMax: 3 }]]) });
-  assert.equal(totalOf(slot, tenantId), undefined);
-  assert.equal((await slot.operator.readTenant(tenantId)).grants, undefined);
-  const again = await slot.handle(tenantId);
-  assert.equal((await slot.grant(again, tuple('user:bob', 'doc:1'))).kind, 'created');
-  slot.kill();
-});
-
-test('where a version without counts has owned the slot in between, no count is taken for right', async () => {
-  const { slot, tenantId, handle } = await openSlot();
-  await slot.grant(handle, tuple('user:ann', 'doc:1'));
-  await slot.tenure.checkpointed();
-  const old = await slot.restart({ countless: true });
-  await old.grant(await old.handle(tenantId), tuple('user:ann', 'doc:2'));
-  await old.tenure.checkpointed();
-  const heir = await old.restart();
-  assert.equal(totalOf(heir, tenantId), undefined);
-  // And not by its own successor, which finds a checkpoint of a version that counts.
-  await heir.tenure.checkpointed();
-  const next = await heir.restart();
-  assert.equal(totalOf(next, tenantId), undefined);
-  next.kill();
-});
-
-test('what a version without counts left in the log alone is counted by whoever replays it', async () => {
-  const { slot, tenantId, handle } = await openSlot();
-  await slot.grant(handle, tuple('user:ann', 'doc:1'));
-  await slot.tenure.checkpointed();
-  const old = await slot.restart({ countless: true });
-  old.faults.turn('fail-before', ['writeCheckpoint']);
-  await old.grant(await old.handle(tenantId), tuple('user:ann', 'doc:2'));
-  await old.applied();
-  const heir = await old.restart();
-  assert.equal(totalOf(heir, tenantId)?.grants, 2);
-  heir.kill();
-});
-
 test('the count of a tenant goes with its data', async () => {
   const { slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:ann', 'doc:1'));

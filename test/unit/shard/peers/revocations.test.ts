@@ -292,18 +292,6 @@ test('many tombstone rows are read in bounded parts, each call going on where th
   slot.kill();
 });
 
-test('on an object, it waits until every grant has its row by object', async () => {
-  const { slot, tenantId } = await openSlot({ countless: true });
-  await slot.grant(await slot.handle(tenantId), tuple('user:a', 'doc:1'));
-  await slot.tenure.checkpointed();
-  const heir = await slot.restart();
-  const handle = await heir.handle(tenantId);
-  await assert.rejects(revoke(heir, handle, ofObject('doc:1')), { code: 'unavailable' });
-  assert.deepEqual(await revoke(heir, handle, ofSubject('user:b')), { revoked: 0, complete: true });
-  assert.equal(await heir.check(handle, tuple('user:a', 'doc:1')), true);
-  heir.kill();
-});
-
 test('a call whose key was revoked before its turn does nothing', async () => {
   const { slot, handle, tenantId } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));

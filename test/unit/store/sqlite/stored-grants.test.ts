@@ -1,4 +1,4 @@
-// The row of a grant in SQLite: column by column what earlier versions wrote, and what they are read as.
+// The row of a grant in SQLite: column by column what is written, and what it is read as.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -43,7 +43,7 @@ test('a grant is stored in the columns in which it always was, and read back the
   const select = database.prepare(`SELECT ${COLUMNS} FROM grants ORDER BY relation`);
   select.setReturnArrays(true);
   assert.deepEqual(select.all(), rows);
-  // Rows that another version wrote.
+  // A row without an expiry.
   const insert = database.prepare(`INSERT INTO grants (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   insert.run(tenantId, 'user:ann', 'viewer', 'doc:3', 'grt_3', 7, 0, 1002);
   database.close();

@@ -36,6 +36,9 @@ import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _gra
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from '../../grantd/v1/ReadLog.ts';
 import type { RotateKey as _grantd_v1_RotateKey, RotateKey__Output as _grantd_v1_RotateKey__Output } from '../../grantd/v1/RotateKey.ts';
 import type { IdentifyKey as _grantd_v1_IdentifyKey, IdentifyKey__Output as _grantd_v1_IdentifyKey__Output } from '../../grantd/v1/IdentifyKey.ts';
+import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from '../../grantd/v1/ReadLoad.ts';
+import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from '../../grantd/v1/ReadUsage.ts';
+import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from '../../grantd/v1/FindTenants.ts';
 
 export interface Call {
   'id'?: (number);
@@ -77,7 +80,10 @@ export interface Call {
   'readLog'?: (_grantd_v1_ReadLog | null);
   'rotateKey'?: (_grantd_v1_RotateKey | null);
   'identifyKey'?: (_grantd_v1_IdentifyKey | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'readLoad'?: (_grantd_v1_ReadLoad | null);
+  'readUsage'?: (_grantd_v1_ReadUsage | null);
+  'findTenants'?: (_grantd_v1_FindTenants | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }
 
 export interface Call__Output {
@@ -120,5 +126,8 @@ export interface Call__Output {
   'readLog'?: (_grantd_v1_ReadLog__Output | null);
   'rotateKey'?: (_grantd_v1_RotateKey__Output | null);
   'identifyKey'?: (_grantd_v1_IdentifyKey__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'readLoad'?: (_grantd_v1_ReadLoad__Output | null);
+  'readUsage'?: (_grantd_v1_ReadUsage__Output | null);
+  'findTenants'?: (_grantd_v1_FindTenants__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }

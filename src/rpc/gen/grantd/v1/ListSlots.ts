@@ -2,9 +2,7 @@
 
 
 export interface ListSlots {
-  'loadOnly'?: (boolean);
 }
 
 export interface ListSlots__Output {
-  'loadOnly': (boolean);
 }

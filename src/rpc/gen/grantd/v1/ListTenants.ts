@@ -4,11 +4,9 @@
 export interface ListTenants {
   'after'?: (string);
   'limit'?: (number);
-  'name'?: (string);
 }
 
 export interface ListTenants__Output {
   'after': (string);
   'limit': (number);
-  'name': (string);
 }

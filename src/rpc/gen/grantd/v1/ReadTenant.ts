@@ -3,10 +3,8 @@
 
 export interface ReadTenant {
   'tenantId'?: (string);
-  'usage'?: (boolean);
 }
 
 export interface ReadTenant__Output {
   'tenantId': (string);
-  'usage': (boolean);
 }

@@ -28,6 +28,8 @@ import type { LogEnds as _grantd_v1_LogEnds, LogEnds__Output as _grantd_v1_LogEn
 import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output as _grantd_v1_LoggedChanges__Output } from '../../grantd/v1/LoggedChanges.ts';
 import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd_v1_RotatedKey__Output } from '../../grantd/v1/RotatedKey.ts';
 import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from '../../grantd/v1/IdentifiedKey.ts';
+import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
+import type { UsageMinutes as _grantd_v1_UsageMinutes, UsageMinutes__Output as _grantd_v1_UsageMinutes__Output } from '../../grantd/v1/UsageMinutes.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -59,7 +61,9 @@ export interface Reply {
   'loggedChanges'?: (_grantd_v1_LoggedChanges | null);
   'rotatedKey'?: (_grantd_v1_RotatedKey | null);
   'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"identifiedKey";
+  'shardLoad'?: (_grantd_v1_ShardLoad | null);
+  'usageMinutes'?: (_grantd_v1_UsageMinutes | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
 }
 
 export interface Reply__Output {
@@ -92,5 +96,7 @@ export interface Reply__Output {
   'loggedChanges'?: (_grantd_v1_LoggedChanges__Output | null);
   'rotatedKey'?: (_grantd_v1_RotatedKey__Output | null);
   'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"identifiedKey";
+  'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
+  'usageMinutes'?: (_grantd_v1_UsageMinutes__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
 }

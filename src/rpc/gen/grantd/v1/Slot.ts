@@ -9,7 +9,6 @@ export interface Slot {
   'logEnd'?: (number | string | Long);
   'checkpoint'?: (number | string | Long);
   'tenants'?: (number);
-  'tenantsUncounted'?: (number);
 }
 
 export interface Slot__Output {
@@ -19,5 +18,4 @@ export interface Slot__Output {
   'logEnd': (number);
   'checkpoint': (number);
   'tenants': (number);
-  'tenantsUncounted': (number);
 }

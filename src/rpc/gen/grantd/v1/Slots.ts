@@ -2,7 +2,6 @@
 
 import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from '../../grantd/v1/Slot.ts';
 import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1_SlotOwner__Output } from '../../grantd/v1/SlotOwner.ts';
-import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
 
 export interface Slots {
   'slots'?: (_grantd_v1_Slot)[];
@@ -11,7 +10,6 @@ export interface Slots {
   'leased'?: (boolean);
   'leaseLeftMs'?: (number | string);
   'owners'?: (_grantd_v1_SlotOwner)[];
-  'load'?: (_grantd_v1_ShardLoad | null);
 }
 
 export interface Slots__Output {
@@ -21,5 +19,4 @@ export interface Slots__Output {
   'leased': (boolean);
   'leaseLeftMs': (number);
   'owners': (_grantd_v1_SlotOwner__Output)[];
-  'load': (_grantd_v1_ShardLoad__Output | null);
 }

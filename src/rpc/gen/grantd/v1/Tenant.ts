@@ -14,7 +14,7 @@ export interface Tenant {
   'createdAtMs'?: (number | string | Long);
   'counts'?: (_grantd_v1_TenantCounts | null);
   'deletion'?: (_grantd_v1_TenantDeletion | null);
-  'usage'?: (_grantd_v1_UsageMinute)[];
+  'lastMinute'?: (_grantd_v1_UsageMinute | null);
   'grants'?: (_grantd_v1_TenantGrants | null);
 }
 
@@ -26,6 +26,6 @@ export interface Tenant__Output {
   'createdAtMs': (number);
   'counts': (_grantd_v1_TenantCounts__Output | null);
   'deletion': (_grantd_v1_TenantDeletion__Output | null);
-  'usage': (_grantd_v1_UsageMinute__Output)[];
+  'lastMinute': (_grantd_v1_UsageMinute__Output | null);
   'grants': (_grantd_v1_TenantGrants__Output | null);
 }

@@ -8,12 +8,6 @@ export interface Welcome {
   'slots'?: (number);
   'deadlineMs'?: (number);
   'leaseMs'?: (number);
-  'expiry'?: (boolean);
-  'rules'?: (boolean);
-  'changes'?: (boolean);
-  'creations'?: (boolean);
-  'auditExport'?: (boolean);
-  'rotations'?: (boolean);
 }
 
 export interface Welcome__Output {
@@ -23,10 +17,4 @@ export interface Welcome__Output {
   'slots': (number);
   'deadlineMs': (number);
   'leaseMs': (number);
-  'expiry': (boolean);
-  'rules': (boolean);
-  'changes': (boolean);
-  'creations': (boolean);
-  'auditExport': (boolean);
-  'rotations': (boolean);
 }

@@ -150,18 +150,6 @@ describe('a check of a tenant with rules', () => {
     assert.equal((await check('user:ada', '<b>', 'doc:1')).status, 422);
   });
 
-  it('is answered without a reason where a shard gives none', async () => {
-    const away = new GrantdError('unavailable', 'Not now.');
-    service.operator.faults.push(undefined, undefined, undefined, away);
-    const answered = await check('user:bob', 'viewer', 'doc:1');
-    assert.equal(answered.status, 200);
-    assert.match(answered.text, /Authorized[\s\S]*The reason cannot be told now/);
-    service.operator.faults.push(undefined, undefined, undefined, away);
-    assert.equal((await check('user:bob', 'can_read', 'doc:1')).status, 503, 'only its owner knows a derived name');
-    service.operator.faults.push(undefined, undefined, undefined, away, away);
-    assert.equal((await check('user:bob', 'viewer', 'doc:1')).status, 503);
-  });
-
   it('is told apart from a denial where it is too large', async () => {
     service.operator.faults.push(undefined, undefined, undefined, new GrantdError('evaluation-too-large', 'Too deep.'));
     const { status, text } = await check('user:ada', 'can_read', 'doc:1');

@@ -109,7 +109,7 @@ describe('the usage of a tenant', () => {
     const svg = renderMarkup(usagePlot(minutes, limits));
     const texts = [...svg.matchAll(/>(limit [\d,]+)</g)].map(([, text]) => text);
     assert.deepEqual(texts, ['limit 600', 'limit 3,000', 'limit 600', 'limit 3,000'], 'in each of the two sizes');
-    // A shard of an earlier version does not say.
+    // No plan is known.
     assert.deepEqual([...new Set(limitsOf(everyMinute([used(40)], NOW), now, limitOf))], [3000]);
   });
 });

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
 import { createStateWrites } from '../../../../../src/store/cassandra/tables/state-writes.ts';
+import type { NamespaceWrite } from '../../../../../src/store/store.ts';
 import { createGrantWrite, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 import { createSession } from '../fake-driver.ts';
 
@@ -15,8 +16,15 @@ const grants = (count: number, change: (index: number) => object) => {
   );
 };
 
-const byObject = (count: number, change: (index: number) => object) =>
-  grants(count, change).map((write) => ({ ...write, kind: 'object-grant' as const }));
+const namespaces = (count: number, change: (index: number) => Partial<NamespaceWrite> = () => ({})): NamespaceWrite[] =>
+  Array.from({ length: count }, (_, index) => ({
+    kind: 'namespace',
+    tenantId: newTenantId(),
+    name: `ns${index}`,
+    createdAtMs: 1,
+    stamp: 1000 + index,
+    ...change(index),
+  }));
 
 const tableOf = (statement: { readonly query: string } | undefined) =>
   statement?.query.match(/^INSERT INTO "grantd"\.(\w+)/)?.[1];
@@ -42,19 +50,18 @@ describe('batches of state', () => {
   });
 
   it('hold at most 64 rows of one partition, and at most 10 partitions', () => {
-    const one = statements.batches(byObject(200, (index) => ({ subject: `user:${index}` })));
+    const tenantId = newTenantId();
+    const one = statements.batches(namespaces(200, () => ({ tenantId })));
     assert.deepEqual(
       one.map(({ writes }) => writes.length),
       [64, 64, 64, 8],
     );
-    const many = statements.batches(byObject(100, (index) => ({ object: `doc:${index}` })));
+    const many = statements.batches(namespaces(100));
     assert.deepEqual(new Set(many.map(({ writes }) => writes.length)), new Set([10]));
   });
 
   it('hold few bytes where several partitions share one', () => {
-    const large = statements.batches(
-      byObject(20, (index) => ({ subject: `user:${'x'.repeat(1000)}`, object: `doc:${index}` })),
-    );
+    const large = statements.batches(namespaces(20, () => ({ name: 'x'.repeat(1000) })));
     assert.ok(large.every(({ writes }) => writes.length <= 3));
   });
 });
@@ -63,7 +70,7 @@ describe('writing state', () => {
   it('sends again only what was not confirmed when the same call is made again', async () => {
     const { executor, calls, clock } = createSession();
     const { writeState } = createStateWrites(executor, '"grantd"');
-    const writes = byObject(30, (index) => ({ object: `doc:${index}` }));
+    const writes = namespaces(30);
     const first = writeState(writes, clock.monotonicMs() + 5000);
     first.catch(() => {});
     await clock.advance(0);
