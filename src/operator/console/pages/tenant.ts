@@ -216,6 +216,23 @@ async function overview(dependencies: PageDependencies, call: PageCall, refused?
   return { kind: 'page', status, title: tenant.name, body: tenantFrame(tenant, '', content) };
 }
 
+/** Of a tenant that no longer exists: its data may be gone before the page is asked for that follows its deletion. */
+async function deletedPage({ operator }: PageDependencies, call: PageCall): Promise<PageResult> {
+  const tenantId = tenantIdOf(call);
+  // Rejects for one that never existed.
+  await operator.listAuditLog(call.context(), tenantId, { limit: 1, cursor: undefined });
+  return { kind: 'page', status: 404, title: 'Tenant deleted', body: deletionMarkup(undefined, tenantId) };
+}
+
+async function showOverview(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
+  try {
+    return await overview(dependencies, call);
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
+    return deletedPage(dependencies, call);
+  }
+}
+
 async function changePlan(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, plans } = dependencies;
   const again = (refusal: Refusal): Promise<PageResult> => overview(dependencies, call, { which: 'plan', refusal });
@@ -258,7 +275,7 @@ export function tenantPages(dependencies: PageDependencies): readonly ConsolePag
       path: '/tenants/:tenantId',
       name: 'page-tenant',
       access: 'read-only',
-      run: (call) => overview(dependencies, call),
+      run: (call) => showOverview(dependencies, call),
     },
     {
       method: 'GET',

@@ -319,6 +319,13 @@ describe('a change', () => {
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /id="deletion"/);
     service.operator.finishDeletions();
     assert.match((await visitor.get(`/console/tenants/${tenantId}/deletion`)).text, /Tenant deleted/);
+    // A small tenant is gone before the redirection is followed.
+    const gone = await visitor.get(`/console/tenants/${tenantId}`);
+    assert.equal(gone.status, 404);
+    assert.match(gone.text, /Tenant deleted.*audit-log/s);
+    const never = await visitor.get(`/console/tenants/${tenantId.slice(0, -3)}000`);
+    assert.equal(never.status, 404);
+    assert.doesNotMatch(never.text, /Tenant deleted/);
   });
 });
 
