@@ -186,6 +186,7 @@ describe('rules', () => {
       changed: true,
       group_subjects: 2,
       public_grants: 1,
+      grants_not_followed: 1,
       ungranted: [
         { namespace: 'document', relation: 'parent' },
         { namespace: 'document', relation: 'owner' },
