@@ -58,6 +58,7 @@ function minutes(ms: number): string {
   return ms < MINUTE_MS ? seconds(ms) : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 const indented = (text: string): string => text.replace(/^(?=.)/gm, '    ');
+const firstLine = ({ message }: Error): string => message.split('\n', 1)[0] ?? '';
 const describe = (cause: unknown): string => (typeof cause === 'string' ? cause : inspect(cause, { depth: 8 }));
 
 export interface ReportOptions {
@@ -142,18 +143,17 @@ export class Report {
     const cause = error?.cause ?? error ?? 'no reason was given';
     const text = describe(cause);
     this.#log(path, `✖ ${what} ${seconds(ms)}\n${indented(text)}\n`);
-    if (!this.#isRepeating && cause instanceof Error && cause.message.startsWith(INCONCLUSIVE)) {
+    const why = cause instanceof Error && cause.message.startsWith(INCONCLUSIVE) ? firstLine(cause) : undefined;
+    if (why !== undefined && !this.#isRepeating) {
       this.#inconclusive.set(path, [...(this.#inconclusive.get(path) ?? []), titles.join(' ')]);
-      this.#options.write(
-        `? ${what} ${seconds(ms)}\n    ${cause.message.split('\n', 1)[0]}; it runs again at the end\n`,
-      );
+      this.#options.write(`? ${what} ${seconds(ms)}\n    ${why}; it runs again at the end\n`);
       return;
     }
-    if (this.#othersBusy > OTHERS_BUSY_MAX && cause instanceof Error && cause.message.startsWith(INCONCLUSIVE)) {
+    if (why !== undefined && this.#othersBusy > OTHERS_BUSY_MAX) {
       this.#undecided.add(path);
-      const why = `not judged: other programs kept ${this.#othersBusy.toFixed(1)} processors busy`;
-      this.#options.write(`? ${what} ${seconds(ms)}\n    ${cause.message.split('\n', 1)[0]}; ${why}\n`);
-      this.#skip(`${path}: ${why}`);
+      const busy = `not judged: other programs kept ${this.#othersBusy.toFixed(1)} processors busy`;
+      this.#options.write(`? ${what} ${seconds(ms)}\n    ${why}; ${busy}\n`);
+      this.#skip(`${path}: ${busy}`);
       return;
     }
     this.#sum(this.#suiteOf(path)).failures += 1;

@@ -83,6 +83,8 @@ class NamespaceRules {
   readonly held: Kept<NameSet>;
   /** Numbers of the derived names that they define. */
   readonly derived: readonly number[];
+  /** The relations that they use behind `from`: bit n for wire number n. */
+  readonly leading: number;
   /** By relation. */
   readonly #inherited: readonly Kept<NameSet>[];
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
@@ -90,6 +92,7 @@ class NamespaceRules {
   constructor(bound: KeptBound, elements: ReadonlyMap<number, readonly NumberedElement[]>) {
     this.#elements = elements;
     this.derived = [...elements.keys()].filter((number) => number > RELATIONS.length);
+    this.leading = [...elements.values()].flat().reduce((mask, { from = 0 }) => mask | (1 << from), 0);
     this.wanted = new Kept(bound, (names) => this.#wanted(names));
     this.held = new Kept(bound, (names) => this.#held(names));
     this.#inherited = RELATIONS.map((_, index) => new Kept(bound, (names) => this.#inheritedBy(index + 1, names)));
@@ -97,11 +100,6 @@ class NamespaceRules {
 
   inherited(relation: number, names: NameSet): NameSet {
     return this.#inherited[relation - 1]?.get(names) ?? 0n;
-  }
-
-  /** Whether a rule uses the relation behind `from`. */
-  leadsOn(relation: number): boolean {
-    return this.#elements.values().some((elements) => elements.some(({ from }) => from === relation));
   }
 
   #wanted(names: NameSet): Wanted {
@@ -265,7 +263,7 @@ export class CompiledRules {
 
   /** Whether rules of the object's namespace use the relation behind `from`, and no rule has it as a name. */
   leadsToEntitiesOnly(object: string, relation: number): boolean {
-    return (this.#used & bitOf(relation)) === 0n && this.#of(object).leadsOn(relation);
+    return (this.#used & bitOf(relation)) === 0n && (this.#of(object).leading & (1 << relation)) !== 0;
   }
 
   /** Whether some grants would give the name on the object to somebody. */

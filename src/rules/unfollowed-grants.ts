@@ -10,10 +10,9 @@ export function unfollowedReason(
   { subject, relation, object }: Tuple,
 ): UnfollowedReason | undefined {
   const group = parseGroup(subject);
-  const isEveryone = group === undefined && subject.endsWith(':*');
-  if (group === undefined && !isEveryone) return undefined;
+  if (group === undefined && !subject.endsWith(':*')) return undefined;
   if (rules.leadsToEntitiesOnly(object, relationNumber(relation) ?? 0)) return 'no-entity';
-  if (isEveryone) return rules.isEntity(subject) ? 'not-public' : undefined;
+  if (group === undefined) return rules.isEntity(subject) ? 'not-public' : undefined;
   if (!rules.groups) return 'groups-off';
-  return rules.canHold(group?.object ?? '', group?.name ?? '') ? undefined : 'unknown-name';
+  return rules.canHold(group.object, group.name) ? undefined : 'unknown-name';
 }

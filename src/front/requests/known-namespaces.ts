@@ -12,7 +12,7 @@ export class KnownNamespaces {
     names: readonly string[],
     ask: (names: readonly string[]) => Promise<readonly string[]>,
   ): Promise<readonly string[]> | undefined {
-    const asked = [...new Set(names)].filter((name) => !this.#names.has(name));
+    const asked = [...new Set(names.filter((name) => !this.#names.has(name)))];
     if (asked.length === 0) return undefined;
     return ask(asked).then((unknown) => {
       if (this.#names.size + asked.length > NAMESPACES_MAX) this.#names.clear();

@@ -324,9 +324,8 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The grant counts of a slot's tenants. Read
- * them after the checkpoint: a count is written with the entries that changed it, so it is never behind a checkpoint
- * that was read before it, and a replay from there completes it.
+ * The grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries that
+ * changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,

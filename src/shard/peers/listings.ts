@@ -108,15 +108,14 @@ export async function listHolders(
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { object, includeSelf = false, ...query } = holdersQuery;
-  // With rules and without: they may be written between two pages.
-  const ruledName = includeSelf ? 'holders-and-self' : 'holders';
+  // The same with rules and without: they may be written between two pages.
+  const name = query.direct === true ? 'direct-holders' : includeSelf ? 'holders-and-self' : 'holders';
   if (followsRules(listing, query)) {
-    return listByRules(context, listing, [ruledName, object], query, (ruled, page) =>
+    return listByRules(context, listing, [name, object], query, (ruled, page) =>
       listHoldingSubjects(ruled, object, { ...page, includeSelf }),
     );
   }
   const granted = { ...query, relation: demandGranted(query.relation) };
-  const name = query.direct === true ? 'direct-holders' : ruledName;
   const anchor = { name, pages: memory.objectPages, entity: object };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;

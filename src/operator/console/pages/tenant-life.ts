@@ -1,7 +1,6 @@
 // Changes that a tenant's users notice: suspend, resume, delete. Each asks for confirmation on a page of its own and
 // says what will happen; a deletion requires typing the tenant's name.
 
-import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
@@ -15,7 +14,7 @@ import {
 import { changeForm, formError, submit, textField } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { foreign } from '../parts/parts.ts';
-import { deletionMarkup, readTenant } from './tenant.ts';
+import { deletionMarkup, readTenant, unlessGone } from './tenant.ts';
 
 interface Step {
   readonly path: 'suspend' | 'resume' | 'delete';
@@ -104,15 +103,9 @@ async function take(dependencies: PageDependencies, call: PageCall, step: Step):
   return step.notice === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, notice: step.notice };
 }
 
-/** Undefined if the tenant no longer exists. */
 async function deletionPart(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  const tenantId = tenantIdOf(call);
-  try {
-    return { kind: 'part', body: deletionMarkup(await readTenant(dependencies, call), tenantId) };
-  } catch (error) {
-    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
-    return { kind: 'part', body: deletionMarkup(undefined, tenantId) };
-  }
+  const tenant = await unlessGone(readTenant(dependencies, call));
+  return { kind: 'part', body: deletionMarkup(tenant, tenantIdOf(call)) };
 }
 
 export function tenantLifePages(dependencies: PageDependencies): readonly ConsolePage[] {

@@ -32,6 +32,16 @@ export async function readTenant({ operator }: PageDependencies, call: PageCall)
   return tenant;
 }
 
+/** Undefined if the tenant no longer exists. */
+export async function unlessGone<Result>(read: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
+    return undefined;
+  }
+}
+
 /** Where the tenant cannot be read, its id stands for its name: an error page would lose what was typed. */
 export async function readTenantOrId(dependencies: PageDependencies, call: PageCall): Promise<FramedTenant> {
   try {
@@ -224,14 +234,8 @@ async function deletedPage({ operator }: PageDependencies, call: PageCall): Prom
   return { kind: 'page', status: 404, title: 'Tenant deleted', body: deletionMarkup(undefined, tenantId) };
 }
 
-async function showOverview(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  try {
-    return await overview(dependencies, call);
-  } catch (error) {
-    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
-    return deletedPage(dependencies, call);
-  }
-}
+const showOverview = async (dependencies: PageDependencies, call: PageCall): Promise<PageResult> =>
+  (await unlessGone(overview(dependencies, call))) ?? deletedPage(dependencies, call);
 
 async function changePlan(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, plans } = dependencies;
