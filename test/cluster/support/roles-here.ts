@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type Environment, readConfig } from '../../../src/config/read-config.ts';
+import type { Clock } from '../../../src/core/async/clock.ts';
 import { startConsole } from '../../../src/roles/console.ts';
 import { startDev } from '../../../src/roles/dev.ts';
 import { startFront } from '../../../src/roles/front.ts';
@@ -41,15 +42,20 @@ export async function startHere(
 /** Runs `grantd migrate`. Resolves to its exit code and what it prints; rejects where the start is refused. */
 export async function migrateHere(
   environment: Environment,
-  options: { readonly wait?: boolean; readonly timeoutMs?: number; readonly onPrint?: (line: string) => void } = {},
+  options: {
+    readonly wait?: boolean;
+    readonly timeoutMs?: number;
+    readonly onPrint?: (line: string) => void;
+    readonly clock?: Clock;
+  } = {},
 ): Promise<{ readonly code: number; readonly stdout: string }> {
-  const { wait = false, timeoutMs, onPrint } = options;
+  const { wait = false, timeoutMs, onPrint, clock = systemClock } = options;
   const lines: string[] = [];
   const print = (line: string): void => {
     lines.push(line);
     onPrint?.(line);
   };
-  const dependencies = { ...ports, log: createRecordingLog(), print };
+  const dependencies = { ...ports, clock, log: createRecordingLog(), print };
   const config = readConfig('migrate', environment);
   const code = await runMigrate(dependencies, { config, wait, timeoutMs }, new AbortController().signal);
   return { code, stdout: lines.join('\n') };
