@@ -49,7 +49,7 @@ const WIRED = new Set([
   'src/http/server.ts',
   'src/operator/server.ts',
   'src/rpc/serving/server.ts',
-  'src/shard/node.ts',
+  'src/shard/shard-node.ts',
   'src/front/create-front.ts',
   'src/front/limits/memory-rate-limiter.ts',
   'src/front/limits/shared-rate-limiter.ts',
