@@ -15,11 +15,11 @@ import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
-import type { AuditLogPage, AuditLogQuery, TenantAuditLogQuery } from '../shard.ts';
+import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
 import { type AuditLogPlace, auditRecordOf, type KeptAuditLog, readAuditLog } from './audit-log-rows.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
-import type { Peer } from './peer.ts';
+import type { Handler } from './peer.ts';
 import { noTenant } from './tenants.ts';
 
 /** Rows read at once if most of them may not match. Filtered in a millisecond or two. */
@@ -73,7 +73,7 @@ interface Read {
 /** How far back the audit log of a removed tenant is looked for: it is kept for 400 days. */
 const AUDIT_LOG_SEARCHED_MS = 450 * 24 * 3_600_000;
 
-export async function listAuditLog(peer: Peer, _: object, query: TenantAuditLogQuery): Promise<AuditLogPage> {
+export const listAuditLog: Handler<'listAuditLog'> = async (peer, _, query) => {
   const tenantId = parseTenantId(query.tenantId);
   if (tenantId === undefined) throw noTenant(query.tenantId);
   const tenure = peer.tenureOf(tenantId);
@@ -91,7 +91,7 @@ export async function listAuditLog(peer: Peer, _: object, query: TenantAuditLogQ
   }
   tenure.assertServing();
   return page;
-}
+};
 
 /** When a removed tenant was created, or a time before that. Its id gives it by the clock of a console. */
 function timeOfRemoved(tenantId: TenantId, clock: Clock): number {

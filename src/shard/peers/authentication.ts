@@ -4,12 +4,11 @@ import { hashApiKey } from '../../core/api-keys.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import type { IssuedHandle, KeyCredentials, RequestOf, UnderHandle } from '../shard.ts';
 import { sameHash, unauthorized } from './handles.ts';
-import type { Peer } from './peer.ts';
+import type { Handler } from './peer.ts';
 import { noTenant, tenantOf } from './tenants.ts';
 
-export async function authenticate(peer: Peer, _: object, claim: KeyCredentials): Promise<IssuedHandle> {
+export const authenticate: Handler<'authenticate'> = async (peer, _, claim) => {
   const tenantId = parseTenantId(claim.tenantId);
   const keyId = parseKeyId(claim.keyId);
   if (tenantId === undefined || keyId === undefined) throw unauthorized();
@@ -32,19 +31,15 @@ export async function authenticate(peer: Peer, _: object, claim: KeyCredentials)
     const { scopes, expiresAtMs } = key;
     return peer.handles.issue({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
   });
-}
+};
 
-export async function authenticateOperator(
-  peer: Peer,
-  _: object,
-  claim: RequestOf<'authenticateOperator'>,
-): Promise<IssuedHandle> {
+export const authenticateOperator: Handler<'authenticateOperator'> = async (peer, _, claim) => {
   const { tenure, memory } = tenantOf(peer, claim.tenantId);
   if (isLeaving(memory.tenant)) throw noTenant(claim.tenantId);
   const actor = `operator:${claim.operator}`;
   return peer.handles.issue({ tenure, memory, keyId: '', actor, use: undefined, expiresAtMs: undefined }, ALL_SCOPES);
-}
+};
 
-export async function confirm(peer: Peer, by: UnderHandle): Promise<void> {
+export const confirm: Handler<'confirm'> = async (peer, by) => {
   peer.handles.use(by.handle);
-}
+};

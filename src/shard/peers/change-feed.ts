@@ -24,12 +24,12 @@ import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import { contentOf, type RecentChange, type RecentChanges } from '../memory/recent-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage, UnderHandle } from '../shard.ts';
+import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
 import { auditRecordOf, type Kept, readAuditLog } from './audit-log-rows.ts';
 import type { Handle } from './handles.ts';
 import { cursorAt, type Listing, type ListingContext, positionOf } from './listings.ts';
-import type { Peer } from './peer.ts';
+import type { Handler } from './peer.ts';
 
 /** Rows read at once if most of them may not fit. */
 const ROWS_PER_READ_MIN = 1000;
@@ -99,11 +99,7 @@ export const withFeedCursor =
   };
 
 /** Rejects with an error of the catalogue, or with a ShardFailure. */
-export async function readChanges(
-  { shard: context, handles, waits, kept }: Peer,
-  by: UnderHandle,
-  query: FeedQuery,
-): Promise<FeedPage> {
+export const readChanges: Handler<'readChanges'> = async ({ shard: context, handles, waits, kept }, by, query) => {
   const { clock } = context;
   const handle = handles.use(by.handle);
   const fits = feedMatcher(filterOf(query));
@@ -129,7 +125,7 @@ export async function readChanges(
     handle.tenure.assertServing();
     handles.assertGood(handle);
   }
-}
+};
 
 const filterOf = ({ namespace, relation, actions }: FeedQuery): FeedFilter => ({ namespace, relation, actions });
 

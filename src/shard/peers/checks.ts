@@ -6,10 +6,10 @@ import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import type { BulkAnswer, CheckAnswer, TimedAnswer, UnderHandle } from '../shard.ts';
+import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
 import { countLookups } from './grant-writes.ts';
 import { CHECK_READ, type Handle } from './handles.ts';
-import type { Peer } from './peer.ts';
+import type { Handler, Peer } from './peer.ts';
 import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
 
 /** The hot path: answers synchronously if memory decides. */
@@ -75,7 +75,7 @@ async function answer(peer: Peer, handle: Handle, tuples: readonly WatchedTuple[
   return { authorized: settled, checkedAtMs: loggedMs };
 }
 
-export async function checkBulk(peer: Peer, by: UnderHandle, checks: TupleColumns): Promise<BulkAnswer> {
+export const checkBulk: Handler<'checkBulk'> = async (peer, by, checks) => {
   assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
   const handle = peer.handles.use(by.handle);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkBulkByRules(peer, handle, checks);
@@ -86,7 +86,7 @@ export async function checkBulk(peer: Peer, by: UnderHandle, checks: TupleColumn
   using held = await handle.memory.pages.holdAll(checks);
   const answered = await answer(peer, handle, held.tuples);
   return handle.memory.tenant.rulesRevision === undefined ? answered : await checkBulkByRules(peer, handle, checks);
-}
+};
 
 /** All results from pages in memory, or undefined if one of them cannot be decided there now. */
 function decide(

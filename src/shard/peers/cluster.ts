@@ -5,19 +5,10 @@
 import { cursorKeysFor } from '../../core/text/cursors.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
-import type {
-  ClusterMember,
-  LogEnds,
-  LoggedPage,
-  LogQuery,
-  ShardLoad,
-  SlotClaim,
-  SlotStatus,
-  SlotsReport,
-} from '../shard.ts';
+import type { ClusterMember, SlotClaim, SlotStatus } from '../shard.ts';
 import { readEntries } from './exported-log.ts';
 import { mergeLoads } from './load.ts';
-import type { Peer } from './peer.ts';
+import type { Handler } from './peer.ts';
 
 export const clusterMemberOf = (row: MemberRow): ClusterMember => ({
   incarnation: row.incarnation,
@@ -30,7 +21,7 @@ export const clusterMemberOf = (row: MemberRow): ClusterMember => ({
 
 export const slotClaimOf = ({ slot, epoch, owner }: SlotRow): SlotClaim => ({ slot, epoch, incarnation: owner });
 
-export async function listSlots({ shard }: Peer): Promise<SlotsReport> {
+export const listSlots: Handler<'listSlots'> = async ({ shard }) => {
   const owned: SlotStatus[] = [];
   for (const tenure of shard.tenures()) {
     const status = tenure.status();
@@ -42,26 +33,26 @@ export async function listSlots({ shard }: Peer): Promise<SlotsReport> {
     owners: rows.map(slotClaimOf),
     owned: owned.sort((left, right) => left.slot - right.slot),
   };
-}
+};
 
-export async function listMembers({ shard }: Peer): Promise<readonly ClusterMember[]> {
+export const listMembers: Handler<'listMembers'> = async ({ shard }) => {
   return (await shard.members()).map(clusterMemberOf);
-}
+};
 
-export async function readLoad({ shard }: Peer): Promise<ShardLoad> {
+export const readLoad: Handler<'readLoad'> = async ({ shard }) => {
   const { shardName } = shard.report();
   return { ...mergeLoads(shard.loads(), shard.clock.monotonicMs()), shardName };
-}
+};
 
-export async function listLogEnds({ shard }: Peer): Promise<LogEnds> {
+export const listLogEnds: Handler<'listLogEnds'> = async ({ shard }) => {
   const serving = Array.from(shard.tenures()).filter(mayAnswer);
   const ranges = serving.map(({ slot, first, lastSeq }) => ({ slot, first, last: lastSeq }));
   return { ranges, cursorKeys: cursorKeysFor(shard.secrets, 'audit-export') };
-}
+};
 
-export async function readLog({ shard }: Peer, _: object, { slot, ...from }: LogQuery): Promise<LoggedPage> {
+export const readLog: Handler<'readLog'> = async ({ shard }, _, { slot, ...from }) => {
   return readEntries(shard, shard.tenureOf(slot), from);
-}
+};
 
 /** A previous owner that was paused must not report where a log ends. */
 function mayAnswer(tenure: Tenure): boolean {

@@ -13,18 +13,9 @@ import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk
 import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import {
-  type BulkWrite,
-  type BulkWriteResult,
-  type GrantFilter,
-  type GrantRequest,
-  type GrantResult,
-  type RevokeResult,
-  ShardFailure,
-  type WriteUnderHandle,
-} from '../shard.ts';
+import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
 import type { Handle } from './handles.ts';
-import type { Peer, ShardParts } from './peer.ts';
+import type { Handler, ShardParts } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
 /** How often the grants of a bulk write are collected because they have expired before its turn. */
@@ -57,11 +48,7 @@ export function countLookups(
   }
 }
 
-export async function writeGrants(
-  peer: Peer,
-  by: WriteUnderHandle,
-  writes: readonly GrantRequest[],
-): Promise<readonly GrantResult[]> {
+export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
@@ -88,9 +75,9 @@ export async function writeGrants(
     if (reasonOf === undefined || (grant.kind !== 'created' && grant.kind !== 'exists')) return grant;
     return { ...grant, notFollowed: reasonOf(writes[index]) };
   });
-}
+};
 
-export async function writeBulk(peer: Peer, by: WriteUnderHandle, write: BulkWrite): Promise<BulkWriteResult> {
+export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   const columns = columnsOf(tuplesOf(write));
@@ -113,9 +100,9 @@ export async function writeBulk(peer: Peer, by: WriteUnderHandle, write: BulkWri
     }
   }
   throw new GrantdError('overloaded', 'Grants of this bulk write keep expiring meanwhile. Nothing was changed.');
-}
+};
 
-export async function revokeGrants(peer: Peer, by: WriteUnderHandle, filter: GrantFilter): Promise<RevokeResult> {
+export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   return withMatching(peer.shard, peer.listing(handle), filter, async (range, matching) => {
@@ -131,7 +118,7 @@ export async function revokeGrants(peer: Peer, by: WriteUnderHandle, filter: Gra
       throw error;
     }
   });
-}
+};
 
 /** Keeps the rules of a tenant that has some in memory: for the warnings of a write, which does not need them. */
 const pinRules = ({ tenant, rules }: TenantMemory): Promise<Disposable | undefined> | undefined =>

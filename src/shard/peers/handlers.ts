@@ -1,6 +1,6 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
-import type { AnswerOf, CallerOf, CallName, OperatorCalls, RequestOf, TenantCalls, UnderHandle } from '../shard.ts';
+import type { CallName, OperatorCalls, RequestOf, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
@@ -11,14 +11,12 @@ import { revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
 import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { type Listing, listGrants, listHolders, listObjects } from './listings.ts';
 import { createNamespace, listNamespaces, unknownNamespaces } from './namespaces.ts';
-import type { Peer, ShardParts } from './peer.ts';
+import type { Handler, Peer, ShardParts } from './peer.ts';
 import { checkNamed, listNames } from './ruled-checks.ts';
 import { previewRules, readRules, writeRules } from './rules.ts';
 import { createTenant, findTenants, listTenants, readTenant, readUsage, updateTenant } from './tenants.ts';
 
-type Handlers<Name extends CallName> = {
-  readonly [Each in Name]: (peer: Peer, caller: CallerOf<Each>, request: RequestOf<Each>) => Promise<AnswerOf<Each>>;
-};
+type Handlers<Name extends CallName> = { readonly [Each in Name]: Handler<Each> };
 
 /** A read under a handle. The handle is validated before it, and again before its answer. */
 const reading =

@@ -9,22 +9,12 @@ import { isDerivedId, type KeyId, parseKeyId } from '../../core/ids.ts';
 import { decideKey, decideKeyRevocation, decideRotation, keyRevoked, revokedBefore } from '../log/key-decisions.ts';
 import type { Decide, OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type {
-  IdentifiedKey,
-  KeyClaim,
-  ListedKey,
-  NewKey,
-  PageQuery,
-  ResultPage,
-  RotatedKey,
-  RotationRequest,
-  WriteUnderHandle,
-} from '../shard.ts';
+import type { ListedKey, WriteUnderHandle } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { under } from './grant-writes.ts';
 import { sameHash } from './handles.ts';
-import { type Listing, type ListingContext, pageOf } from './listings.ts';
-import type { Peer } from './peer.ts';
+import { type ListingContext, pageOf } from './listings.ts';
+import type { Handler, Peer, ReadHandler } from './peer.ts';
 
 /** The log records the name of a revoked or rotated key again: up to 256 code points, two characters each. */
 const NAME_CHARACTERS_MAX = 512;
@@ -42,19 +32,15 @@ function parsedId(text: string): KeyId {
   return keyId;
 }
 
-export async function createKey(peer: Peer, by: WriteUnderHandle, key: NewKey): Promise<ListedKey> {
+export const createKey: Handler<'createKey'> = async (peer, by, key) => {
   const keyId = parsedId(key.keyId);
   if (isDerivedId(keyId) && (await hasRevoked(peer, by, keyId))) throw keyRevoked(keyId);
   const result = await write(peer, by, key.name.length, (memory) => decideKey(peer.shard, memory, { ...key, keyId }));
   assert(result.kind === 'key', 'a key operation has a key result');
   return listedKey(result.key, undefined);
-}
+};
 
-export async function rotateKey(
-  peer: Peer,
-  by: WriteUnderHandle,
-  { keyId: text, newKeyId, ...request }: RotationRequest,
-): Promise<RotatedKey> {
+export const rotateKey: Handler<'rotateKey'> = async (peer, by, { keyId: text, newKeyId, ...request }) => {
   const requested = { keyId: parsedId(text), newKeyId: parsedId(newKeyId), ...request };
   const { keyId } = requested;
   if (isDerivedId(requested.newKeyId) && (await hasRevoked(peer, by, requested.newKeyId))) {
@@ -71,36 +57,28 @@ export async function rotateKey(
   assert(result.kind === 'key-rotated', 'a rotation has its result');
   const { key, former, revoked } = result;
   return { key: listedKey(key, undefined), former: listedKey(former, undefined), revoked };
-}
+};
 
-export async function revokeKey(peer: Peer, by: WriteUnderHandle, keyId: string): Promise<void> {
+export const revokeKey: Handler<'revokeKey'> = async (peer, by, keyId) => {
   await write(peer, by, NAME_CHARACTERS_MAX, (memory) => decideKeyRevocation(memory, keyId));
-}
+};
 
-export async function listKeys(
-  context: ListingContext,
-  { memory }: Listing,
-  query: PageQuery,
-): Promise<ResultPage<ListedKey>> {
+export const listKeys: ReadHandler<'listKeys'> = async (context, { memory }, query) => {
   using _keys = await memory.keys.pin();
   const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
   const page = pageOf(context, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
   return { ...page, items: await withLastUse(context, memory, page.items) };
-}
+};
 
 /** Reads a key, and compares the hash of the whole text that someone has found with that of the key. */
-export async function identifyKey(
-  context: ListingContext,
-  { memory }: Listing,
-  { keyId, hash }: KeyClaim,
-): Promise<IdentifiedKey | undefined> {
+export const identifyKey: ReadHandler<'identifyKey'> = async (context, { memory }, { keyId, hash }) => {
   using _keys = await memory.keys.pin();
   const key = memory.keys.rows.get(keyId);
   if (key === undefined) return undefined;
   const [listed] = await withLastUse(context, memory, [key]);
   assert(listed !== undefined, 'each key is listed once');
   return { key: listed, matches: sameHash(key.hash, hash) };
-}
+};
 
 /** Whether state has the key as revoked. */
 async function hasRevoked(peer: Peer, by: WriteUnderHandle, keyId: KeyId): Promise<boolean> {

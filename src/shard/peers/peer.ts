@@ -11,7 +11,7 @@ import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../log/write-decisions.ts';
 import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { Attempt, SlotsReport, UnderHandle } from '../shard.ts';
+import type { AnswerOf, Attempt, CallerOf, CallName, RequestOf, SlotsReport, UnderHandle } from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
 import { type Handle, HandleTable } from './handles.ts';
@@ -42,6 +42,20 @@ export interface ShardParts extends ListingContext, DecideContext {
   /** What the shard knows apart from its own slots. */
   readonly report: () => Omit<SlotsReport, 'owned' | 'owners'> & { readonly rows: readonly SlotRow[] };
 }
+
+/** Serves one call. */
+export type Handler<Name extends CallName> = (
+  peer: Peer,
+  by: CallerOf<Name>,
+  request: RequestOf<Name>,
+) => Promise<AnswerOf<Name>>;
+
+/** Serves a call that reads under a handle. */
+export type ReadHandler<Name extends CallName> = (
+  shard: ShardParts,
+  listing: Listing,
+  request: RequestOf<Name>,
+) => Promise<AnswerOf<Name>>;
 
 /** The tenant and actor of a write. */
 interface Writer {

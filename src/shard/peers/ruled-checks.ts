@@ -6,18 +6,10 @@ import { relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
 import { checkKey } from '../memory/answer-cache.ts';
-import type {
-  BulkAnswer,
-  CheckAnswer,
-  NamedAnswer,
-  NamedChecks,
-  NamesQuery,
-  ResultPage,
-  UnderHandle,
-} from '../shard.ts';
+import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
 import type { Handle } from './handles.ts';
-import { cursorAt, type Listing, type ListingContext, positionOf } from './listings.ts';
-import type { Peer } from './peer.ts';
+import { cursorAt, positionOf } from './listings.ts';
+import type { Handler, Peer, ReadHandler } from './peer.ts';
 
 /** A check of a tenant with rules. */
 export function checkByRules(
@@ -62,26 +54,22 @@ export async function checkBulkByRules(
 }
 
 /** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines, unless it is to be denied. */
-export async function checkNamed(peer: Peer, by: UnderHandle, checks: NamedChecks): Promise<NamedAnswer> {
+export const checkNamed: Handler<'checkNamed'> = async (peer, by, checks) => {
   const handle = peer.handles.use(by.handle);
   const now =
     checks.explain || handle.memory.tenant.rulesRevision === undefined ? undefined : answerNow(peer, handle, checks);
   return now ?? evaluate(peer, handle, checks);
-}
+};
 
 /** Of any tenant. */
-export async function listNames(
-  context: ListingContext,
-  listing: Listing,
-  { subject, object, limit, cursor }: NamesQuery,
-): Promise<ResultPage<string>> {
+export const listNames: ReadHandler<'listNames'> = async (context, listing, { subject, object, limit, cursor }) => {
   const scope = ['names', listing.memory.tenantId, subject, object];
   const after = positionOf(context, scope, cursor)?.[0] ?? '';
   const held = await listHeldNames({ ...listing, clock: context.clock }, { subject, object }, after);
   const items = held.slice(0, limit);
   const last = held.length > limit ? items.at(-1) : undefined;
   return { items, nextCursor: last === undefined ? undefined : cursorAt(context, scope, [last]) };
-}
+};
 
 function answerNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
   const answers = decideNow(handle, checks);

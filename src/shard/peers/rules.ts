@@ -11,11 +11,11 @@ import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
-import type { RulesPreview, RulesRequest, WriteUnderHandle } from '../shard.ts';
+import type { RulesPreview, RulesRequest } from '../shard.ts';
 import { exportGrants } from './enumerations.ts';
 import { under } from './grant-writes.ts';
 import { type Listing, type ListingContext, listGrants } from './listings.ts';
-import type { Peer } from './peer.ts';
+import type { Handler } from './peer.ts';
 
 /** Of an encoded operation, besides the texts of its rules. */
 const OPERATION_BYTES = 2048;
@@ -40,7 +40,7 @@ export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>)
   return memory.rules.pinned.ruleSet;
 }
 
-export async function writeRules(peer: Peer, by: WriteUnderHandle, request: RulesRequest): Promise<void> {
+export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   using _rules = await memory.rules.pin();
@@ -49,7 +49,7 @@ export async function writeRules(peer: Peer, by: WriteUnderHandle, request: Rule
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
   const result = await peer.submitSized(handle, by.attempt, size, under(handle, decideRules(memory, request)));
   assert(result.kind === 'rules-written', 'a write of rules has its result');
-}
+};
 
 /** Counts grants of the tenant for one preview, up to a number and a time. */
 class Scan {

@@ -10,17 +10,8 @@ import { isLeaving, type Tenant, tenantMatches } from '../../core/tenants.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type {
-  FoundTenants,
-  InAttempt,
-  NewTenant,
-  RequestOf,
-  TenantChange,
-  TenantStatus,
-  TenantsQuery,
-  UsageMinute,
-} from '../shard.ts';
-import type { Peer } from './peer.ts';
+import type { TenantStatus } from '../shard.ts';
+import type { Handler, Peer } from './peer.ts';
 
 /** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -45,7 +36,7 @@ export function tenantOf(peer: Peer, text: string): { readonly tenure: Tenure; r
 
 // ---- writes ----
 
-export async function createTenant(peer: Peer, { attempt }: InAttempt, request: NewTenant): Promise<Tenant> {
+export const createTenant: Handler<'createTenant'> = async (peer, { attempt }, request) => {
   const tenantId = parseTenantId(request.tenantId);
   assert(tenantId !== undefined, 'a console creates well-formed tenant ids');
   const tenure = peer.tenureOf(tenantId);
@@ -54,15 +45,15 @@ export async function createTenant(peer: Peer, { attempt }: InAttempt, request: 
   const decide = decideTenant(tenant, () => tenure.tenants.has(tenantId));
   const of = { tenure, memory: { tenantId }, actor: `operator:${request.operator}` };
   return tenantIn(await peer.submit(of, attempt, name.length + plan.length, decide));
-}
+};
 
-export async function updateTenant(peer: Peer, { attempt }: InAttempt, change: TenantChange): Promise<Tenant> {
+export const updateTenant: Handler<'updateTenant'> = async (peer, { attempt }, change) => {
   const { tenure, memory } = tenantOf(peer, change.tenantId);
   const of = { tenure, memory, actor: `operator:${change.operator}` };
   // An earlier change of the batch may have set the fields that this one leaves unchanged.
   const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
   return tenantIn(await peer.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
-}
+};
 
 function tenantIn(result: OperationResult): Tenant {
   assert(result.kind === 'tenant', 'a tenant operation has a tenant result');
@@ -71,16 +62,16 @@ function tenantIn(result: OperationResult): Tenant {
 
 // ---- one tenant ----
 
-export async function readTenant(peer: Peer, _: object, of: RequestOf<'readTenant'>): Promise<TenantStatus> {
+export const readTenant: Handler<'readTenant'> = async (peer, _, of) => {
   const { tenure, memory } = tenantOf(peer, of.tenantId);
   if (!isLeaving(memory.tenant)) await loadCounts(memory, peer.shard.clock);
   tenure.assertServing();
   return tenantStatus(memory);
-}
+};
 
-export async function readUsage(peer: Peer, _: object, of: RequestOf<'readUsage'>): Promise<readonly UsageMinute[]> {
+export const readUsage: Handler<'readUsage'> = async (peer, _, of) => {
   return tenantOf(peer, of.tenantId).memory.usage.read(peer.shard.clock.wallMs());
-}
+};
 
 function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
   if (isLeaving(tenant)) {
@@ -128,20 +119,16 @@ const listedStatus = (memory: TenantMemory, nowMs: number): TenantStatus => ({
   lastMinute: memory.usage.lastMinute(nowMs),
 });
 
-export async function listTenants(
-  { shard }: Peer,
-  _: object,
-  { after = '', limit }: TenantsQuery,
-): Promise<readonly TenantStatus[]> {
+export const listTenants: Handler<'listTenants'> = async ({ shard }, _, { after = '', limit }) => {
   const nowMs = shard.clock.wallMs();
   return firstAfter(shard.tenures(), after, limit).map((memory) => listedStatus(memory, nowMs));
-}
+};
 
-export async function findTenants({ shard }: Peer, _: object, query: RequestOf<'findTenants'>): Promise<FoundTenants> {
+export const findTenants: Handler<'findTenants'> = async ({ shard }, _, query) => {
   const nowMs = shard.clock.wallMs();
   const searched = firstAfter(shard.tenures(), query.after ?? '', SEARCHED_MAX);
   const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
   const tenants = matches.slice(0, query.limit);
   const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];
   return { tenants: tenants.map((memory) => listedStatus(memory, nowMs)), scannedTo: last?.tenantId };
-}
+};
