@@ -100,8 +100,8 @@ export interface TenantSession {
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
   checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer>;
   /**
-   * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise if
-   * all are known here. It is only a hint: it rejects as every call does.
+   * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
+   * if all are known here. It is only a hint: it rejects as every call does.
    */
   unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined;
   /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */

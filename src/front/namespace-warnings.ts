@@ -43,8 +43,8 @@ export function warnOfUnknown(
 const NAMESPACES_MAX = 256;
 
 /**
- * Namespaces of which the tenant has had a grant or a rule, or which were created: there is no need to look them up again.
- * Some may be empty by now; a warning is only a hint.
+ * Namespaces of which the tenant has had a grant or a rule, or which were created: there is no need to look them up
+ * again. Some may be empty by now; a warning is only a hint.
  */
 export class KnownNamespaces {
   readonly #names = new Set<string>();

@@ -1,6 +1,6 @@
-// The port of a shard, as its gRPC server sees it: one connection per peer, and the table of the calls that it serves. All
-// decisions of a shard are behind it. A call fails with an error of the catalogue or with a ShardFailure, which says what
-// the front should do next.
+// The port of a shard, as its gRPC server sees it: one connection per peer, and the table of the calls that it serves.
+// All decisions of a shard are behind it. A call fails with an error of the catalogue or with a ShardFailure, which
+// says what the front should do next.
 
 import type { AuditFilter } from '../core/audit-filter.ts';
 import type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
@@ -155,7 +155,9 @@ export interface OperatorCalls {
   createTenant: Call<InAttempt, NewTenant, Tenant>;
   updateTenant: Call<InAttempt, TenantChange, Tenant>;
   readTenant: Call<object, { readonly tenantId: string }, TenantStatus>;
-  /** The last 60 minutes, ascending; omits minutes without requests. The owner keeps them in memory and may lose them. */
+  /**
+   * The last 60 minutes, ascending; omits minutes without requests. The owner keeps them in memory and may lose them.
+   */
   readUsage: Call<object, { readonly tenantId: string }, readonly UsageMinute[]>;
   /** The tenants that this shard serves, without deleted ones, ascending by id, after `after`. */
   listTenants: Call<object, TenantsQuery, readonly TenantStatus[]>;
@@ -360,8 +362,8 @@ export interface GrantsQuery extends PageQuery, GrantFilter {}
 
 export interface GrantsPage extends ResultPage<Grant> {
   /**
-   * Of the change feed, taken before the page was read: a client that lists all pages and then follows from the cursor of
-   * the first one misses no change.
+   * Of the change feed, taken before the page was read: a client that lists all pages and then follows from the cursor
+   * of the first one misses no change.
    */
   readonly feedCursor: string;
 }
@@ -517,7 +519,9 @@ export interface AuditRecord {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** What changed, as JSON: `{"action": "grant.created", …}`. At most 8 KiB; rules with their previous ones, 129 KiB. */
+  /**
+   * What changed, as JSON: `{"action": "grant.created", …}`. At most 8 KiB; rules with their previous ones, 129 KiB.
+   */
   readonly change: string;
 }
 

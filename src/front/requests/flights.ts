@@ -1,11 +1,11 @@
 // Everything in flight in a front. Every request is a flight from its start to its end, over all its tries. A flight
 // consists of a path (how its tries reach a shard: flight-paths.ts) and a request (what it sends, and what it does with
-// the outcome: flight-requests.ts). Invariants: a flight ends exactly once, with a result or an error, and soon after its
-// deadline at the latest; the number of flights is bounded, and above the bound the one with the oldest deadline is
+// the outcome: flight-requests.ts). Invariants: a flight ends exactly once, with a result or an error, and soon after
+// its deadline at the latest; the number of flights is bounded, and above the bound the one with the oldest deadline is
 // refused.
 //
-// The next try follows a failed one at once if something has changed since; together with the other waiters if the owner
-// must become ready first; otherwise after a pause.
+// The next try follows a failed one at once if something has changed since; together with the other waiters if the
+// owner must become ready first; otherwise after a pause.
 
 import { type Clock, delay, type Random, type Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
-// Checks. Single ones, the hot path, have columns of their own instead of a call each, and no row in the table of calls:
-// the front's outbox writes them, the peer's stream reads and serves them, and the shard itself requires their scope. The
-// codec (codec/) writes the bytes of bulk checks by hand too, since every check pays for them.
+// Checks. Single ones, the hot path, have columns of their own instead of a call each, and no row in the table of
+// calls: the front's outbox writes them, the peer's stream reads and serves them, and the shard itself requires their
+// scope. The codec (codec/) writes the bytes of bulk checks by hand too, since every check pays for them.
 
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { relationNumber, type TupleColumns } from '../../core/tuples.ts';

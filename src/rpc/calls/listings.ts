@@ -1,5 +1,5 @@
-// Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and the
-// subjects that hold a relation travel in the same field, since each of them pays for its bytes.
+// Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
+// the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
 
 import type { HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
 import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';

@@ -1,6 +1,6 @@
 // Reads rows of the audit log, for its listing and for the change feed, and for how long the store keeps them.
-// Invariants: every read passes the gate of its tenant and waits for its turn; nothing is read for a tenure that no longer
-// serves; how long rows are kept is never guessed.
+// Invariants: every read passes the gate of its tenant and waits for its turn; nothing is read for a tenure that no
+// longer serves; how long rows are kept is never guessed.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';

@@ -1,4 +1,5 @@
-// Checks by grants alone, single and in bulk: from pages in memory if possible, otherwise as soon as the tuples are read.
+// Checks by grants alone, single and in bulk: from pages in memory if possible, otherwise as soon as the tuples are
+// read.
 
 import { assert } from '../../core/assert.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';

@@ -1,6 +1,6 @@
-// The operator's calls about the cluster, which each shard answers for itself: its slots, its members, its load, and where
-// the logs of its slots end. Rows of the store are copied field by field, so that a new column stays invisible to peers
-// until this file exposes it.
+// The operator's calls about the cluster, which each shard answers for itself: its slots, its members, its load, and
+// where the logs of its slots end. Rows of the store are copied field by field, so that a new column stays invisible to
+// peers until this file exposes it.
 
 import { cursorKeysFor } from '../../core/text/cursors.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';

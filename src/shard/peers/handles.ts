@@ -1,6 +1,6 @@
 // The handles of one connection. A front holds the id of a handle in place of an authenticated key. Invariant: a
-// connection never reuses an id; a handle is valid only in its tenure, and dies with its key. The operator's handles have a
-// right that no key has.
+// connection never reuses an id; a handle is valid only in its tenure, and dies with its key. The operator's handles
+// have a right that no key has.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';

@@ -26,9 +26,8 @@ import type { GrantPages } from '../memory/grant-pages.ts';
 import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
-import type { GrantsQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
+import type { GrantsQuery, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
-import type { ReadHandler } from './peer.ts';
 
 /** Rows per read in the search for live ones. */
 export const ROWS_PER_READ_MIN = 256;
@@ -79,7 +78,11 @@ export const relationAt = (text: string | undefined): Relation => {
   return text;
 };
 
-export const listObjects: ReadHandler<'listObjects'> = async (context, listing, objectsQuery) => {
+export async function listObjects(
+  context: ListingContext,
+  listing: Listing,
+  objectsQuery: ObjectsQuery,
+): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { subject, ...query } = objectsQuery;
   if (followsRules(listing, query)) {
@@ -92,13 +95,17 @@ export const listObjects: ReadHandler<'listObjects'> = async (context, listing, 
   const anchor = { name, pages: memory.pages, entity: subject };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listObjects(context, listing, objectsQuery) : page;
-};
+}
 
 /** Ask again after an await: the tenant may have got its first rules, and grants alone are no page of it then. */
 const followsRules = ({ memory }: Listing, { direct }: Pick<NamedQuery, 'direct'>): boolean =>
   direct !== true && memory.tenant.rulesRevision !== undefined;
 
-export const listHolders: ReadHandler<'listHolders'> = async (context, listing, holdersQuery) => {
+export async function listHolders(
+  context: ListingContext,
+  listing: Listing,
+  holdersQuery: HoldersQuery,
+): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { object, includeSelf = false, ...query } = holdersQuery;
   // The same with rules and without: they may be written between two pages.
@@ -112,7 +119,7 @@ export const listHolders: ReadHandler<'listHolders'> = async (context, listing, 
   const anchor = { name, pages: memory.objectPages, entity: object };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
-};
+}
 
 /** A listing of grants knows built-in relations only. */
 function demandGranted(name: string): Relation {

@@ -1,6 +1,6 @@
 // The operator's calls about tenants: their records, with what their owner knows about them, listings and searches.
-// Invariant: no result page examines more than a bounded number of names, and only the two small tables of one tenant are
-// ever read from the store.
+// Invariant: no result page examines more than a bounded number of names, and only the two small tables of one tenant
+// are ever read from the store.
 
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
