@@ -1,6 +1,6 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
-import type { CallName, OperatorCalls, RequestOf, TenantCalls, UnderHandle } from '../shard.ts';
+import type { CallName, OperatorCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
@@ -44,7 +44,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   revokeKey,
   readRules: reading(readRules),
   writeRules,
-  previewRules: reading((shard, listing, request: RequestOf<'previewRules'>) => previewRules(shard, listing, request)),
+  previewRules: reading(previewRules),
   readChanges,
 };
 
