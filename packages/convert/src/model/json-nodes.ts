@@ -1,4 +1,4 @@
-// Parses JSON into nodes that know their places, which `JSON.parse` does not tell.
+// Parses JSON into nodes with their places, which `JSON.parse` does not report.
 
 import { type Language, Lexer } from './lexer.ts';
 import { modelFailure, type Place, quote } from './source-model.ts';

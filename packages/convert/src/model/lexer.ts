@@ -1,5 +1,5 @@
-// Cuts a text into words, signs and strings, each with its line and column. Reads every character once, whatever the
-// text; the languages differ in their words, signs and comments.
+// Cuts a text into words, signs and strings, each with its line and column. Takes time in proportion to the text. The
+// languages differ in their words, signs and comments.
 
 import type { CliFailure } from '../../../../src/cli/failures.ts';
 import { modelFailure, type Place, quote } from './source-model.ts';

@@ -26,7 +26,7 @@ class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Up to so many bytes, without taking them; fewer only at the end. */
+  /** The next `bytes` bytes, without consuming them; fewer only at the end. */
   async peek(bytes: number): Promise<Buffer> {
     if (this.#held.length < bytes && !this.#ended) {
       const parts = [this.#held];
