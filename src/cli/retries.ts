@@ -2,8 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { backoffMs, jitteredMs } from '../core/async/backoff.ts';
-import type { Random } from '../core/async/clock.ts';
+import { backoffMs, jitteredMs, type Random } from '../core/async/clock.ts';
 import { type CliFailure, ConnectionFailure, ProblemFailure } from './failures.ts';
 
 /** A failover takes about five seconds, a rolling update a minute. */

@@ -1,7 +1,7 @@
 // Reads repeatedly and retries temporary failures, for commands that watch. It reports once that the service is away
 // and once that it is back, and its pauses grow during an outage.
 
-import { backoffMs } from '../core/async/backoff.ts';
+import { backoffMs } from '../core/async/clock.ts';
 import type { CliContext } from './cli-context.ts';
 import { ConnectionFailure, EXIT, ProblemFailure } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';

@@ -15,7 +15,7 @@ const FILE_SUFFIX = '_FILE';
 /** Far larger than any setting; the path of a wrong file must not fill the memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Kubernetes sets these in every pod if a Service's name starts with `grantd`; they are not ours. */
+/** Kubernetes sets these in every pod if the name of a Service starts with `grantd`. */
 const SERVICE_LINK = /^GRANTD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 /** Only the project's own tests read these. */
 const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS']);
@@ -141,4 +141,23 @@ export function describeConfig(config: Readonly<Record<string, unknown>>): Recor
       value instanceof Secret || setting.file ? 'set' : Array.isArray(value) ? value.join(',') : value;
   }
   return described;
+}
+
+/** The column where the meaning of a setting starts in `--help`. */
+const HELP_INDENT = 46;
+
+function describeDefault(setting: Setting<unknown>, role: Role): string {
+  if (setting.requiredBy.includes(role)) return '(required)';
+  return `(default: ${setting.defaults[role] ?? (setting.unset ?? 'none').replaceAll('`', '')})`;
+}
+
+/** The settings that a role reads, as text for the end of its `--help`. */
+export function renderSettingsHelp(role: Role): string {
+  const lines = rows
+    .filter(([, setting]) => setting.roles.includes(role))
+    .map(([, setting]) => {
+      const name = setting.file ? `${setting.name}[_FILE]` : setting.name;
+      return `  ${name.padEnd(HELP_INDENT - 2)}${setting.form.replaceAll('`', '')} ${describeDefault(setting, role)}`;
+    });
+  return ['', 'Settings (environment variables):', ...lines].join('\n');
 }

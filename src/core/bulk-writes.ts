@@ -6,8 +6,7 @@ import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
 import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts';
-import { demandMembers, demandMembersOfEach } from './json-members.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
 import type { Unfollowed } from './service-warnings.ts';
 import {

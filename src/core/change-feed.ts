@@ -3,9 +3,9 @@
 // filter, a shard to what it reads or a front to what it passes on, comes to the same result.
 
 import type { AuditAction } from './audit-filter.ts';
-import { attributesOfId, withExpiry } from './grant-attributes.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
-import { parseTimestamp } from './text/timestamps.ts';
+import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';
+import { isJsonObject, type JsonObject } from './json-members.ts';
+import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
 import { type Grant, grantOf, isRelation, namespaceOf } from './tuples.ts';
 
 export const FEED_ACTIONS = [
@@ -130,4 +130,40 @@ export function feedMatcher(filter: FeedFilter): ((change: Pick<FeedChange, 'cha
       }
     }
   };
+}
+
+// ---- changes as JSON ----
+
+/** The members after `action`. Rules are compact JSON already. */
+function contentJson(content: FeedContent): string {
+  switch (content.action) {
+    case 'namespace.created':
+      return `"namespace":{"name":${JSON.stringify(content.name)}}`;
+    case 'rules.updated':
+      return `"rules":${content.rules},"former":${content.former}`;
+    default:
+      return `"grant":${JSON.stringify(grantRecord(content.grant))}`;
+  }
+}
+
+/** One line. */
+export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedChange): string {
+  const at = formatTimestamp(atMs);
+  const who = `"actor":${JSON.stringify(actor)},"request_id":${JSON.stringify(requestId)}`;
+  return `{"seq":${seq},"index":${index},"at":"${at}",${who},"action":"${change.action}",${contentJson(change)}}`;
+}
+
+/** What a change takes besides its identifiers, names and rules. */
+const FRAME_BYTES = 400;
+
+/** At least the UTF-8 bytes of a change: each UTF-16 unit takes up to three, escaped or not. */
+export function changeBytesMax({ change }: FeedChange): number {
+  switch (change.action) {
+    case 'namespace.created':
+      return FRAME_BYTES;
+    case 'rules.updated':
+      return FRAME_BYTES + 3 * (change.rules.length + change.former.length);
+    default:
+      return FRAME_BYTES + 3 * (change.grant.subject.length + change.grant.object.length);
+  }
 }

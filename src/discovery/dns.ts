@@ -4,8 +4,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { jitteredMs } from '../core/async/backoff.ts';
-import type { Clock, Random, Timer } from '../core/async/clock.ts';
+import { type Clock, jitteredMs, type Random, type Timer } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
 

@@ -10,12 +10,11 @@ import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { openOperatorApi } from './open/apis.ts';
 import { openFront } from './open/front.ts';
-import { openOps } from './open/ops.ts';
-import { openTracing } from './open/tracing.ts';
+import { openTracing } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
+import { openOps } from './process/ops-server.ts';
 import { prepareProcess } from './process/prepare-process.ts';
-import { NO_SHARD } from './process/reach.ts';
-import { Readiness } from './process/readiness.ts';
+import { NO_SHARD, Readiness } from './process/readiness.ts';
 
 interface ConsoleRoleDependencies {
   readonly clock: Clock;

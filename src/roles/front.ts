@@ -10,17 +10,14 @@ import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { openPublicApi } from './open/apis.ts';
-import { openDecisionLog } from './open/decision-log.ts';
 import { openFront } from './open/front.ts';
-import { DEADLINE_MS } from './open/new-cluster.ts';
-import { openOps } from './open/ops.ts';
 import { openRateLimits } from './open/rate-limits.ts';
-import { openTracing } from './open/tracing.ts';
-import { openTurns } from './open/turns.ts';
+import { DEADLINE_MS } from './open/store.ts';
+import { openDecisionLog, openTracing } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
-import { prepareProcess } from './process/prepare-process.ts';
-import { watchReach } from './process/reach.ts';
-import { Readiness } from './process/readiness.ts';
+import { openOps } from './process/ops-server.ts';
+import { openTurns, prepareProcess } from './process/prepare-process.ts';
+import { Readiness, watchReach } from './process/readiness.ts';
 
 interface FrontRoleDependencies {
   readonly clock: Clock;

@@ -2,7 +2,8 @@
 // relations. What a set of names needs, or gives, on an object of a namespace is computed at its first use and kept.
 // Compiled once per change of the rules.
 
-import { namespaceOf, RELATIONS, relationNumber } from '../core/tuples.ts';
+import type { UnfollowedReason } from '../core/service-warnings.ts';
+import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
 import { isRuleName, type RuleElement, type RuleSet } from './rule-set.ts';
 
 /** Bit n stands for the name with number n; numbers of built-in relations are their wire numbers. */
@@ -312,4 +313,20 @@ export function parseGroup(subject: string): Group | undefined {
   if (hash < 0 || hash <= subject.indexOf(':') + 1) return undefined;
   const name = subject.slice(hash + 1);
   return isRuleName(name) ? { object: subject.slice(0, hash), name } : undefined;
+}
+
+/**
+ * Why the rules can never follow a grant: mostly a mistake in the grant or in the rules. Undefined: they can follow it,
+ * or it counts by itself.
+ */
+export function unfollowedReason(
+  rules: CompiledRules,
+  { subject, relation, object }: Tuple,
+): UnfollowedReason | undefined {
+  const group = parseGroup(subject);
+  if (group === undefined && !subject.endsWith(':*')) return undefined;
+  if (rules.leadsToEntitiesOnly(object, relationNumber(relation) ?? 0)) return 'no-entity';
+  if (group === undefined) return rules.isEntity(subject) ? 'not-public' : undefined;
+  if (!rules.groups) return 'groups-off';
+  return rules.canHold(group.object, group.name) ? undefined : 'unknown-name';
 }

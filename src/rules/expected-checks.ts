@@ -2,8 +2,7 @@
 // or `false`, or JSON. Invariant: what is neither is refused; a mistyped expectation never counts as none.
 
 import { GrantdError } from '../core/errors.ts';
-import { demandMembers, unknownMember } from '../core/json-members.ts';
-import { isJsonObject } from '../core/json-object.ts';
+import { demandMembers, isJsonObject, unknownMember } from '../core/json-members.ts';
 import { formatCsvLine } from '../core/text/csv.ts';
 import { parseJson } from '../core/text/json.ts';
 import { parseTimestamp } from '../core/text/timestamps.ts';

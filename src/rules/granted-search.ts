@@ -4,8 +4,7 @@
 
 import { RELATIONS } from '../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
-import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
-import { Sources } from './sources.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
 /** Names that the subject holds on an object, as one grant gives them. */
 export interface HeldObject {

@@ -3,8 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from '../core/errors.ts';
-import { demandMembers } from '../core/json-members.ts';
-import { isJsonObject, type JsonObject } from '../core/json-object.ts';
+import { demandMembers, isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { isNamespaceName, isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */

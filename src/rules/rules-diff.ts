@@ -1,6 +1,6 @@
 // What differs between two rule sets, and on which stored grants a rule set depends.
 
-import { isJsonObject } from '../core/json-object.ts';
+import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
 import { type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
 

@@ -3,8 +3,7 @@
 // there. Breadth first: the first way to an object is a shortest one.
 
 import type { CompiledRules, NameSet, Wanted } from './compiled-rules.ts';
-import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
-import { Sources } from './sources.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
 /** Names that suffice on an object, as one visit found them. */
 export interface WantedObject {

@@ -2,8 +2,7 @@
 // JSON and lines of JSON, and CSV with a column for each part.
 
 import { GrantdError } from '../../core/errors.ts';
-import { unknownMember } from '../../core/json-members.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject, unknownMember } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
 import { CliFailure } from '../failures.ts';

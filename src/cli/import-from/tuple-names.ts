@@ -2,7 +2,7 @@
 // grant must not count for a relation that it was not made for.
 
 import { readFile, stat } from 'node:fs/promises';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { isRelation, type Relation } from '../../core/tuples.ts';
 import { CliFailure, reasonOf } from '../failures.ts';
 import type { MapOption, MappedRelation } from '../rules-convert/relation-map.ts';

@@ -1,7 +1,7 @@
 // Converts a model into rules. Rules are unions only. So what is no union is reported and left out, and leaving out
 // anything can only take subjects away from a name, never add one: the rules never allow what the model denies.
 
-import type { JsonObject } from '../../core/json-object.ts';
+import type { JsonObject } from '../../core/json-members.ts';
 import { ELEMENTS_MAX, RULES_MAX } from '../../rules/rule-set.ts';
 import { CliFailure } from '../failures.ts';
 import { type MapOption, type MappedRelation, mapRelations, type NameMap } from './relation-map.ts';

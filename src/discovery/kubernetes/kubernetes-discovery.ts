@@ -8,8 +8,7 @@
 //    └─ pause ─┘ any failure: refused, broken off, silent, version expired
 
 import { isDeepStrictEqual } from 'node:util';
-import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
-import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
@@ -22,7 +21,6 @@ import {
   parseSliceList,
   type SliceEvent,
 } from './endpoint-slices.ts';
-import { TimeBound } from './time-bound.ts';
 
 /** A list finds everything that a watch has missed. */
 const LIST_INTERVAL_MS = 5 * 60_000;
@@ -262,4 +260,30 @@ export function createKubernetesDiscovery(
       return () => watch.close();
     },
   };
+}
+
+/** Bounds one request to the API server in time: its signal aborts with a failure when the last allowed time is over. */
+class TimeBound {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  allow(timeMs: number, failure: ApiFailure): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.setTimer(() => this.#controller.abort(failure), timeMs);
+  }
+
+  /** Ends the request completely. */
+  end(): void {
+    this.#timer?.cancel();
+    this.#controller.abort();
+  }
 }

@@ -20,8 +20,7 @@ import type { SubjectKinds } from '../memory/subject-kinds.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
-import { EnumeratedRange } from './enumerated-range.ts';
-import { FirstCounterparts, type TextsQuery } from './first-counterparts.ts';
+import { EnumeratedRange, FirstCounterparts, type TextsQuery } from './enumerated-range.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;

@@ -1,11 +1,14 @@
 // What the appender gathers: waiting operations, and the batch that one append carries, with the reply to each
 // operation.
 
+import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ids.ts';
-import type { Stamp } from '../../store/store.ts';
-import type { TraceSpan } from '../../telemetry/spans.ts';
-import type { EntryOperation } from './entries.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
+import type { LogStore, Stamp } from '../../store/store.ts';
+import { runInSpan, runTraced, type TraceSpan } from '../../telemetry/spans.ts';
+import type { HeldBytes } from '../memory/write-memory.ts';
+import type { Entry, EntryOperation } from './entries.ts';
+import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
 
@@ -65,4 +68,64 @@ export function decidedOf({ answers }: Batch): DecidedOperation[] {
     else if (error instanceof GrantdError) decided.push({ requestId, index, outcome: { error } });
   }
   return decided;
+}
+
+// ---- spans ----
+//
+// The append span covers one call, from the queue to the reply. The group commit span covers the appends of many calls;
+// it is part of the first call's trace and links to all of them.
+
+/** Covers all operations of one call, until they are durable. */
+export function appendTraced<Result>(operations: number, append: () => Promise<Result>): Promise<Result> {
+  return runTraced('append', 'internal', { 'grantd.operations': operations }, append);
+}
+
+/** `spans`: the traced appends in the batch. */
+export function commitTraced<Result>(
+  batch: { readonly slot: number; readonly operations: readonly unknown[]; readonly spans: ReadonlySet<TraceSpan> },
+  commit: () => Promise<Result>,
+): Promise<Result> {
+  const [first] = batch.spans;
+  if (first === undefined) return commit();
+  const attributes = { 'grantd.slot': batch.slot, 'grantd.operations': batch.operations.length };
+  return runInSpan(first, () =>
+    runTraced('group commit', 'internal', attributes, (span) => {
+      for (const append of batch.spans) {
+        if (span === undefined) break;
+        append.link(span);
+        span.link(append);
+      }
+      return commit();
+    }),
+  );
+}
+
+// ---- the ports of the appender ----
+
+export interface CommittedEntry extends Entry {
+  readonly seq: number;
+}
+
+export interface AppenderPorts {
+  readonly log: LogStore;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly operations: OperationMemory;
+  /** Bytes held by the queues of all slots. */
+  readonly queue: HeldBytes;
+  /** Takes a committed entry into memory, synchronously. */
+  readonly commit: (entry: CommittedEntry) => void;
+  /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */
+  readonly waitForCapacity: () => Promise<void>;
+  /** Whether the owner's lease lets it answer now. */
+  readonly leaseValid: () => boolean;
+  /** The tenure has ended: the log contains an entry of another owner, or this program has a defect. */
+  readonly lost: (reason: string) => void;
+  readonly observe: (append: {
+    readonly outcome: 'committed' | 'lost' | 'unknown';
+    readonly seconds: number;
+    readonly operations: number;
+    /** Grants whose expiry the entry tells. */
+    readonly expired: number;
+  }) => void;
 }

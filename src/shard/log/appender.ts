@@ -11,8 +11,7 @@
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, no caller gets a result
 
 import { assert } from '../../core/assert.ts';
-import { backoffMs } from '../../core/async/backoff.ts';
-import { delay } from '../../core/async/clock.ts';
+import { backoffMs, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
@@ -20,19 +19,19 @@ import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
   type Answer,
+  type AppenderPorts,
   type Batch,
+  commitTraced,
   decidedOf,
   expiredIn,
   type Operation,
   type Waiting,
   weightOf,
 } from './append-batch.ts';
-import { commitTraced } from './append-spans.ts';
-import type { AppenderPorts } from './appender-ports.ts';
 import { Draft } from './draft.ts';
 import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
 import { Cohort } from './group-commit-window.ts';
-import { InFlightOperations } from './idempotency/in-flight-operations.ts';
+import { InFlightOperations } from './idempotency/cache.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import { timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';

@@ -11,14 +11,13 @@
 // empty, so that the next owner has nothing to read back.
 
 import { assert } from '../../core/assert.ts';
-import { backoffMs } from '../../core/async/backoff.ts';
-import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
 import { countStateRows, deriveState } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { CommittedEntry } from './appender-ports.ts';
+import type { CommittedEntry } from './append-batch.ts';
 import { checkpointStamp } from './entries.ts';
 import type { IdempotencyWindow } from './idempotency/window.ts';
 

@@ -7,10 +7,8 @@ import type { Clock } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import type { StateStore } from '../../store/store.ts';
-import { decodeHotPages, encodeHotPages } from '../memory/hot-page-list.ts';
-import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { type NamedPage, PAGE_USES_BYTES, PageUses } from '../memory/page-uses.ts';
-import type { Preload } from '../memory/preloads.ts';
+import type { MemoryBudget, Preload } from '../memory/memory-budget.ts';
+import { decodeHotPages, encodeHotPages, type NamedPage, PAGE_USES_BYTES, PageUses } from '../memory/page-uses.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 
@@ -20,7 +18,7 @@ const WRITE_MS = 60_000;
 /** What became of a page of a stored list. */
 export type PreloadOutcome = 'loaded' | 'skipped' | 'failed';
 
-/** See tenure-dependencies.ts. */
+/** See TenureDependencies in tenure.ts. */
 interface HotPagesPorts {
   readonly store: Pick<StateStore, 'readHotPages' | 'writeHotPages'>;
   readonly clock: Clock;

@@ -15,16 +15,16 @@ import { segmentOf } from '../../core/slots.ts';
 import type {
   Checkpoint,
   ConditionalOutcome,
-  GrantCountRow,
   LogRecord,
   SlotRow,
+  SlotStore,
   Stamp,
   Store,
 } from '../../store/store.ts';
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
-import type { CommittedEntry } from './appender-ports.ts';
+import type { CommittedEntry } from './append-batch.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -311,32 +311,63 @@ export async function rebuildWindow(
   return end + 1;
 }
 
-/** Every tenant of a slot in the state tables, including fully deleted ones. */
-export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
+/** The rows of all tenants of a slot, page by page. */
+async function* everyTenant<Row extends { readonly tenantId: TenantId }>(
+  read: (page: { readonly limit: number; readonly after?: TenantId }) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
   let after: TenantId | undefined;
   while (true) {
-    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
-    const tenants = await ports.store.listTenants(query, storeDeadline(ports.clock));
-    yield* tenants;
-    after = tenants.at(-1)?.tenantId;
-    if (tenants.length < TENANTS_PER_READ) return;
+    const rows = await read({ limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) });
+    yield* rows;
+    after = rows.at(-1)?.tenantId;
+    if (rows.length < TENANTS_PER_READ) return;
   }
 }
+
+/** Every tenant of a slot in the state tables, including fully deleted ones. */
+export const readTenants = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
+  everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)));
 
 /**
  * The grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries that
  * changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
  */
-export async function* readGrantCounts(
-  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
-  slot: number,
-): AsyncGenerator<GrantCountRow> {
-  let after: TenantId | undefined;
-  while (true) {
-    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
-    const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
-    yield* rows;
-    after = rows.at(-1)?.tenantId;
-    if (rows.length < TENANTS_PER_READ) return;
+export const readGrantCounts = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
+  everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)));
+
+// ---- after recovery ----
+
+/** When many slots are opened at once, this conditional write can wait for the others. */
+const RECORD_OPENED_MS = 1000;
+const RECORD_RETRY_MS = 200;
+
+interface Owned {
+  readonly slot: number;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly state: string;
+}
+
+/**
+ * Records the seq of a tenure's first entry in the row of its slot, so that a later owner detects that the log has lost
+ * that entry; the entry itself already fences. Retries until the store has recorded it, or the tenure has ended.
+ */
+export async function recordOpened(
+  { store, clock }: { readonly store: SlotStore; readonly clock: Clock },
+  tenure: Owned,
+  opened: number,
+  lose: (reason: string) => void,
+): Promise<void> {
+  const { slot, owner, epoch } = tenure;
+  await delay(clock, RECORD_OPENED_MS);
+  while (tenure.state !== 'ended') {
+    try {
+      const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
+      if (applied) return;
+      if (row?.owner !== owner || row.epoch !== epoch) lose('The slot has another owner now.');
+    } catch {
+      // The next attempt finds out whether it was recorded.
+    }
+    await delay(clock, RECORD_RETRY_MS);
   }
 }

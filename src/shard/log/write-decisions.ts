@@ -11,8 +11,10 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { hasRules, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
   type BulkWriteResult,
@@ -21,11 +23,11 @@ import {
   type GrantRequest,
   type GrantResult,
   type RevokeResult,
+  type RulesRequest,
   ShardFailure,
 } from '../shard.ts';
 import { asOf, type Draft } from './draft.ts';
-import type { TailOperation } from './entries.ts';
-import type { LoggedResults } from './logged-results.ts';
+import type { LoggedResults, TailOperation } from './entries.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
@@ -253,4 +255,33 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'rules-updated':
       return { kind: 'rules-written' };
   }
+}
+
+// ---- rules ----
+
+/**
+ * Throws `precondition-failed` unless the rules have one of the revisions. `ifMatch`: undefined if it does not matter.
+ */
+export function demandRevision(ifMatch: readonly string[] | undefined, revision: string | undefined): void {
+  const current = revision ?? NO_RULES_REVISION;
+  if (ifMatch === undefined || ifMatch.includes(current)) return;
+  throw new GrantdError(
+    'precondition-failed',
+    `The rules have the revision ${current}, which "If-Match" does not name. Nothing was changed.`,
+  );
+}
+
+/** The rules of the tenant must be pinned. */
+export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
+  const rules = textOfRules(ruleSet);
+  const revision = hasRules(ruleSet) ? revisionOfRules(rules) : undefined;
+  return (draft) => {
+    assertLives(draft, memory);
+    const present = draft.tenant(memory);
+    demandRevision(ifMatch, present.rulesRevision);
+    const former = draft.rules(memory);
+    if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
+    const tenant = withRulesRevision(present, revision);
+    return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
+  };
 }

@@ -22,11 +22,10 @@ import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
 import { GrantPage, type PagePlace } from './grant-page.ts';
+import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
-import { READ_MS, RowReader } from './row-reader.ts';
-import { SweptRanges } from './swept-ranges.ts';
+import { type PageRows, type PageRowsQuery, type PageSide, READ_MS, RowReader } from './page-side.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */

@@ -9,7 +9,6 @@ import type { Turns } from '../../core/async/turns.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { LoadGate } from './load-gate.ts';
-import { Preloads } from './preloads.ts';
 import { WRITE_KINDS, WriteMemory } from './write-memory.ts';
 
 export abstract class Evictable {
@@ -216,6 +215,46 @@ export class MemoryBudget {
       this.remove(item);
       this.#evictions += 1;
       item.evict();
+    }
+  }
+}
+
+// ---- preloads ----
+
+/**
+ * Loads in flight. More would not end sooner: each costs the process and the store the same time, which checks need as
+ * well.
+ */
+const PRELOADS_AT_ONCE = 8;
+
+/** Loads one page. Never rejects. */
+export type Preload = () => Promise<void>;
+
+/**
+ * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots. The
+ * owner of a list ends it once it is obsolete. Pages are loaded the same way as for a call.
+ */
+export class Preloads {
+  readonly #lists: Iterator<Preload>[] = [];
+  #running = 0;
+
+  add(list: Iterable<Preload>): void {
+    this.#lists.push(list[Symbol.iterator]());
+    this.#advance();
+  }
+
+  #advance(): void {
+    while (this.#running < PRELOADS_AT_ONCE) {
+      const list = this.#lists.shift();
+      if (list === undefined) return;
+      const { done, value } = list.next();
+      if (done === true) continue;
+      this.#lists.push(list);
+      this.#running += 1;
+      void value().finally(() => {
+        this.#running -= 1;
+        this.#advance();
+      });
     }
   }
 }

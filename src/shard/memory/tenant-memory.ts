@@ -18,7 +18,6 @@ import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
-import { type HandleState, IssuedHandles } from './issued-handles.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -397,4 +396,45 @@ export class TenantMemory {
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
   for (const each of [used.rules, used.subjectKinds, used.answers, used.recentChanges, used.usage]) each?.drop();
+}
+
+// ---- handles ----
+
+/** A handle as its owner keeps it. */
+export interface HandleState {
+  readonly keyId: string;
+  /** Its number on its connection. */
+  readonly number: number;
+  dead: boolean;
+  /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
+  readonly onDead: (number: number) => void;
+}
+
+/** The handles of one tenant that its owner has issued to fronts, by key. */
+export class IssuedHandles {
+  readonly #byKey = new Map<string, Set<HandleState>>();
+
+  add(handle: HandleState): void {
+    const handles = this.#byKey.get(handle.keyId);
+    if (handles === undefined) this.#byKey.set(handle.keyId, new Set([handle]));
+    else handles.add(handle);
+  }
+
+  remove(handle: HandleState): void {
+    const handles = this.#byKey.get(handle.keyId);
+    if (handles?.delete(handle) && handles.size === 0) this.#byKey.delete(handle.keyId);
+  }
+
+  /** Kills the handles of one key, or all handles. */
+  kill(keyId?: string): void {
+    const killed = keyId === undefined ? this.#byKey.values() : [this.#byKey.get(keyId) ?? []];
+    for (const handles of killed) {
+      for (const handle of handles) {
+        handle.dead = true;
+        handle.onDead(handle.number);
+      }
+    }
+    if (keyId === undefined) this.#byKey.clear();
+    else this.#byKey.delete(keyId);
+  }
 }

@@ -8,7 +8,7 @@
 //      ▲                                                                          │
 //      └── the part works again and the back-off has passed · no other shard left ┘
 
-import { backoffMs } from '../../core/async/backoff.ts';
+import { backoffMs } from '../../core/async/clock.ts';
 
 /** What a shard must be able to do: append to the log, write state, and answer a call over its own gRPC listener. */
 export const HEALTH_PARTS = ['append', 'apply', 'loop-back'] as const;

@@ -5,9 +5,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
-import type { Operation } from '../log/append-batch.ts';
-import { appendTraced } from '../log/append-spans.ts';
-import { collectionOperation, withinOperation } from '../log/collection-operation.ts';
+import { appendTraced, type Operation } from '../log/append-batch.ts';
+import { collectionOperation, withinOperation } from '../log/grant-collection.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';

@@ -4,7 +4,7 @@
 import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
-import { encodeTenantState } from '../../core/tenant-state-text.ts';
+import { encodeTenantState } from '../../core/tenants.ts';
 import type { GrantWrite, StateWrite } from '../store.ts';
 import type { StateBatch, Value } from './messages.ts';
 

@@ -34,7 +34,6 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/store/sqlite/sqlite-store.ts createStore': 'lists the calls of the store, each with the worker that does it',
     'src/store/sqlite/worker/state-calls.ts createStateHandlers': 'lists the calls of the state tables',
     'src/telemetry/metrics.ts createMetrics': 'lists metrics',
-    'src/telemetry/summed-gauges.ts createSummedGauges': 'lists metrics',
     'test/browser/console-walk.test.ts it': 'one walk through the console, in order',
     'test/contract/store/audit-log-contract.ts it': 'one history and what is told of it, in order',
     'test/model/support/shard-model.ts run': 'lists the commands of the model',

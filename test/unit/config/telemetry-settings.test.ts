@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ConfigError, describeConfig, readConfig } from '../../../src/config/read-config.ts';
-import { parsePairs } from '../../../src/config/telemetry-settings.ts';
+import { parsePairs } from '../../../src/config/parsers.ts';
 
 const SECRET = 'Bearer%20s3cret';
 

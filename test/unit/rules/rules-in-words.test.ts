@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
 import { NO_RULES, parseRuleSet } from '../../../src/rules/rule-set.ts';
-import { describeWanted, namesToAsk, orList, sentenceOfRule } from '../../../src/rules/rules-in-words.ts';
+import { describeWanted, namesToAsk, orList, sentenceOfRule } from '../../../src/rules/rules-text.ts';
 
 const RULES = parseRuleSet({
   rules: [

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRelation } from '../../../src/core/tuples.ts';
-import { CompiledRules } from '../../../src/rules/compiled-rules.ts';
+import { CompiledRules, unfollowedReason } from '../../../src/rules/compiled-rules.ts';
 import { parseRuleSet } from '../../../src/rules/rule-set.ts';
-import { unfollowedReason } from '../../../src/rules/unfollowed-grants.ts';
 
 const RULES = [
   { namespace: 'document', name: 'can_read', any_of: ['viewer', 'can_read from parent', 'member from admin', 'admin'] },

@@ -5,8 +5,7 @@ import { type ApiKeyRecord, keyLinks } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
-import { decodeTenantState } from '../../../core/tenant-state-text.ts';
-import type { Tenant } from '../../../core/tenants.ts';
+import { decodeTenantState, type Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
   AuditLogRow,

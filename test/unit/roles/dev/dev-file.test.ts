@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readConfig } from '../../../../src/config/read-config.ts';
-import { readDevFile, writeDevFile } from '../../../../src/roles/dev/dev-file.ts';
-import { resolveOperatorTarget } from '../../../../src/roles/open/operator-target.ts';
+import { readDevFile, resolveOperatorTarget, writeDevFile } from '../../../../src/roles/dev/dev-file.ts';
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 
 const FILE = {

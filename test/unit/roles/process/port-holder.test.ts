@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { findPortHolder } from '../../../../src/roles/process/port-holder.ts';
+import { findPortHolder } from '../../../../src/roles/process/start-error.ts';
 
 /** A /proc in which the process 42 listens on port 8080 (1F90) over IPv6. */
 function fakeProc(context: TestContext, cmdline: string): string {

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { INCOMPLETE, NO_SHARD, type Reach, watchReach } from '../../../../src/roles/process/reach.ts';
-import { Readiness } from '../../../../src/roles/process/readiness.ts';
+import { INCOMPLETE, NO_SHARD, type Reach, Readiness, watchReach } from '../../../../src/roles/process/readiness.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 

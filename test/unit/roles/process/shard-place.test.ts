@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { it } from 'node:test';
-import { readPlace } from '../../../../src/roles/process/shard-place.ts';
+import { readPlace } from '../../../../src/roles/process/shard-identity.ts';
 
 const isLinux = existsSync('/proc/sys/kernel/random/boot_id');
 

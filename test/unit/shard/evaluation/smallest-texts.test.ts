@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
-import { SmallestTexts } from '../../../../src/shard/evaluation/smallest-texts.ts';
+import { SmallestTexts } from '../../../../src/shard/evaluation/evaluate-listings.ts';
 
 // Where the order of UTF-8 is not that of UTF-16, and where a prefix ends.
 const texts = fc.string({

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTenantId } from '../../../../src/core/ids.ts';
-import type { CommittedEntry } from '../../../../src/shard/log/appender-ports.ts';
+import type { CommittedEntry } from '../../../../src/shard/log/append-batch.ts';
 import { Applier } from '../../../../src/shard/log/applier.ts';
 import { IdempotencyWindow } from '../../../../src/shard/log/idempotency/window.ts';
 import type { Change } from '../../../../src/shard/log-changes.ts';

@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeHotPages, encodeHotPages, HOT_PAGES_MAX } from '../../../../src/shard/memory/hot-page-list.ts';
-import type { NamedPage } from '../../../../src/shard/memory/page-uses.ts';
+import {
+  decodeHotPages,
+  encodeHotPages,
+  HOT_PAGES_MAX,
+  type NamedPage,
+} from '../../../../src/shard/memory/page-uses.ts';
 import { ids } from '../tools.ts';
 
 const LENGTH_MAX = 32 * 1024;

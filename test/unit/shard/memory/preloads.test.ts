@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Preload, Preloads } from '../../../../src/shard/memory/preloads.ts';
+import { type Preload, Preloads } from '../../../../src/shard/memory/memory-budget.ts';
 
 function createLists() {
   const started: string[] = [];
