@@ -166,7 +166,7 @@ export class CheckEvaluation {
   }
 
   #meetsHeld(visit: WantedObject): boolean {
-    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.former) {
+    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;
@@ -174,7 +174,7 @@ export class CheckEvaluation {
 
   /** Whether what was found to be held suffices. */
   #meetsWanted(find: HeldObject): boolean {
-    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.former) {
+    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;

@@ -17,7 +17,7 @@ export interface HeldObject {
   /** What the subject of that grant rests on; undefined: it is the subject of the search. */
   readonly after: HeldObject | undefined;
   /** Other names on the same object, found earlier. */
-  readonly former: HeldObject | undefined;
+  readonly earlier: HeldObject | undefined;
 }
 
 type Way = Pick<HeldObject, 'depth' | 'subject' | 'relation' | 'after'>;
@@ -123,12 +123,12 @@ export class GrantedSearch {
   }
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
-    const former = this.#held.get(object);
+    const earlier = this.#held.get(object);
     let fresh = names;
-    for (let find = former; find !== undefined; find = find.former) fresh &= ~find.names;
+    for (let find = earlier; find !== undefined; find = find.earlier) fresh &= ~find.names;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
-    const find = { object, names: fresh, depth, subject, relation, after, former };
+    const find = { object, names: fresh, depth, subject, relation, after, earlier };
     this.#held.set(object, find);
     this.#queue.push(find);
     return find;

@@ -118,10 +118,10 @@ function refuseRepeated(rules: readonly Rule[]): void {
   const first = new Map<string, number>();
   for (const [index, { namespace, name }] of rules.entries()) {
     const key = `${namespace} ${name}`;
-    const former = first.get(key);
-    if (former !== undefined) {
+    const definedAt = first.get(key);
+    if (definedAt !== undefined) {
       throw invalid(
-        `"rules[${index}]" defines "${name}" of "${namespace}", as "rules[${former}]" does; put both lists into one "any_of".`,
+        `"rules[${index}]" defines "${name}" of "${namespace}", as "rules[${definedAt}]" does; put both lists into one "any_of".`,
       );
     }
     first.set(key, index);

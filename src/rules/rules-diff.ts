@@ -38,11 +38,11 @@ const lineOf = ({ namespace, name, anyOf }: Rule): string =>
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines: string[] = [];
-  const former = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
-  const latter = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
-  for (const name of [...new Set([...former.keys(), ...latter.keys()])].sort()) {
-    const before = former.get(name);
-    const after = latter.get(name);
+  const oldRules = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
+  const newRules = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
+  for (const name of [...new Set([...oldRules.keys(), ...newRules.keys()])].sort()) {
+    const before = oldRules.get(name);
+    const after = newRules.get(name);
     if (before !== undefined && after !== undefined && isSameRule(before, after)) continue;
     if (before !== undefined) lines.push(`- ${lineOf(before)}`);
     if (after !== undefined) lines.push(`+ ${lineOf(after)}`);
@@ -70,9 +70,9 @@ function summaryOf(value: unknown): string | undefined {
 }
 
 /** A change of rules in a few words, from what the audit log stores of it; undefined: it is none. */
-export function summaryOfChange(former: unknown, latter: unknown): string | undefined {
-  const [before, after] = [summaryOf(former), summaryOf(latter)];
-  return before === undefined || after === undefined ? undefined : `${after} (before: ${before})`;
+export function summaryOfChange(before: unknown, after: unknown): string | undefined {
+  const [old, current] = [summaryOf(before), summaryOf(after)];
+  return old === undefined || current === undefined ? undefined : `${current} (before: ${old})`;
 }
 
 /** For people and editors: a rule per line. */

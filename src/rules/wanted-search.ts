@@ -15,7 +15,7 @@ export interface WantedObject {
   readonly relation: number;
   readonly towards: WantedObject | undefined;
   /** An earlier visit of the same object, for other names. */
-  readonly former: WantedObject | undefined;
+  readonly earlier: WantedObject | undefined;
 }
 
 type Way = Pick<WantedObject, 'depth' | 'subject' | 'relation' | 'towards'>;
@@ -95,13 +95,13 @@ export class WantedSearch {
   }
 
   #visit(object: string, names: NameSet, way: Way): WantedObject | undefined {
-    const former = this.#visited.get(object);
+    const earlier = this.#visited.get(object);
     let fresh = names;
-    for (let visit = former; visit !== undefined; visit = visit.former) fresh &= ~visit.wanted.names;
+    for (let visit = earlier; visit !== undefined; visit = visit.earlier) fresh &= ~visit.wanted.names;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
     const wanted = this.#rules.wanted(object, fresh);
-    const visit = { object, wanted, depth, subject, relation, towards, former };
+    const visit = { object, wanted, depth, subject, relation, towards, earlier };
     this.#visited.set(object, visit);
     this.#queue.push(visit);
     return visit;

@@ -212,13 +212,13 @@ export class StringMap<Value> {
     return buckets;
   }
 
-  #resize(former: Int32Array, bucketCount: number): Int32Array {
+  #resize(old: Int32Array, bucketCount: number): Int32Array {
     const buckets = new Int32Array(2 * bucketCount);
     this.#buckets = buckets;
     this.#mask = bucketCount - 1;
-    for (let offset = 0; offset < former.length; offset += 2) {
-      const entry = former[offset + 1] ?? 0;
-      if (entry !== 0) this.#occupy(buckets, former[offset] ?? 0, entry);
+    for (let offset = 0; offset < old.length; offset += 2) {
+      const entry = old[offset + 1] ?? 0;
+      if (entry !== 0) this.#occupy(buckets, old[offset] ?? 0, entry);
     }
     return buckets;
   }

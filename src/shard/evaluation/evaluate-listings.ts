@@ -87,7 +87,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
       *collect(into) {
         let examined = 0;
         for (const [object, last] of search.held) {
-          for (let find: typeof last | undefined = last; find !== undefined; find = find.former) {
+          for (let find: typeof last | undefined = last; find !== undefined; find = find.earlier) {
             if ((find.names & bit) !== 0n) into.add(object);
           }
           examined += 1;
@@ -118,7 +118,7 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
         let examined = 0;
         for (const [visited, last] of search.visited) {
           let relations = 0;
-          for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.former) {
+          for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
             relations |= visit.wanted.relations;
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);

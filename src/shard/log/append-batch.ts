@@ -12,7 +12,7 @@ import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
 
-export interface Operation {
+export interface Proposal {
   readonly tenantId: TenantId;
   readonly actor: string;
   readonly requestId: string;
@@ -27,9 +27,9 @@ export interface Operation {
 }
 
 /** How many single writes an operation stands for where work is bounded. */
-export const weightOf = ({ changesMax = 1 }: Operation): number => changesMax;
+export const weightOf = ({ changesMax = 1 }: Proposal): number => changesMax;
 
-export interface Waiting extends Operation {
+export interface QueuedProposal extends Proposal {
   /** The span of its call, if the call is traced. */
   readonly span: TraceSpan | undefined;
   readonly resolve: (result: OperationResult) => void;
@@ -37,7 +37,7 @@ export interface Waiting extends Operation {
 }
 
 export interface Answer {
-  readonly waiting: Waiting;
+  readonly waiting: QueuedProposal;
   readonly result?: OperationResult;
   readonly error?: unknown;
 }

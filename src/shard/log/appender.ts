@@ -24,13 +24,13 @@ import {
   commitTraced,
   decidedOf,
   expiredIn,
-  type Operation,
-  type Waiting,
+  type Proposal,
+  type QueuedProposal,
   weightOf,
 } from './append-batch.ts';
 import { Draft } from './draft.ts';
 import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
-import { Cohort } from './group-commit-window.ts';
+import { GroupCommitWindow } from './group-commit-window.ts';
 import { InFlightOperations } from './idempotency/cache.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import { timeOfStamp } from './slot-time.ts';
@@ -72,13 +72,13 @@ export class Appender {
   #advance: PromiseWithResolvers<void> | undefined;
   #running = false;
   #settlingSinceMs: number | undefined;
-  readonly #cohort: Cohort;
+  readonly #commitWindow: GroupCommitWindow;
   #closed: ShardFailure | undefined;
   #idle: (() => void)[] = [];
 
   constructor(ports: AppenderPorts, end: LogEnd) {
     this.#ports = ports;
-    this.#cohort = new Cohort(ports.clock);
+    this.#commitWindow = new GroupCommitWindow(ports.clock);
     this.#slot = end.slot;
     this.#epoch = end.epoch;
     this.#lastSeq = end.lastSeq;
@@ -105,7 +105,7 @@ export class Appender {
   }
 
   /** Resolves with the result once it is durable. A repeat of the operation gets the first result. */
-  submit(operation: Operation): Promise<OperationResult> {
+  submit(operation: Proposal): Promise<OperationResult> {
     const { requestId, index } = operation;
     const inFlight = this.#inFlight.get(requestId, index);
     if (inFlight !== undefined) return inFlight;
@@ -124,7 +124,7 @@ export class Appender {
     });
     held.add(CHANGE_BYTES * weightOf(operation));
     this.#inFlight.set(requestId, index, result);
-    this.#cohort.arrived(this.#queue.length);
+    this.#commitWindow.arrived(this.#queue.length);
     this.#start();
     return result;
   }
@@ -147,7 +147,7 @@ export class Appender {
   /** Resolves when no operation waits or is in flight. */
   async drained(): Promise<void> {
     if (!this.#running) return;
-    this.#cohort.end();
+    this.#commitWindow.end();
     await new Promise<void>((resolve) => {
       this.#idle.push(resolve);
     });
@@ -157,13 +157,13 @@ export class Appender {
   close(failure: ShardFailure): void {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
-    this.#cohort.end();
+    this.#commitWindow.end();
     this.#advance?.reject(failure);
     this.#advance = undefined;
     void this.#refuse(this.#queue.clear(), failure);
   }
 
-  async #refuse(refused: readonly Waiting[], failure: ShardFailure): Promise<void> {
+  async #refuse(refused: readonly QueuedProposal[], failure: ShardFailure): Promise<void> {
     for (const [index, waiting] of refused.entries()) {
       this.#ended(waiting);
       waiting.reject(failure);
@@ -172,7 +172,7 @@ export class Appender {
   }
 
   /** Call this right before the reply. */
-  #ended(waiting: Waiting): void {
+  #ended(waiting: QueuedProposal): void {
     this.#inFlight.delete(waiting.requestId, waiting.index);
     this.#ports.queue.add(-CHANGE_BYTES * weightOf(waiting));
   }
@@ -198,7 +198,7 @@ export class Appender {
       if (failure === undefined) batch.advance?.resolve();
       else batch.advance?.reject(failure);
       const tookMs = clock.monotonicMs() - startedMs;
-      if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queue.length);
+      if (this.#idle.length === 0) await this.#commitWindow.gather(batch.answers.length, tookMs, () => this.#queue.length);
     }
     this.#running = false;
     const idle = this.#idle;
@@ -249,7 +249,7 @@ export class Appender {
     const atMs = this.#ports.clock.wallMs();
     let bytesFree = BATCH_BYTES_MAX - ENTRY_HEAD_BYTES;
     let changesFree = BATCH_CHANGES_MAX;
-    const fits = (next: Waiting): boolean =>
+    const fits = (next: QueuedProposal): boolean =>
       answers.length < BATCH_OPERATIONS_MAX && next.bytesMax <= bytesFree && weightOf(next) <= changesFree;
     for (const next of this.#queue.inTurn(fits)) {
       if (next.span !== undefined) spans.add(next.span);
@@ -268,7 +268,7 @@ export class Appender {
   }
 
   #decide(
-    waiting: Waiting,
+    waiting: QueuedProposal,
     draft: Draft,
     nowMs: number,
   ): Pick<EntryOperation, 'changes' | 'results'> & { readonly answer: Answer } {

@@ -14,7 +14,7 @@ import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkWrite, BulkWriteResult } from '../shard.ts';
-import type { Operation } from './append-batch.ts';
+import type { Proposal } from './append-batch.ts';
 import { asOf, type Draft } from './draft.ts';
 import {
   assertLives,
@@ -44,7 +44,7 @@ const OPERATION_BYTES = 1024;
 const BYTES_PER_UNIT = 3;
 
 /** What the log must have room for. At most 100 changes of the longest identifiers take 400 KiB. */
-export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Operation, 'bytesMax' | 'changesMax'> {
+export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Proposal, 'bytesMax' | 'changesMax'> {
   let bytesMax = OPERATION_BYTES;
   for (const { subject, object } of [...grants, ...revocations]) {
     bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);

@@ -17,7 +17,7 @@ import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/st
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { Operation } from './append-batch.ts';
+import type { Proposal } from './append-batch.ts';
 import type { Tenure } from './tenure.ts';
 import { type CollectedTuple, decideCollection } from './write-decisions.ts';
 
@@ -222,8 +222,8 @@ export function withinOperation<Each extends Tuple>(tuples: readonly Each[]): re
 export function collectionOperation(
   memory: TenantMemory,
   tuples: readonly CollectedTuple[],
-  { requestId, expiresAtMs }: Pick<Operation, 'requestId' | 'expiresAtMs'>,
-): Operation {
+  { requestId, expiresAtMs }: Pick<Proposal, 'requestId' | 'expiresAtMs'>,
+): Proposal {
   return {
     tenantId: memory.tenantId,
     actor: 'system',

@@ -10,7 +10,7 @@ const WAIT_MS_MAX = 25;
 /** After useless waits, at most this many appends go without one before the next attempt. */
 const SKIPPED_MAX = 64;
 
-export class Cohort {
+export class GroupCommitWindow {
   readonly #clock: Clock;
   #target = 0;
   #end: (() => void) | undefined;

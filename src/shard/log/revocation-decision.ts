@@ -11,7 +11,7 @@ import type { PageRow } from '../memory/grant-page.ts';
 import type { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { GrantFilter } from '../shard.ts';
-import type { Operation } from './append-batch.ts';
+import type { Proposal } from './append-batch.ts';
 import type { Draft } from './draft.ts';
 import { assertLives, type Decide } from './write-decisions.ts';
 
@@ -25,7 +25,7 @@ const SPARE_CHANGES = 50;
 const BYTES_MAX = 480 * 1024;
 
 /** What an operation reserves in its entry. */
-export type RevocationSize = Required<Pick<Operation, 'bytesMax' | 'changesMax'>>;
+export type RevocationSize = Required<Pick<Proposal, 'bytesMax' | 'changesMax'>>;
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 

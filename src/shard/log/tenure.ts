@@ -16,7 +16,7 @@ import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
-import type { AppenderPorts, CommittedEntry, Operation } from './append-batch.ts';
+import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
@@ -188,7 +188,7 @@ export class Tenure {
   }
 
   /** Resolves with the result once it is durable. */
-  submit(operation: Operation): Promise<OperationResult> {
+  submit(operation: Proposal): Promise<OperationResult> {
     if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
     return this.#appender.submit(operation);
   }

@@ -43,9 +43,9 @@ export class AnswerCache extends Evictable {
   check(key: string): boolean | undefined {
     const authorized = this.#young.checks.get(key);
     if (authorized !== undefined) return authorized;
-    const former = this.#old.checks.get(key);
-    if (former !== undefined) this.keepCheck(key, former);
-    return former;
+    const previous = this.#old.checks.get(key);
+    if (previous !== undefined) this.keepCheck(key, previous);
+    return previous;
   }
 
   keepCheck(key: string, authorized: boolean): void {
@@ -56,9 +56,9 @@ export class AnswerCache extends Evictable {
   page(key: string): readonly string[] | undefined {
     const texts = this.#young.pages.get(key);
     if (texts !== undefined) return texts;
-    const former = this.#old.pages.get(key);
-    if (former !== undefined) this.keepPage(key, former);
-    return former;
+    const previous = this.#old.pages.get(key);
+    if (previous !== undefined) this.keepPage(key, previous);
+    return previous;
   }
 
   keepPage(key: string, texts: readonly string[]): void {

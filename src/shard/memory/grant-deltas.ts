@@ -126,9 +126,9 @@ export class GrantDeltas {
     }
   }
 
-  #begin(former: Generation | undefined): Generation {
+  #begin(previous: Generation | undefined): Generation {
     const generation = createGeneration();
-    if (former !== undefined) former.next = generation;
+    if (previous !== undefined) previous.next = generation;
     this.#generations.push(generation);
     return generation;
   }

@@ -74,12 +74,12 @@ export class GrantPage extends Evictable {
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
   #table = new TupleTable();
   /** Sparse pages only: the previous generation of known tuples. */
-  #former: TupleTable | undefined;
+  #previous: TupleTable | undefined;
   /** By relation; only for a whole page with more than a few grants. */
   #orders: TextOrder[] | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
-  #formerBytes = 0;
+  #previousBytes = 0;
   /** By relation: the counterparts that contain a `#`; undefined: not gathered since the last change of one. */
   #marked: Counterparts[] | undefined;
   /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
@@ -108,12 +108,12 @@ export class GrantPage extends Evictable {
   /** Bytes of the current content. */
   get estimate(): number {
     const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
-    return this.#baseBytes + this.#tableBytes + this.#formerBytes + this.#groupBytes + ordered;
+    return this.#baseBytes + this.#tableBytes + this.#previousBytes + this.#groupBytes + ordered;
   }
 
   /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
   get tuples(): number {
-    return this.#table.size + (this.#former?.size ?? 0);
+    return this.#table.size + (this.#previous?.size ?? 0);
   }
 
   /** Whether the entity is known to have a grant now. */
@@ -133,7 +133,7 @@ export class GrantPage extends Evictable {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return null;
-      packed = this.#former?.get(relation, counterpart);
+      packed = this.#previous?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     return packed === null ? null : unpackAttributes(packed);
@@ -150,12 +150,12 @@ export class GrantPage extends Evictable {
     if (!this.#expiring) {
       const has = this.#table.has(relation, counterpart);
       if (has !== undefined) return has;
-      return this.whole ? false : this.#former?.has(relation, counterpart);
+      return this.whole ? false : this.#previous?.has(relation, counterpart);
     }
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return false;
-      packed = this.#former?.get(relation, counterpart);
+      packed = this.#previous?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     if (packed !== null && expires(packed)) return undefined;
@@ -242,8 +242,8 @@ export class GrantPage extends Evictable {
   age(tuplesMax: number): void {
     assert(!this.whole, 'only a sparse page forgets');
     if (2 * this.#table.size < tuplesMax) return;
-    this.#former = this.#table;
-    this.#formerBytes = this.#tableBytes;
+    this.#previous = this.#table;
+    this.#previousBytes = this.#tableBytes;
     this.#table = new TupleTable();
     this.#tableBytes = 0;
   }

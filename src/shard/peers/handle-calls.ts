@@ -5,7 +5,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
-import { appendTraced, type Operation } from '../log/append-batch.ts';
+import { appendTraced, type Proposal } from '../log/append-batch.ts';
 import { collectionOperation, withinOperation } from '../log/grant-collection.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, OperationResult } from '../log/write-decisions.ts';
@@ -19,7 +19,7 @@ const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
 
 /** What the log must have room for. */
-export type OperationSize = Pick<Operation, 'bytesMax' | 'changesMax'>;
+export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
 
 export interface HandleCallsDependencies extends ListingContext {
   readonly slots: number;

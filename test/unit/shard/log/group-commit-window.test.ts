@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Cohort } from '../../../../src/shard/log/group-commit-window.ts';
+import { GroupCommitWindow } from '../../../../src/shard/log/group-commit-window.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 class Bench {
   readonly clock = new VirtualClock();
-  readonly cohort = new Cohort(this.clock);
+  readonly window = new GroupCommitWindow(this.clock);
   waiting = 0;
 
   /** Until when the gathering after an append lasts, in ms from now; undefined while it goes on. */
   gather(answered: number, appendMs: number): { lastedMs: number | undefined } {
     const startMs = this.clock.monotonicMs();
     const gathering: { lastedMs: number | undefined } = { lastedMs: undefined };
-    void this.cohort
+    void this.window
       .gather(answered, appendMs, () => this.waiting)
       .then(() => {
         gathering.lastedMs = this.clock.monotonicMs() - startMs;
@@ -24,12 +24,12 @@ class Bench {
 
   async arrive(count: number): Promise<void> {
     this.waiting += count;
-    this.cohort.arrived(this.waiting);
+    this.window.arrived(this.waiting);
     await this.clock.advance(0);
   }
 }
 
-describe('the cohort of writers', () => {
+describe('the window of writers', () => {
   it('is whole when as many have come as were answered, besides those that waited', async () => {
     const bench = new Bench();
     bench.waiting = 5;
@@ -88,7 +88,7 @@ describe('the cohort of writers', () => {
     const bench = new Bench();
     const gathering = bench.gather(4, 10);
     await bench.clock.advance(3);
-    bench.cohort.end();
+    bench.window.end();
     await bench.clock.advance(0);
     assert.equal(gathering.lastedMs, 3);
     assert.equal(bench.clock.timers, 0);
