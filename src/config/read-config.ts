@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'GRANTD_';
 const FILE_SUFFIX = '_FILE';
-/** Far larger than any setting; the path of a wrong file must not fill the memory. */
+/** Far larger than any setting, so that a wrong path does not exhaust the memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /** Kubernetes sets these in every pod if the name of a Service starts with `grantd`. */
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What is wrong with one setting, in a line that begins with its name. */
+/** The problem with one setting, in a line that begins with its name. */
 class SettingProblem extends Error {}
 
 const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
@@ -131,7 +131,7 @@ export function readConfig<Reader extends Role>(role: Reader, environment: Envir
   return Object.freeze(config) as Config<Reader>;
 }
 
-/** A configuration for the log: settings by name; of secrets and bulky values only that they are set. */
+/** A configuration for the log: settings by name; secrets and bulky values appear only as `set`. */
 export function describeConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const described: Record<string, unknown> = {};
   for (const [key, setting] of rows) {

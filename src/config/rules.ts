@@ -48,8 +48,8 @@ const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
     : undefined;
 
 /**
- * Without TLS, a shard cannot tell a console from any other client that reaches the port. So an unproven console must
- * be an explicit choice.
+ * Without TLS, a shard cannot distinguish a console from any other client that reaches the port. So accepting an
+ * unproven console must be an explicit choice.
  */
 const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
   typeof rpcAddress !== 'string' || isLoopback(rpcAddress) || rpcTlsCert !== undefined || rpcInsecure === true;
@@ -121,7 +121,7 @@ export const RULES: readonly Rule[] = Object.freeze([
   oneOf(
     ['console'],
     ['operatorToken', 'operatorTokens', 'oidcIssuer'],
-    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set, or GRANTD_OIDC_ISSUER: without it, nobody can log in to the console',
+    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set, or GRANTD_OIDC_ISSUER: otherwise no operator can log in to the console',
   ),
   {
     roles: ['dev', 'console'],

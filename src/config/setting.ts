@@ -79,7 +79,7 @@ export function optional<
   return Object.freeze({ ...rest, defaults: defaults as Record<Filled, string>, requiredBy: requiredBy as Required });
 }
 
-/** Why a text is no valid value of a setting. The message is a phrase that follows the name: `must be …`. */
+/** A text is not a valid value of a setting. The message is a phrase that follows the name: `must be …`. */
 export class WrongSetting extends Error {
   constructor(message: string) {
     super(message);

@@ -1,6 +1,6 @@
-// The change feed of a tenant: what it tells of the tenant's changes, read from the JSON of the audit log, and which
-// changes a filter lets pass. Keys, plans and the record of the tenant are not told. Invariant: whoever applies a
-// filter, a shard to what it reads or a front to what it passes on, comes to the same result.
+// The change feed of a tenant: its content, parsed from the JSON of the audit log, and its filter. Changes of keys, of
+// the plan and of the record of the tenant are not part of it. Invariant: a filter has the same result at a shard, which
+// applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-filter.ts';
 import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';
@@ -49,7 +49,7 @@ export interface FeedPlace {
 export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
   left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
 
-/** A change as the feed tells it. */
+/** A change in the feed. */
 export interface FeedChange {
   /** (seq, index) orders the changes of a tenant and identifies each. */
   readonly seq: number;
@@ -60,7 +60,7 @@ export interface FeedChange {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** Where the feed goes on after this change. */
+  /** The position after this change. */
   readonly cursor: string;
   readonly change: FeedContent;
 }
@@ -77,7 +77,7 @@ export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
   return names.every(isFeedAction) ? names : undefined;
 }
 
-/** From a change as the audit log stores it. Undefined: the feed does not tell it. */
+/** From a change as the audit log stores it. Undefined: it is not part of the feed. */
 export function parseFeedContent(text: string): FeedContent | undefined {
   const fields = parsed(text);
   const action = fields?.action;

@@ -49,7 +49,7 @@ export function tenantFits(tenant: Tenant, { name = '', plan, state }: TenantFil
   return name === '' || tenantMatches(tenant, name);
 }
 
-/** Whether the tenant refuses everything from now on. */
+/** Whether the tenant is being deleted, or has been, so that it refuses every request. */
 export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';
 }

@@ -73,12 +73,12 @@ class DnsWatch {
     );
   }
 
-  #end(tell: () => void): void {
+  #end(report: () => void): void {
     if (this.#closed) return;
     this.#timer?.cancel();
     const { clock, random } = this.#dependencies;
     this.#timer = clock.setTimer(() => this.#look(), jitteredMs(random, LOOKUP_INTERVAL_MS, JITTER));
-    tell();
+    report();
   }
 
   #take(hosts: readonly string[]): void {

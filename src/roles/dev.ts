@@ -31,10 +31,9 @@ import { openRateLimits } from './open/rate-limits.ts';
 import { serverAccess } from './open/rpc-tls.ts';
 import { DEADLINE_MS, openStore } from './open/store.ts';
 import { openDecisionLog, openTracing } from './open/telemetry.ts';
-import { boundGarbage } from './process/heap.ts';
 import type { RunningRole } from './process/life-cycle.ts';
 import { openOps } from './process/ops-server.ts';
-import { openTurns, routeGrpcLog } from './process/prepare-process.ts';
+import { openTurns, prepareProcess } from './process/prepare-process.ts';
 import { listenOn, StartError } from './process/start-error.ts';
 
 const OPERATOR_TOKEN_LENGTH = 32;
@@ -109,13 +108,12 @@ export async function startDev(
 ): Promise<RunningRole> {
   const { clock, random, log, print } = dependencies;
   const { config } = options;
-  boundGarbage();
+  prepareProcess(log);
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
   const turns = openTurns({ clock, metrics });
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
-  routeGrpcLog(log);
   log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
 
   // Disposed in reverse order, both when the start fails and when the role stops.

@@ -23,7 +23,7 @@ const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'mig
 const version = packageFile.version;
 const ports = { clock: systemClock, random: systemRandom };
 
-/** What the program sees of its process, as in `node:process`. */
+/** The parts of `node:process` that the program uses. */
 export type ProgramProcess = ProcessStart & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'exit' | 'exitCode'>;
 
 function parseShards(text: string): number {
@@ -40,7 +40,7 @@ function parseTimeout(text: string): number {
   return seconds;
 }
 
-/** npm tells on which Node it runs: where that is another one, it is the machine's. */
+/** The Node that npm runs on, from its user agent, if it is another one: that of the machine. */
 function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): string | undefined {
   const found = /\bnode\/v(\d+\.\d+\.\d+)\b/.exec(agent)?.[1];
   return found === process.versions.node ? undefined : found;
@@ -61,7 +61,7 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     .action(async ({ shards }: { shards: number }) => {
       const config = readConfig('dev', env);
       fitHeap(started, config.pageCacheBytes);
-      // A person who starts it reads the banner; what is said beyond that is what goes wrong.
+      // On a terminal the banner says enough; the log adds only problems.
       const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
       const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
       const start = (signal: AbortSignal) =>
@@ -140,7 +140,7 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     .showHelpAfterError('(add --help for the options)');
   registerRoles(program, started);
 
-  /** Of the operator's commands: a wrong setting is wrong usage, a service that is not found is a failure. */
+  /** For the operator's commands: a wrong setting is a usage error, a service that is not found is a failure. */
   const fromCliConfig = <Value>(look: (config: CliConfig) => Value): Value => {
     try {
       return look(readConfig('cli', env));

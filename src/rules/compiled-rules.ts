@@ -1,6 +1,6 @@
-// A rule set as evaluation uses it. A set of names, built-in or derived, is a bit mask; so is a set of built-in
-// relations. What a set of names needs, or gives, on an object of a namespace is computed at its first use and kept.
-// Compiled once per change of the rules.
+// A rule set in the form for evaluation. A set of names, built-in or derived, is a bit mask; so is a set of built-in
+// relations. What suffices for a set of names on an object of a namespace, and what follows from it, is computed at its
+// first use and cached. Compiled once per change of the rules.
 
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
@@ -231,8 +231,8 @@ export class CompiledRules {
   }
 
   /**
-   * What subjects may do on objects of this namespace: the derived names that rules define there; if they define none,
-   * the built-in relations.
+   * The actions on objects of this namespace: the derived names that rules define there; if they define none, the
+   * built-in relations.
    */
   actionsOn(object: string): readonly string[] {
     const { derived } = this.#of(object);
@@ -267,7 +267,7 @@ export class CompiledRules {
     return (this.#used & bitOf(relation)) === 0n && (this.#of(object).leading & (1 << relation)) !== 0;
   }
 
-  /** Whether some grants would give the name on the object to somebody. */
+  /** Whether any grant could give a subject the name on the object. */
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
     if (number === undefined) return false;

@@ -1,5 +1,5 @@
-// The port of evaluation: the grants of one tenant at one moment, as far as they are known without waiting. Grants that
-// have expired are no grants. What is not known is noted by the graph, and loaded before the next run.
+// The port of evaluation: the grants of one tenant at one moment, as far as they are in memory; expired grants are left
+// out. The graph records what a run missed, and loads it before the next run.
 
 /** The grants cannot be enumerated within the bounds of an evaluation. */
 export const TOO_MANY = Symbol('too many grants to enumerate');
@@ -53,13 +53,13 @@ export interface Step {
 
 const NOTHING: readonly Adjacent[] = [];
 
-/** How far a search has come. */
+/** The progress of a search. */
 export class SearchCost {
   readonly #limits: SearchLimits;
   entities = 0;
   grants = 0;
   #characters = 0;
-  /** Something is not known yet. */
+  /** The search needs grants that are not known yet. */
   misses = false;
   /** The first bound that kept the search from being complete. */
   exceeded: Bound | undefined;

@@ -1,5 +1,5 @@
-// Rule sets: what a tenant says about relations that follow from others. A rule set is parsed from a request, kept as
-// its canonical text, and compiled before use (compiled-rules.ts).
+// Rule sets: the relations of a tenant that follow from others. A rule set is parsed from a request, stored as its
+// canonical text, and compiled before use (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from '../core/errors.ts';
@@ -25,7 +25,7 @@ export interface RuleElement {
   readonly from: Relation | undefined;
 }
 
-/** On objects of `namespace`, whoever has one of the elements has `name`. */
+/** On objects of `namespace`, a subject that holds any of the elements holds `name`. */
 export interface Rule {
   readonly namespace: string;
   /** A built-in relation, whose own grants always count, or a derived name, which is never granted. */
@@ -35,9 +35,9 @@ export interface Rule {
 
 export interface RuleSet {
   readonly rules: readonly Rule[];
-  /** Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. */
+  /** Whether a grant to `ns:id#name` applies to every subject that holds `name` on `ns:id`. */
   readonly groups: boolean;
-  /** A grant to `ns:*` is one to every subject of these namespaces. */
+  /** A grant to `ns:*` applies to every subject of these namespaces. */
   readonly public: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What differs between two rule sets, and on which stored grants a rule set depends.
+// Differences between two rule sets, and the stored grants on which a rule set depends.
 
 import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
@@ -69,7 +69,7 @@ function summaryOf(value: unknown): string | undefined {
   return parts.join(', ');
 }
 
-/** A change of rules in a few words, from what the audit log stores of it; undefined: it is none. */
+/** A change of rules in a few words, from its record in the audit log; undefined: it is none. */
 export function summaryOfChange(before: unknown, after: unknown): string | undefined {
   const [old, current] = [summaryOf(before), summaryOf(after)];
   return old === undefined || current === undefined ? undefined : `${current} (before: ${old})`;

@@ -62,7 +62,8 @@ export class WantedSearch {
   }
 
   /**
-   * Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true.
+   * Continues for one step, in the order of depth. Calls `onVisit` for each new visit; the step ends when it returns
+   * true.
    */
   step(onVisit: (visit: WantedObject) => boolean): void {
     if (!this.#sources.isEmpty) {

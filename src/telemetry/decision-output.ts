@@ -1,5 +1,5 @@
-// Writes decisions to standard output. Node's own stream would write synchronously, so a reader that stalls would stall
-// every check. Invariant: nothing here blocks the event loop, however slowly the other end reads.
+// Writes decisions to standard output. Node's own stream would write synchronously, so a stalled reader would stall
+// every check. Invariant: nothing here blocks the event loop, however slow the reader is.
 
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs';
 import { type Clock, delay } from '../core/async/clock.ts';
@@ -35,7 +35,7 @@ const writeOnce = (descriptor: number, bytes: Buffer, from: number): Promise<num
     });
   });
 
-/** `descriptor`: standard output, unless a test says otherwise. */
+/** `descriptor`: by default standard output. */
 export function createDecisionOutput(
   { clock }: { readonly clock: Clock },
   { source, descriptor = STDOUT }: { readonly source: string; readonly descriptor?: number },

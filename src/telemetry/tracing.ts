@@ -68,7 +68,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
     case 'parentbased_always_on':
     case 'parentbased_always_off':
     case 'parentbased_traceidratio':
-      // Which requests without a parent it samples is decided before they reach it.
+      // Requests without a parent are sampled before they reach it: see `rootShareOf`.
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     default:
       return assertNever(name);
@@ -76,9 +76,10 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 }
 
 /**
- * The share of requests without a parent to sample, for the samplers that follow a parent. Drawn here, because the
- * library needs a microsecond for each request that it does not sample, and nearly all are such. Everything below such
- * a request follows its decision. The other samplers must reach the same decision in every process, by the trace id.
+ * The share of requests without a parent to sample, for the samplers that follow a parent. The draw is made here,
+ * because the library needs a microsecond for each request that it does not sample, and most requests are such. Child
+ * spans follow the decision for their request. The other samplers must reach the same decision in every process, by the
+ * trace id.
  */
 function rootShareOf(name: SamplerName, ratio: number): number | undefined {
   if (name === 'parentbased_always_on') return 1;

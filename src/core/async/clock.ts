@@ -57,3 +57,18 @@ export function jitteredMs(random: Random, fullMs: number, share = 0.5): number 
   const [byte = 0] = random.bytes(1);
   return fullMs * (1 - share * (byte / BYTE_MAX));
 }
+
+/** Like `work`, but rejects with the reason of `signal` once that aborts, whatever happens to the work. */
+export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    // If the signal came first, no caller handles a later failure of the work.
+    work.catch(() => {});
+  }
+}

@@ -12,8 +12,8 @@ export interface EntityTag {
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)/y;
 
 /**
- * The tags of a header, or `*`. Throws `invalid-request` for anything else, the empty list included: a condition that
- * is misread could overwrite what it was to protect.
+ * The tags of a header, or `*`. Throws `invalid-request` for anything else, including the empty list: a misread
+ * condition could overwrite the very state that it protects.
  */
 export function parseEntityTags(header: string, text: string): '*' | readonly EntityTag[] {
   let end = text.length;

@@ -1,6 +1,5 @@
-// Parses JSON text and refuses what the engine's own parser lets pass: a member that is given twice, of which it would
-// take the last. The engine's message only sometimes names a position, and it quotes the text, so the scanner finds the
-// place of an error.
+// Parses JSON text and refuses duplicate members, of which the engine's own parser would take the last. The engine's
+// message only sometimes names a position, and it quotes the text, so the scanner finds the place of an error.
 
 import { assert } from '../assert.ts';
 import { JsonScanner } from './json-scanner.ts';

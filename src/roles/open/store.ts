@@ -3,7 +3,7 @@
 
 import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import { assert, assertNever } from '../../core/assert.ts';
-import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { type Clock, delay, type Random, untilAborted } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SEGMENT_SIZE_DEFAULT, SLOTS_DEFAULT } from '../../core/slots.ts';
 import { LOG_FORMAT } from '../../shard/log/entries.ts';
@@ -21,7 +21,6 @@ import {
 import { traceStore } from '../../store/traced-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { StartError } from '../process/start-error.ts';
-import { untilAborted } from '../process/waiting.ts';
 
 const RETRY_MS = 1000;
 

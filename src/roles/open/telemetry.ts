@@ -1,7 +1,7 @@
 // Opens traces and the decision log if they are configured. Only then are their libraries loaded.
 
-import type { DevConfig, FrontConfig } from '../../config/settings.ts';
 import { parsePairs } from '../../config/parsers.ts';
+import type { DevConfig, FrontConfig } from '../../config/settings.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { DecisionLog, type DecisionSink } from '../../telemetry/decision-log.ts';

@@ -16,7 +16,7 @@ export function prepareProcess(log: Log): void {
  * Routes the lines that the gRPC library would write to standard error into the log, at debug level: callers get the
  * errors among them and log those. Affects the whole process.
  */
-export function routeGrpcLog(log: Log): void {
+function routeGrpcLog(log: Log): void {
   const write = (...parts: unknown[]): void => log.debug({ grpc: parts.map(String).join(' ') }, 'gRPC');
   setLogger({ error: write, info: write, debug: write });
 }

@@ -1,7 +1,7 @@
-// Checks of a tenant with rules: all of a call at one moment of the tenant's history. Most are decided at once, from
-// pages in memory. Otherwise what the run missed is loaded and the run begins again, in a turn of its tenant, until one
-// step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin again if a
-// commit touches what they rest on.
+// Checks of a tenant with rules: all checks of a call at one moment of the tenant's history. Most are decided at once,
+// from pages in memory. Otherwise the missing grants are loaded and the run begins again, in a turn of its tenant, until
+// one step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin again if a
+// commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
@@ -17,7 +17,7 @@ import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
-/** What a check may visit and look at. */
+/** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 10_000,
@@ -57,13 +57,13 @@ class CheckRun {
   readonly #checks: NamedChecks;
   /** Of a run in one synchronous step: an answer from it would not be watched. */
   readonly #answers: AnswerCache | undefined;
-  /** By subject: what one check has found serves the others. */
+  /** By subject, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
   readonly #evaluations: CheckEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
   readonly #undefinedAt: number[] = [];
-  /** To be gone on with in the next step. */
+  /** Continues in the next step. */
   #interrupted: CheckEvaluation | undefined;
   #spent = 0;
 
@@ -111,8 +111,8 @@ class CheckRun {
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
   /**
-   * Decides the check at `index`, or goes on with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
-   * that no rule defines, unless such a check is to be denied.
+   * Decides the check at `index`, or continues with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
+   * that no rule defines, unless such checks are to be denied.
    */
   decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
     const number = this.#rules.numberOf(check.relation);
@@ -181,7 +181,7 @@ class CheckRun {
   }
 }
 
-/** All answers, or undefined if they cannot be told at once. */
+/** All answers, or undefined if the call has to wait. */
 export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
   const rules = memory.rules.loaded;
   if (rules === undefined) return undefined;
@@ -197,7 +197,7 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
 export const evaluateChecks = (of: Ruled, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
 
 /**
- * What the subject may do on the object, of what comes after a name; ascending. Rejects as `evaluation-too-large` or
+ * The actions that the subject may take on the object, ascending, after a name. Rejects as `evaluation-too-large` or
  * `overloaded`.
  */
 export async function listHeldNames(
@@ -218,7 +218,7 @@ export async function listHeldNames(
   return names.filter((_, index) => authorized[index] === true);
 }
 
-/** `checksOf`: asked again whenever the evaluation begins again, since the rules may have changed. */
+/** Calls `checksOf` whenever the evaluation begins again, since the rules may have changed. */
 function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): Promise<NamedAnswer> {
   const { tenure, memory } = of;
   const options = {
@@ -238,7 +238,7 @@ function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): P
   });
 }
 
-/** `changed`: a commit has touched what the run rests on. */
+/** `changed`: a commit has changed a grant that the run rests on. */
 async function runInSteps(
   of: Ruled,
   run: CheckRun,

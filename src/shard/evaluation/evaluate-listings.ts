@@ -1,6 +1,6 @@
 // Listings of a tenant with rules: the objects on which a subject holds a name, and the subjects that hold one on an
-// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
-// rests on; so it is the state of one moment. Nothing is kept between pages.
+// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit changes a grant that
+// it rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { assert } from '../../core/assert.ts';
 import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
@@ -14,7 +14,7 @@ import type { TextsQuery } from './enumerated-range.ts';
 import type { PageGraph, Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
-/** What a listing may visit and look at. */
+/** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 100_000,
@@ -22,7 +22,7 @@ const LISTING_LIMITS: SearchLimits = {
   entityGrantsMax: 100_000,
   charactersMax: 8_000_000,
 };
-/** What most listings stay within: they need no more memory than `LISTING_BYTES`. */
+/** Bounds that most listings stay within: they need no more memory than `LISTING_BYTES`. */
 const SMALL_LIMITS: SearchLimits = { ...LISTING_LIMITS, entitiesMax: 5000, entityGrantsMax: 0, charactersMax: 500_000 };
 const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
@@ -54,7 +54,7 @@ interface Attempt {
   collect(into: SmallestTexts): Generator<void>;
 }
 
-/** What an evaluation of a page begins with. `number`: of the name. */
+/** The inputs of the evaluation of a page. `number`: of the name. */
 interface Beginning {
   readonly rules: CompiledRules;
   readonly graph: PageGraph;

@@ -1,7 +1,6 @@
-// The grants of a tenant as evaluation sees them: the pages of both sides, at the present moment and at one time of the
-// slot. It notes what a run missed, and loads it before the next run. Invariant: within one step, everything that it
-// answers is the state of that moment; no answer is kept over an await, but of tuples and ranges that receive every
-// commit.
+// The grants of a tenant for evaluation: the pages of both sides, at the present moment and at one time of the slot. The
+// graph records what a run missed, and loads it before the next run. Invariant: within one step, all its answers are the
+// state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
@@ -35,7 +34,7 @@ const LARGE_REACH_SHIFT = 16;
 const NOTHING: readonly Adjacent[] = [];
 
 type Side = 'subject' | 'object';
-/** What a run needs of an entity: its page, a whole page, one tuple, the grants of one relation. */
+/** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
 type Keeps = (facts: GrantAttributes) => boolean;
 
@@ -49,7 +48,7 @@ export interface Reach {
   readonly isLarge: boolean;
 }
 
-/** What loading needs. An evaluation without it asks only for what is in memory. */
+/** The needs of loading. An evaluation without them uses only pages in memory. */
 export interface GraphLoads {
   /** Resolves when the state tables contain every commit so far. */
   readonly applied: () => Promise<void>;
@@ -78,7 +77,7 @@ export class PageGraph implements Graph, Disposable {
   #missesRanges = false;
   #giveBack: (() => void) | undefined;
   #disposed = false;
-  /** The last page of each side in this step: a search asks about the same subject, and the same object, in a row. */
+  /** The last page of each side in this step: a search looks up the same subject, and the same object, in a row. */
   #subjectPage: GrantPage | undefined;
   #objectPage: GrantPage | undefined;
 
@@ -336,13 +335,13 @@ export class PageGraph implements Graph, Disposable {
     // From here on, the page itself follows the grants to groups.
     const found = looked >= GROUP_ROWS_MAX ? Number.POSITIVE_INFINITY : range.size;
     const known = range.isPart ? found : range.now();
-    // What only the memory of this call has ended is no knowledge.
+    // A range that only the memory of this call has cut off says nothing about the entity.
     if (known === undefined || (typeof known === 'number' && known < entityGrantsMax)) return;
     page.keepGroups(number, known);
     pages.changed(page);
   }
 
-  /** The first subjects of one relation on an object, ascending, as many as the page wants if there are so many. */
+  /** The first subjects of one relation on an object, ascending, up to the number that the page needs. */
   firstSubjects(object: string, number: number, query: TextsQuery): readonly string[] | typeof TOO_MANY | undefined {
     const page = this.#wholePage('object', object);
     const relation = relationOf(number);

@@ -1,5 +1,5 @@
-// What the appender gathers: waiting operations, and the batch that one append carries, with the reply to each
-// operation.
+// The work of the appender: proposals, which wait in its queue, and the batch that one append carries, with the reply to
+// each of them; its spans; and its ports.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -12,6 +12,7 @@ import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
 
+/** A write that is proposed for the log of its slot. It becomes an operation of an entry, if it changes anything. */
 export interface Proposal {
   readonly tenantId: TenantId;
   readonly actor: string;
@@ -26,7 +27,7 @@ export interface Proposal {
   readonly decide: Decide;
 }
 
-/** How many single writes an operation stands for where work is bounded. */
+/** The number of single writes that a proposal counts as where work is bounded. */
 export const weightOf = ({ changesMax = 1 }: Proposal): number => changesMax;
 
 export interface QueuedProposal extends Proposal {
@@ -54,11 +55,11 @@ export interface Batch {
   readonly advance: PromiseWithResolvers<void> | undefined;
 }
 
-/** Grants whose expiry the operations tell. */
+/** The number of expired grants that the operations collect. */
 export const expiredIn = (operations: readonly EntryOperation[]): number =>
   operations.reduce((sum, { changes }) => sum + changes.filter(({ kind }) => kind === 'grant-expired').length, 0);
 
-/** What repeats of these operations get as their reply. */
+/** The outcomes that repeats of these operations get. */
 export function decidedOf({ answers }: Batch): DecidedOperation[] {
   const decided: DecidedOperation[] = [];
   for (const { waiting, result, error } of answers) {
@@ -117,15 +118,15 @@ export interface AppenderPorts {
   readonly commit: (entry: CommittedEntry) => void;
   /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */
   readonly waitForCapacity: () => Promise<void>;
-  /** Whether the owner's lease lets it answer now. */
+  /** Whether the owner's lease allows it to answer now. */
   readonly leaseValid: () => boolean;
-  /** The tenure has ended: the log contains an entry of another owner, or this program has a defect. */
+  /** Called when the tenure has ended: the log contains an entry of another owner, or this program has a defect. */
   readonly lost: (reason: string) => void;
   readonly observe: (append: {
     readonly outcome: 'committed' | 'lost' | 'unknown';
     readonly seconds: number;
     readonly operations: number;
-    /** Grants whose expiry the entry tells. */
+    /** Expired grants that the entry collects. */
     readonly expired: number;
   }) => void;
 }

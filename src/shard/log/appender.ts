@@ -38,9 +38,9 @@ import type { OperationResult } from './write-decisions.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /**
- * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
- * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. An operation with
- * many changes reserves all that it may need, and leaves the rest to those after it.
+ * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Applying it to memory is one step of the event
+ * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. A proposal with
+ * many changes reserves all that it may need; the proposals after it get what it does not use.
  */
 const BATCH_OPERATIONS_MAX = 512;
 const BATCH_CHANGES_MAX = 1024;
@@ -54,7 +54,7 @@ const CHANGE_BYTES = 1000;
 /** Reserved for the head of an entry. */
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY = { firstMs: 20, maxMs: 1000 };
-/** How often a commit that waits for the lease checks whether it is valid again. */
+/** The interval at which a commit that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
 
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
@@ -99,7 +99,7 @@ export class Appender {
     return this.#queue.length;
   }
 
-  /** Since when the current batch has been in flight; undefined: there is none. */
+  /** The start of the current batch, on the monotonic clock; undefined: none is in flight. */
   get settlingSinceMs(): number | undefined {
     return this.#settlingSinceMs;
   }
@@ -129,7 +129,7 @@ export class Appender {
     return result;
   }
 
-  /** Resolves once an entry that is created from now on is in the log, if need be an empty one. */
+  /** Resolves once an entry that is created from now on is in the log; an empty one if there are no writes. */
   advance(): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     this.#advance ??= Promise.withResolvers();
@@ -198,7 +198,8 @@ export class Appender {
       if (failure === undefined) batch.advance?.resolve();
       else batch.advance?.reject(failure);
       const tookMs = clock.monotonicMs() - startedMs;
-      if (this.#idle.length === 0) await this.#commitWindow.gather(batch.answers.length, tookMs, () => this.#queue.length);
+      if (this.#idle.length === 0)
+        await this.#commitWindow.gather(batch.answers.length, tookMs, () => this.#queue.length);
     }
     this.#running = false;
     const idle = this.#idle;
@@ -207,8 +208,8 @@ export class Appender {
   }
 
   /**
-   * Resolves to the reason why the batch gets no replies, or undefined. Without a valid lease nothing is acknowledged,
-   * neither a commit nor a write that changed nothing.
+   * Resolves to undefined if the batch may be acknowledged, otherwise to the failure of its proposals. Without a valid
+   * lease nothing is acknowledged, neither a commit nor a write without changes.
    */
   async #settle(batch: Batch): Promise<ShardFailure | undefined> {
     // A batch without changes was decided by committed state, so there is nothing to append.

@@ -150,8 +150,8 @@ function nested<Value>(maps: Map<TenantId, Map<string, Value>>, tenantId: Tenant
 }
 
 /**
- * What a tuple holds at the time of the batch. A decision that rests on an expiry logs it, so that the log tells it
- * before any caller learns of it, and tells it once.
+ * The grant of a tuple at the time of the batch. A decision that rests on an expiry logs it: the expiry is in the log,
+ * once, before any caller learns of it.
  */
 export function asOf(
   { nowMs }: Draft,

@@ -79,23 +79,16 @@ export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: r
   return body;
 }
 
-const tenantIdSchema = z.string().transform((text, context) => {
-  const id = parseTenantId(text);
-  if (id === undefined) {
-    context.addIssue({ code: 'custom', message: 'not a tenant id' });
+const idSchema = <Id extends string>(parse: (text: string) => Id | undefined, message: string) =>
+  z.string().transform((text, context) => {
+    const id = parse(text);
+    if (id !== undefined) return id;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
-  }
-  return id;
-});
+  });
 
-const keyIdSchema = z.string().transform((text, context) => {
-  const id = parseKeyId(text);
-  if (id === undefined) {
-    context.addIssue({ code: 'custom', message: 'not a key id' });
-    return z.NEVER;
-  }
-  return id;
-});
+const tenantIdSchema = idSchema(parseTenantId, 'not a tenant id');
+const keyIdSchema = idSchema(parseKeyId, 'not a key id');
 
 const grantSchema = z
   .looseObject({ subject: z.string(), relation: z.enum(RELATIONS), object: z.string() })
@@ -165,7 +158,7 @@ const entrySchema = headSchema.extend({
   ),
 });
 
-/** Thrown when the log cannot be read: the slot must not be served on a guess. */
+/** The log cannot be read. A slot is never served on a guess. */
 export class LogUnreadableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -174,8 +167,8 @@ export class LogUnreadableError extends Error {
 }
 
 /**
- * What the repeat of an operation needs: its id, and its last change, which determines its result; or its results, with
- * all changes of a bulk write.
+ * The parts of an operation that its repeat needs: its id, and its last change, which determines its result; or its
+ * results, with all changes of a bulk write.
  */
 export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes' | 'results'>;
 
@@ -313,7 +306,7 @@ export type LoggedResults =
     }
   | { readonly kind: 'revocation'; readonly revoked: number; readonly complete: boolean };
 
-/** What a change is, as far as results depend on it. */
+/** The part of a change that results depend on. */
 export interface ChangeKind {
   readonly kind: string;
 }

@@ -1,13 +1,13 @@
-// Collection: tells in the log, as changes of the system, which grants have expired. Whether a grant holds does not
-// depend on it (slot-time.ts). It keeps tables, counts and the audit log up to date, within a minute unless very many
-// grants expire at once.
+// Collection: records expired grants in the log, as changes of the system. Whether a grant holds does not depend on it
+// (slot-time.ts); it keeps tables, counts and the audit log up to date, within a minute unless very many grants expire
+// at once.
 //
-// A pass over a tenant follows the rows that tell expiries, up to a time that the log has reached. No later grant
+// A pass over a tenant follows the expiry rows of its grants, up to a time that the log has reached. No later grant
 // expires by then, and the state tables contain every earlier one, so nothing is missed. A row alone collects nothing:
-// the decision looks at the grant itself, so one that was revoked, collected or given another expiry stays as it is,
-// and none is collected twice. Memory holds one page of rows. A pass rests in between, so that checks are not affected,
-// and makes way for the next tenant. Where it stands is kept in memory; up to where passes have come, with the count of
-// the tenant's grants.
+// the decision reads the grant itself, so a grant that was revoked, collected or given another expiry stays as it is,
+// and none is collected twice. Memory holds one page of rows. A pass pauses between pages, so that checks are not
+// affected, and yields to the next tenant. Its position is in memory; the time up to which passes are complete is stored
+// with the count of the tenant's grants.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
@@ -125,7 +125,7 @@ export class GrantCollection {
     const toMs = slotTime.loggedMs;
     if (expectedMs > toMs) return undefined;
     const stamp = tenure.nextBase - 1;
-    // From here on, commits say what the pass may miss.
+    // From here on, commits record the expiries that the pass may miss.
     memory.nextExpiryMs = Number.POSITIVE_INFINITY;
     memory.collectingMs = expectedMs;
     try {
@@ -177,7 +177,7 @@ export class GrantCollection {
     await tenure.submit(collectionOperation(memory, tuples, { requestId, expiresAtMs }));
   }
 
-  /** Everything up to the end of the pass is collected, so the rows that led there are no longer needed. */
+  /** Everything up to the end of the pass is collected, so its expiry rows are obsolete. */
   async #finish(memory: TenantMemory, pass: Pass): Promise<void> {
     const { store, clock } = this.#ports;
     const { tenantId } = memory;

@@ -1,26 +1,18 @@
-// Recovery: how a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from
-// there to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
+// Recovery: a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from there
+// to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
 //
 //   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
 //                                           ▲                  │
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
 // It replays only contiguous seqs, and refuses a log that ends before the row's `opened`. After recovery the slot
-// serves reads. Writes wait for `rebuildWindow`, which reads back before the checkpoint as far as operation ids must be
-// known.
+// serves reads. Writes wait for `rebuildWindow`, which reads back from the checkpoint to the start of the idempotency
+// window.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { segmentOf } from '../../core/slots.ts';
-import type {
-  Checkpoint,
-  ConditionalOutcome,
-  LogRecord,
-  SlotRow,
-  SlotStore,
-  Stamp,
-  Store,
-} from '../../store/store.ts';
+import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, SlotStore, Stamp, Store } from '../../store/store.ts';
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -114,7 +106,7 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
 }
 
 /**
- * How many records to read next: at most twice as many, and no more than fit if all are as large as the largest of
+ * The number of records to read next: at most twice as many, and no more than fit if all are as large as the largest of
  * these.
  */
 function nextCount(records: readonly LogRecord[], count: number): number {
@@ -207,7 +199,7 @@ class Slice {
 
 /**
  * Whether the log ends here. An empty result covers only one segment, and entries of the next segment after a gap would
- * be acknowledged writes. False: a former owner has appended since.
+ * be acknowledged writes. False: a previous owner has appended since.
  */
 async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
   const { store, clock, segmentSize } = ports;
@@ -264,9 +256,9 @@ function leastAgeMs(newer: Moment | undefined, older: Moment): number {
 }
 
 /**
- * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that are
- * so much older than later ones of their own epochs that no client repeats their operations. Resolves with the first
- * seq from which operation ids are known. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that by the
+ * clocks of their own epochs are too old for a client to repeat their operations. Resolves with the first seq from which
+ * operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function rebuildWindow(
   ports: TailPorts,

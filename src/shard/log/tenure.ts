@@ -37,7 +37,7 @@ import {
 import { SlotTime, timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
 
-/** How often an opening that waits for the lease checks whether it is valid again. */
+/** The interval at which an opening that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
 
 export class Tenure {
@@ -107,7 +107,7 @@ export class Tenure {
     return this.#appender?.queueLength ?? 0;
   }
 
-  /** Since when an append has been in flight, and appended entries have waited to be applied; undefined: none. */
+  /** The start of the append in flight, and of the wait of appended entries for the applier; undefined: none. */
   get waits(): { readonly appendSinceMs: number | undefined; readonly applySinceMs: number | undefined } {
     return { appendSinceMs: this.#appender?.settlingSinceMs, applySinceMs: this.#applier?.waitingSinceMs };
   }
@@ -386,7 +386,7 @@ export class Tenure {
     const timeMs = timeOfStamp(base);
     let index = 0;
     for (const operation of operations) {
-      this.tenants.get(operation.tenantId)?.tell(operation.changes, operation, { seq, index, timeMs });
+      this.tenants.get(operation.tenantId)?.publish(operation.changes, operation, { seq, index, timeMs });
       index += operation.changes.length;
     }
   }
@@ -425,7 +425,7 @@ export interface TenureDependencies {
   readonly onLost: (reason: string) => void;
 }
 
-/** Rows that are no longer needed, as far as the tenure has found them. */
+/** Obsolete rows that the tenure has found; its maintenance removes them. */
 export interface Leftovers {
   /** Where the removal of deleted tenants' records continues; undefined: there are none. */
   deletedTenants: { readonly after: TenantId | undefined } | undefined;

@@ -1,5 +1,5 @@
-// Decides each kind of write. A decision is taken in batch order, against committed memory plus the earlier decisions
-// of the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
+// Decides each kind of write. A decision is made in batch order, against committed memory plus the earlier decisions of
+// the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -31,7 +31,7 @@ import type { LoggedResults, TailOperation } from './entries.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
-  /** Grants whose expiry was told. */
+  /** Expired grants that were collected. */
   | { readonly kind: 'collected'; readonly grants: number }
   | { readonly kind: 'bulk'; readonly bulk: BulkWriteResult }
   | ({ readonly kind: 'revocation' } & RevokeResult)
@@ -46,7 +46,7 @@ export interface Decision {
   readonly result: OperationResult;
   /** Empty: nothing is logged. Without `results`, the last one is the change that the operation requested. */
   readonly changes: readonly Change[];
-  /** What the log stores of the result in addition to the changes. */
+  /** The part of the result that the log stores in addition to the changes. */
   readonly results?: LoggedResults;
 }
 
@@ -63,7 +63,7 @@ export interface DecideContext {
 
 type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
 
-/** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
+/** A write that was queued before its tenant's deletion must not follow it. Its caller then fails to authenticate. */
 export function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
@@ -129,7 +129,7 @@ export function decideGrant(
   };
 }
 
-/** The tuple has a grant: its expiry stays, or is replaced, or removed. */
+/** For a tuple with a grant: keeps, replaces or removes its expiry. */
 export function decideExpiry(
   request: GrantedTuple,
   present: GrantAttributes,
@@ -140,7 +140,7 @@ export function decideExpiry(
   return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
 }
 
-/** Tells the expiry of grants that have expired by the time of the batch, unless they have ended or changed since. */
+/** Collects the grants that have expired by the time of the batch, unless they have ended or changed since. */
 export function decideCollection(memory: TenantMemory, tuples: readonly CollectedTuple[]): Decide {
   return (draft) => {
     assertLives(draft, memory);
@@ -239,7 +239,7 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'grant-updated':
       return { kind: 'grant', grant: { kind: 'exists', ...attributesOf(change.grant) } };
     case 'grant-expired':
-      // Of a revocation that found the grant expired. Nobody repeats a collection.
+      // Of a revocation that found the grant expired: a collection is never repeated.
       return { kind: 'grant', grant: { kind: 'not-found' } };
     case 'namespace-created':
       return { kind: 'namespace', created: true, namespace: { name: change.name, createdAtMs: change.createdAtMs } };

@@ -16,7 +16,7 @@ import { TupleTable } from './tuple-table.ts';
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
-/** Additional bytes of a grant that expires: its id alone does not tell its attributes. */
+/** Additional bytes of a grant that expires: its id alone does not determine its attributes. */
 const EXPIRY_BYTES = 32;
 const ORDER_BYTES = 12;
 
@@ -218,7 +218,7 @@ export class GrantPage extends Evictable {
     this.#groups.set(relation, groups);
   }
 
-  /** As `keepGroups` was told; undefined: they are not known. */
+  /** The argument of the last `keepGroups`; undefined: unknown. */
   groupsOf(relation: number): GroupGrants | number | undefined {
     return this.#groups?.get(relation);
   }
@@ -280,8 +280,8 @@ export class GrantPage extends Evictable {
   }
 
   /**
-   * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`:
-   * only these; a page without grants that expire does not ask.
+   * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`
+   * filters them; a page without expiring grants does not call it.
    */
   grantsAfter(
     after: PagePlace | undefined,

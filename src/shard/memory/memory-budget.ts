@@ -42,8 +42,8 @@ const TENANTS_PER_GATE = 4;
  */
 const PAGES_SHARE_MIN = 4;
 /**
- * What a check or listing under rules keeps while it goes through large entities, or through very many. A quarter of
- * the budget is for them; one tenant has one at a time.
+ * Reserved by a check or listing under rules that goes through large entities, or through very many. They may take a
+ * quarter of the budget; one tenant has one at a time.
  */
 export const LARGE_EVALUATION_BYTES = 32 * 1024 * 1024;
 const EVALUATIONS_SHARE = 4;

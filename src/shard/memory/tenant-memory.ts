@@ -1,4 +1,4 @@
-// What a tenure keeps in memory for one tenant: its record, the pages of its subjects, its namespaces and keys, the
+// The memory of one tenant at the owner of its slot: its record, the pages of its subjects, its namespaces and keys, the
 // handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step, and
 // every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is created
 // at its first use. Both count towards the memory budget.
@@ -31,7 +31,7 @@ export interface KeyUse {
   writtenAtMs: number;
 }
 
-/** Tells whether a grant was changed that something rests on. */
+/** Whether a watched grant has changed. */
 export interface GrantWatch extends Disposable {
   readonly changed: boolean;
 }
@@ -55,12 +55,12 @@ const TENANT_BYTES = 444;
 const USED_BYTES = 2100;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
-/** Additional bytes of what holds its rules, without the rules themselves (measured). */
+/** Additional bytes of the object that holds its rules, without the rules themselves (measured). */
 const RULES_BYTES = 1300;
 /** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
 const KINDS_BYTES = 2000;
 
-/** Additional bytes of what holds its answers under rules, without the answers. */
+/** Additional bytes of the cache of its answers under rules, without the answers. */
 const ANSWERS_BYTES = 700;
 
 /** Created at the first use. */
@@ -76,7 +76,7 @@ interface UsedMemory {
   subjectKinds: SubjectKinds | undefined;
   /** The same. */
   answers: AnswerCache | undefined;
-  /** Set while someone follows the change feed. */
+  /** Set while the change feed has followers. */
   recentChanges: RecentChanges | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
@@ -94,8 +94,8 @@ export class TenantMemory {
   /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   /**
-   * No grant that is still to be collected expires before this; only collection moves it on. Undefined: no grant of the
-   * tenant ever had an expiry.
+   * The earliest expiry of a grant that is not collected; only collection moves it on. Undefined: no grant of the tenant
+   * ever had an expiry.
    */
   nextExpiryMs: number | undefined;
   /** The same for the grants that collection is working on. */
@@ -117,7 +117,7 @@ export class TenantMemory {
 
   // ---- created at the first use ----
 
-  /** Whether this tenure has had a request for the tenant, or a change of it. */
+  /** Whether this tenure has had a request for the tenant, or a change by it. */
   get isUsed(): boolean {
     return this.#used !== undefined;
   }
@@ -273,7 +273,7 @@ export class TenantMemory {
     this.#dependencies.budget.hold(bytes);
   }
 
-  /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object matters. */
+  /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object is relevant. */
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
     let changed = false;
     // Other rules change everything.
@@ -343,7 +343,7 @@ export class TenantMemory {
     }
   }
 
-  /** Its handles die, since fronts know its former end by them. `null`: the key is revoked. */
+  /** Invalidates the handles of the key, since fronts have cached its end with them. `null`: the key is revoked. */
   #replaceKey(keyId: KeyId, key: ApiKeyRecord | null, seq: number): void {
     this.keys.commit(keyId, key, seq);
     this.#used?.handles.kill(keyId);
@@ -353,8 +353,8 @@ export class TenantMemory {
     if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
   }
 
-  /** Tells an operation, with all of its entry committed, to whoever follows the changes. */
-  tell(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
+  /** Publishes an operation to the followers of the change feed, once all of its entry is committed. */
+  publish(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
     const recent = this.#used?.recentChanges;
     if (this.#used === undefined || recent === undefined) return;
     if (recent.followed) recent.commit(changes, origin, place);

@@ -10,7 +10,7 @@
 
 import { backoffMs } from '../../core/async/clock.ts';
 
-/** What a shard must be able to do: append to the log, write state, and answer a call over its own gRPC listener. */
+/** The abilities that health needs: to append to the log, to write state, and to answer over its own gRPC listener. */
 export const HEALTH_PARTS = ['append', 'apply', 'loop-back'] as const;
 export type HealthPart = (typeof HEALTH_PARTS)[number];
 

@@ -1,6 +1,6 @@
 // The messages between the main thread and the store's worker threads: plain arrays and objects. The calls are those of
-// the store port without their deadline, which the main side keeps. If a call carries many rows (a batch of state, a
-// page of grants), they travel as one flat array, which is many times cheaper to copy than an array of objects.
+// the store port without their deadline, which the main side keeps. Many rows (a batch of state, a page of grants)
+// travel as one flat array, which is many times cheaper to copy than an array of objects.
 
 import type { Relation } from '../../core/tuples.ts';
 import type { AppendOutcome, DeadlineMs, LogRecord, Meta, Store } from '../store.ts';
@@ -126,7 +126,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly meta: Meta | undefined }
-  /** The database cannot be used; `message` tells the operator why. */
+  /** The database cannot be used; `message` is the reason, for the operator. */
   | { readonly kind: 'refused'; readonly message: string; readonly cause: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] };
 

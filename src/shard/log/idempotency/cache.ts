@@ -4,9 +4,8 @@
 // break this, so the bound is in time. If the ids take more memory than writes may have, the next writes wait
 // (write-memory.ts).
 //
-// Ids are kept in generations. A timer drops each generation when its time has come, in one step, however much it
-// holds. A single map that is constantly filled and emptied would leave a chain of outgrown tables, with all their
-// content, to the next full garbage collection.
+// Ids are kept in generations, each of which a timer drops as a whole. A single map that is constantly filled and
+// emptied would leave a chain of outgrown tables, with all their content, to the next full garbage collection.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { HeldBytes } from '../../memory/write-memory.ts';
@@ -144,7 +143,7 @@ export class OperationRebuild {
     return keep;
   }
 
-  /** No more entries follow: what was not found valid is void, or was read in vain. */
+  /** No more entries follow: tables that were not found valid are void or unneeded. */
   end(): void {
     for (const { bytes } of this.#tables) this.#held.add(-bytes);
     this.#tables.clear();

@@ -1,5 +1,5 @@
-// Outcomes of operations by operation id, in little memory: the content of one generation of the operation memory. It
-// keeps: a stored outcome is found again unchanged, and `bytes` counts all the memory in use.
+// Outcomes of operations by operation id, in little memory: the content of one generation of the operation memory.
+// Invariants: a stored outcome is found again unchanged, and `bytes` counts all the memory in use.
 //
 // A single write takes 36 bytes in a hash table of typed arrays (operation-blocks.ts). Operations of one request that
 // share a batch, such as the lines of an import, form a run: they take 17 bytes each under one entry. The result of a

@@ -10,7 +10,6 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { DeadlineMs } from '../../store.ts';
 import { CallsInFlight, ELSEWHERE } from './calls-in-flight.ts';
 import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
-import { FailureLog } from './failure-log.ts';
 import { Gate } from './gate.ts';
 import { NextHostRetry, type OnHost } from './policies.ts';
 
@@ -269,3 +268,40 @@ export interface PageRequest {
 /** The rest of the driver's message may contain whole objects. */
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+
+/** A lasting failure is logged again after this time. */
+const INTERVAL_MS = 10_000;
+
+export /**
+ * Logs failures of the store when they begin, at intervals while they last, and when they end. Not for each call, because
+ * an outage has thousands of failed calls.
+ */
+class FailureLog {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #loggedAtMs = new Map<string, number>();
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** `reason` is one of a fixed set; `detail` contains no value of a request. */
+  note(reason: string, detail: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - (this.#loggedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return;
+    this.#loggedAtMs.set(reason, nowMs);
+    this.#log.warn({ reason, detail }, `the store is failing: ${reason}`);
+  }
+
+  /** A call succeeded. */
+  recovered(): void {
+    if (this.#loggedAtMs.size === 0) return;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [reason, atMs] of this.#loggedAtMs) {
+      if (nowMs - atMs < INTERVAL_MS) continue;
+      this.#loggedAtMs.delete(reason);
+      this.#log.info({ reason }, 'the store has recovered');
+    }
+  }
+}

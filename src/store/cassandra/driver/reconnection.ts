@@ -5,7 +5,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import { reasonOf } from './errors.ts';
 import { RECONNECTION_DELAY_MS } from './policies.ts';
 
-/** How often the session is looked at. */
+/** The interval at which the session is checked. */
 const LOOK_INTERVAL_MS = 250;
 
 export interface KeptSession {

@@ -1,8 +1,8 @@
-// Deletes everything that a deleted tenant had: whole partitions, as of the stamp, so that one deletion covers any
-// number of grants and nothing newer. The store lists subjects but not objects. The objects are found through the
-// grants of the subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded
-// part. The position where the last call stopped is remembered, so that the next call does not read what was just
-// deleted. If the position is lost (a restart), the work starts again, over tombstones.
+// Deletes all data of a deleted tenant: whole partitions, as of the stamp, so that one deletion covers any number of
+// grants and nothing newer. The store lists subjects but not objects. The objects are found through the grants of the
+// subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded part. The next
+// call continues where the last one stopped, so that it does not read what was just deleted. If that position is lost
+// (a restart), the work starts again, over tombstones.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';

@@ -1,6 +1,6 @@
-// The calls that write state: upserts in which the greater stamp wins, in any order, and deletions of what is no longer
-// needed. Each is a generator that does a bounded part per step, so that the writer can run a durable transaction
-// between any two steps.
+// The calls that write state: upserts, of which the one with the greater stamp wins in any order, and deletions of
+// obsolete rows. Each is a generator that does a bounded part per step, so that the writer can run a durable
+// transaction between any two steps.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assertNever } from '../../../core/assert.ts';
