@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
-import { Evictable, MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { Evictable, MemoryBudget, type Preload, Preloads } from '../../../../src/shard/memory/memory-budget.ts';
 import { real, waitFor } from '../tools.ts';
 
 class Item extends Evictable {
@@ -120,4 +121,39 @@ test('pages are evicted for what is held, all but a quarter of the budget', () =
   budget.hold(-1050);
   for (const item of items.filter(({ evicted }) => evicted)) budget.add(item, 10);
   assert.deepEqual([budget.pageBytes, budget.bytes], [100, 100]);
+});
+
+function createLists() {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const list = function* (name: string, count: number): Generator<Preload> {
+    for (let index = 0; index < count; index += 1) {
+      yield () =>
+        new Promise((resolve) => {
+          started.push(`${name}${index}`);
+          ends.push(resolve);
+        });
+    }
+  };
+  return { started, ends, list };
+}
+
+test('eight are loaded at once, and the lists take turns', async () => {
+  const { started, ends, list } = createLists();
+  const preloads = new Preloads();
+  preloads.add(list('a', 20));
+  assert.equal(started.length, 8);
+  preloads.add(list('b', 2));
+  for (let index = 0; index < 4; index += 1) ends[index]?.();
+  await setImmediate();
+  assert.deepEqual(started.slice(8), ['a8', 'b0', 'a9', 'b1']);
+  for (let index = 4; index < ends.length; index += 1) {
+    ends[index]?.();
+    await setImmediate();
+    assert.ok(started.length - index - 1 <= 8);
+  }
+  assert.equal(started.length, 22);
+  // A later list finds nothing left of the earlier ones.
+  preloads.add(list('c', 1));
+  assert.equal(started.at(-1), 'c0');
 });
