@@ -13,27 +13,26 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 type Registers = Registry[];
 /** Creates a metric and registers it. */
 type Create = (registers: Registers) => object;
-type LabelOf<Names extends readonly string[]> = Names extends readonly [] ? string : Names[number];
 
 const counter =
-  <const Names extends readonly string[]>(name: string, help: string, ...labelNames: Names) =>
+  <const Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
   (registers: Registers) =>
-    new Counter<LabelOf<Names>>({ name, help, labelNames, registers });
+    new Counter<Label>({ name, help, labelNames, registers });
 
 const gauge =
-  <const Names extends readonly string[]>(name: string, help: string, ...labelNames: Names) =>
+  <const Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
   (registers: Registers) =>
-    new Gauge<LabelOf<Names>>({ name, help, labelNames, registers });
+    new Gauge<Label>({ name, help, labelNames, registers });
 
 const histogram =
-  <const Names extends readonly string[]>(name: string, help: string, buckets: number[], ...labelNames: Names) =>
+  <const Label extends string>(name: string, help: string, buckets: number[], ...labelNames: readonly Label[]) =>
   (registers: Registers) =>
-    new Histogram<LabelOf<Names>>({ name, help, labelNames, buckets, registers });
+    new Histogram<Label>({ name, help, labelNames, buckets, registers });
 
 const talliedHistogram =
-  <const Names extends readonly string[]>(name: string, help: string, buckets: number[], ...labelNames: Names) =>
+  <const Label extends string>(name: string, help: string, buckets: number[], ...labelNames: readonly Label[]) =>
   (registers: Registers) =>
-    new TalliedHistogram<Names[number]>({ name, help, labelNames, buckets, registers });
+    new TalliedHistogram<Label>({ name, help, labelNames, buckets, registers });
 
 /** Computed when the metrics are rendered: each starts from zero, and the shards and servers of the process add to it. */
 const SUMMED_GAUGES = {

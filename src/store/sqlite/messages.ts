@@ -3,8 +3,8 @@
 // travel as one flat array, which is many times cheaper to copy than an array of objects.
 
 import type { Relation } from '../../core/tuples.ts';
-import type { AppendOutcome, DeadlineMs, LogRecord, Meta, Store } from '../store.ts';
-import type { StateKind } from '../stored-rows.ts';
+import type { AppendOutcome, DeadlineMs, LogRecord, Meta, StateWrite, Store } from '../store.ts';
+import { cellsOf, type StateKind } from '../stored-rows.ts';
 import type { FlatRow } from './database.ts';
 
 type Call<Method> = Method extends (...args: [...infer Args, DeadlineMs]) => Promise<infer Result>
@@ -34,6 +34,26 @@ export type Value = string | number | null;
 
 /** The rows of a `writeState` by table: for each row its cells and its stamp, one row after another. */
 export type StateBatch = Readonly<Record<StateKind, Value[]>>;
+
+export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
+  const batch: StateBatch = {
+    subject: [],
+    grant: [],
+    expiry: [],
+    namespace: [],
+    key: [],
+    tenant: [],
+    rules: [],
+    'audit-log': [],
+    'grant-count': [],
+  };
+  for (const write of writes) {
+    const values = batch[write.kind];
+    for (const cell of cellsOf(write)) values.push(typeof cell === 'boolean' ? Number(cell) : (cell ?? null));
+    values.push(write.stamp);
+  }
+  return batch;
+}
 
 /** Executed in slices, in transactions that become durable with a later durable transaction at the latest. */
 export type StateCalls = Calls<

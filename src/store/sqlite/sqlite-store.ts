@@ -8,11 +8,17 @@ import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
-import { cellsOf } from '../stored-rows.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { FlatRow } from './database.ts';
-import type { CallMap, FlatGrants, ReadCalls, StateBatch, WorkerSettings, WriteCalls } from './messages.ts';
+import {
+  type CallMap,
+  type FlatGrants,
+  type ReadCalls,
+  toStateBatch,
+  type WorkerSettings,
+  type WriteCalls,
+} from './messages.ts';
 import { GRANT_WIDTH, grantRowOf, objectGrantRowOf } from './worker/rows.ts';
 import { WorkerClient } from './worker-client.ts';
 
@@ -213,26 +219,6 @@ const weightOf = (writes: readonly StateWrite[]): number =>
       sum + (write.kind === 'rules' ? write.rules.length : write.kind === 'audit-log' ? write.row.change.length : 0),
     writes.length * STATE_ROW_WEIGHT,
   );
-
-function toStateBatch(writes: readonly StateWrite[]): StateBatch {
-  const batch: StateBatch = {
-    subject: [],
-    grant: [],
-    expiry: [],
-    namespace: [],
-    key: [],
-    tenant: [],
-    rules: [],
-    'audit-log': [],
-    'grant-count': [],
-  };
-  for (const write of writes) {
-    const values = batch[write.kind];
-    for (const cell of cellsOf(write)) values.push(typeof cell === 'boolean' ? Number(cell) : (cell ?? null));
-    values.push(write.stamp);
-  }
-  return batch;
-}
 
 function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: FlatRow, at: number) => Grant): Grant[] {
   const grants: Grant[] = [];
