@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
@@ -145,11 +145,11 @@ test('eight are loaded at once, and the lists take turns', async () => {
   assert.equal(started.length, 8);
   preloads.add(list('b', 2));
   for (let index = 0; index < 4; index += 1) ends[index]?.();
-  await setImmediate();
+  await nextTurn();
   assert.deepEqual(started.slice(8), ['a8', 'b0', 'a9', 'b1']);
   for (let index = 4; index < ends.length; index += 1) {
     ends[index]?.();
-    await setImmediate();
+    await nextTurn();
     assert.ok(started.length - index - 1 <= 8);
   }
   assert.equal(started.length, 22);
