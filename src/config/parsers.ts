@@ -136,7 +136,7 @@ const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniq
 const IPV4_MAPPED_BITS = 96;
 
 /**
- * An IPv4 range in IPv6 notation with an IPv4 prefix length: it is meant as one network, but matches nearly every
+ * An IPv4 range in IPv6 notation with an IPv4 prefix length: it looks like one network, but matches nearly every
  * address.
  */
 const isMappedByMistake = (address: string, prefix: number): boolean =>

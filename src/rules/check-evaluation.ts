@@ -39,7 +39,7 @@ export class CheckEvaluation {
   readonly #graph: Graph;
   readonly #limits: EvaluationLimits;
   readonly #question: Question;
-  /** The subject, and the subjects that stand for it among others. */
+  /** The subject, and the subjects that include it, such as `*`. */
   readonly #subjects: readonly string[];
   readonly #wanted: WantedSearch;
   /** Created when it is needed: a grant to the subject itself is found without it. */

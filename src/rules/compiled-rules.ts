@@ -279,7 +279,7 @@ export class CompiledRules {
     return this.#namespaces.get(namespaceOf(object)) ?? this.#withoutRules;
   }
 
-  /** What a subject stands for if it is a group. */
+  /** The object and name of a group; undefined: the subject is no group. */
   groupOf(subject: string): Group | undefined {
     return this.groups ? parseGroup(subject) : undefined;
   }

@@ -22,7 +22,7 @@ export interface HeldObject {
 
 type Way = Pick<HeldObject, 'depth' | 'subject' | 'relation' | 'after'>;
 
-/** Grants to look at. */
+/** Grants to examine. */
 interface Source extends Adjacent {
   readonly subject: string;
   readonly depth: number;

@@ -34,7 +34,7 @@ export interface SearchLimits {
   readonly depthMax: number;
   /** Objects and groups that a search visits. */
   readonly entitiesMax: number;
-  /** Grants that it looks at. */
+  /** Grants that it examines. */
   readonly grantsMax: number;
   /** Grants of one entity that the graph enumerates: it answers `TOO_MANY` about entities with more. */
   readonly entityGrantsMax: number;
@@ -63,7 +63,7 @@ export class SearchCost {
   misses = false;
   /** The first bound that kept the search from being complete. */
   exceeded: Bound | undefined;
-  /** No more grants may be looked at, so none need to be enumerated. */
+  /** The search may examine no more grants, so none need to be enumerated. */
   isSpent = false;
 
   constructor(limits: SearchLimits) {
@@ -84,7 +84,7 @@ export class SearchCost {
     return true;
   }
 
-  /** The grants to look at; none if they are not known or too many. */
+  /** The grants to examine; none if they are not known or too many. */
   enumerate(adjacent: Enumerated): readonly Adjacent[] {
     return this.known(adjacent) ?? NOTHING;
   }
@@ -97,7 +97,7 @@ export class SearchCost {
     return undefined;
   }
 
-  /** How many of that many grants the search may look at now. */
+  /** How many of `count` grants the search may examine now. */
   look(count: number): number {
     const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
     if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
@@ -111,13 +111,13 @@ export class SearchCost {
   }
 }
 
-/** Grants that one step looks at. */
+/** Grants that one step examines. */
 const GRANTS_PER_STEP = 64;
 
 /** Grants that a search has enumerated but not examined. A step examines a bounded number of them. */
 export class Sources<Source extends Adjacent> {
   readonly #sources: Source[] = [];
-  /** Of the last source: where to go on. */
+  /** Index in the last source at which to continue. */
   #at = 0;
 
   get isEmpty(): boolean {

@@ -36,7 +36,7 @@ export function parseQuestion(
   };
 }
 
-/** For a name that is neither a built-in relation nor defined by a rule of the tenant. `list`: where it stands. */
+/** For a name that is neither built in nor defined by a rule of the tenant. `list`: the field that contains it. */
 export function undefinedName(name: string, list = '', index = 0): GrantdError {
   const field = list === '' ? 'relation' : `${list}[${index}].relation`;
   return new GrantdError(

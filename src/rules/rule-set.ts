@@ -52,7 +52,7 @@ export const isRuleName = (text: string): boolean => NAME_REGEX.test(text);
 
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
 
-/** `path`: where it stands; empty: it is the body. */
+/** `path`: the field that contains it; empty: it is the body. */
 function demandFields(value: unknown, path: string, known: readonly string[]): JsonObject {
   const place = path === '' ? 'The body' : `"${path}"`;
   if (!isJsonObject(value)) throw invalid(`${place} must be a JSON object with ${known.join(', ')}.`);

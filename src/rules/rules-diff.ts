@@ -33,7 +33,7 @@ const lineOf = ({ namespace, name, anyOf }: Rule): string =>
   `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
 
 /**
- * What differs, as lines for people: `-` and `+` before what is removed and added, ascending by namespace and name.
+ * The differences as readable lines, `-` for a removed one and `+` for an added one, ascending by namespace and name.
  * Empty if both mean the same; the order of rules and of their elements has no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {

@@ -44,7 +44,7 @@ export interface ConditionHeaders {
 
 const REVISION = /^[0-9a-f]{32}$/;
 
-/** Rules always have a revision, so `*` is met. A weak tag never matches, and neither does what is no revision. */
+/** Rules always have a revision, so `*` matches. A weak tag never matches, nor does a tag that is no revision. */
 function revisionsOf(header: string | undefined): readonly string[] | undefined {
   if (header === undefined) return undefined;
   const tags = parseEntityTags('If-Match', header);

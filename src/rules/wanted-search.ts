@@ -10,7 +10,7 @@ export interface WantedObject {
   readonly object: string;
   readonly wanted: Wanted;
   readonly depth: number;
-  /** The grant by which holding the names suffices for what is wanted on the object of `towards`. */
+  /** The grant through which the names held here give the names wanted on the object of `towards`. */
   readonly subject: string;
   readonly relation: number;
   readonly towards: WantedObject | undefined;
@@ -20,7 +20,7 @@ export interface WantedObject {
 
 type Way = Pick<WantedObject, 'depth' | 'subject' | 'relation' | 'towards'>;
 
-/** Grants to look at. */
+/** Grants to examine. */
 interface Source extends Adjacent {
   readonly visit: WantedObject;
   /** The names that are wanted on their subjects; undefined: the subjects are groups. */

@@ -17,7 +17,7 @@ const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)/y;
  */
 export function parseEntityTags(header: string, text: string): '*' | readonly EntityTag[] {
   let end = text.length;
-  // A regular expression for blanks at the end would look at every run of blanks from each of its places.
+  // A regular expression for trailing blanks would take quadratic time in a long run of blanks.
   while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
   const trimmed = text.slice(0, end).replace(/^[ \t,]+/, '');
   if (trimmed === '*') return '*';

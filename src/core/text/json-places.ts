@@ -39,7 +39,7 @@ class JsonScanner {
     };
   }
 
-  /** The text that the pattern matches here; what it matches is passed. */
+  /** Consumes and returns the text that the pattern matches here. */
   #skip(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text)?.[0];

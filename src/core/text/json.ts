@@ -18,7 +18,7 @@ function countQuotes(text: string): number {
   return count;
 }
 
-/** The strings and names of a value. Most bodies are one flat object, which is looked at in one pass. */
+/** Counts the strings and names of a value. Most bodies are one flat object, which takes one pass. */
 function countStrings(value: unknown): number {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
   let count = 0;

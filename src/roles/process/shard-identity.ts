@@ -46,7 +46,7 @@ const NETWORK_NAMESPACE_LINK = '/proc/self/ns/net';
 
 /**
  * `address`: host:port at which this process listens. Undefined if the place cannot be known: on systems without
- * `/proc`, and for a host name, which may have meant another address for the previous process.
+ * `/proc`, and for a host name, which may have resolved to another address for the previous process.
  */
 export function readPlace(address: string): string | undefined {
   const host = address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { splitAddress } from '../../core/text/addresses.ts';
 
-/** The message is complete: what is wrong, where, and what to do. */
+/** Its message is complete: the problem, where it is, and what to do. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause: unknown }) {
     super(message, options);

@@ -38,11 +38,11 @@ const SPENT_AT_ONCE_MAX = 1000;
 const SPENT_PER_STEP_MAX = 4000;
 /** The same where commits keep interrupting: some milliseconds. */
 const LAST_SPENT_PER_STEP_MAX = 16_000;
-/** What a step that runs at once costs. */
+/** The cost of a step that runs immediately. */
 const TURN_MS = 0.0005 * SPENT_AT_ONCE_MAX;
 /** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
 const ROUNDS_MAX = 200;
-/** Estimated bytes of a call that waits: what it has found so far is dropped first. */
+/** Estimated bytes of a waiting call, which drops the results of its search before it waits. */
 const WAITING_BYTES = 256 * 1024;
 
 /** Undefined: the call has to wait. */
@@ -149,7 +149,7 @@ class CheckRun {
     const rules = this.#rules;
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
-    // A shortest chain is found from the beginning only.
+    // Only a search of its own, from the beginning, finds a shortest chain.
     const granted = this.#checks.explain ? undefined : this.#grantedTo(subject, limits);
     const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
     this.#evaluations.push(evaluation);
@@ -174,7 +174,7 @@ class CheckRun {
       assert(relation !== undefined, 'a grant has a built-in relation');
       const attributes = this.#graph.attributesOf(step);
       if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
-      // Notes that it is missing.
+      // The graph records that it is missing.
       else this.#graph.relationsOf(subject, 1 << step.relation, object);
     }
     return grants.length === chain.length ? grants : undefined;

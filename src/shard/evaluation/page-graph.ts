@@ -52,7 +52,7 @@ export interface Reach {
 export interface GraphLoads {
   /** Resolves when the state tables contain every commit so far. */
   readonly applied: () => Promise<void>;
-  /** Reserves memory for what a call keeps of large entities. Returns what gives it back. */
+  /** Reserves memory for what a call keeps of large entities. Resolves to the function that releases it. */
   readonly reserve: () => Promise<() => void>;
 }
 
@@ -65,7 +65,7 @@ export class PageGraph implements Graph, Disposable {
   #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
   #missing: Map<string, Load> | undefined;
-  /** Reads of many rows: only once a run misses nothing else, since without them it may be decided, too. */
+  /** Reads of many rows: started only once a run misses nothing else, since it may be decided without them. */
   #missingRows: Map<string, Load> | undefined;
   /** Created at the first use, as the maps above: most evaluations find everything in memory. */
   #tuples: Map<string, HeldTuples> | undefined;

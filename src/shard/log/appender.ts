@@ -237,7 +237,7 @@ export class Appender {
 
   /** Takes the oldest operation of each tenant in turn, until the entry is full or none waits. */
   #takeBatch(): Batch {
-    // Decisions see the time at which they will stand in the log.
+    // Decisions see the time that the log will record for them.
     const time = this.time.next(this.#nextBase);
     const draft = new Draft(timeOfStamp(time.base));
     const advance = this.#advance;

@@ -1,5 +1,5 @@
-// The draft of a batch: committed memory plus the earlier decisions of the batch, at the time at which the batch will
-// stand in the log.
+// The draft of a batch: committed memory plus the earlier decisions of the batch, at the time that the log will record
+// for the batch.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';

@@ -23,7 +23,7 @@ const TENANT_OPERATION_BYTES = 8 * 1024;
  * log, to take over a slot or to copy it, has an hour.
  */
 const TRIM_AGE_MS_MIN = 3_600_000;
-/** The trimmer looks at the log once per this many rounds. */
+/** The trimmer checks the log once per this many rounds. */
 const TRIM_ROUNDS = 30;
 /** The time per round that deleted tenants of one slot may take from the maintenance of the others. */
 const PURGE_MS_PER_ROUND = 1000;

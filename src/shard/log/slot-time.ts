@@ -15,7 +15,7 @@
 //   - Death and takeover, a released slot, a process that was paused: the next owner reads the log to its end, and so
 //     knows every time by which its predecessors have answered. Their clocks and leases do not matter.
 //   - A restart of the only process with its wall clock set back: the same.
-//   - A wall clock that is ahead: grants expire early, for good, since the log has it. Time then stands still until wall
+//   - A wall clock that is ahead: grants expire early, for good, since the log records it. Time then stops until wall
 //     clocks catch up with the log; it never goes back.
 //   - A wall clock that is behind: grants expire late; `checked_at` is the time at which they held.
 //   - An expired lease: the owner answers nothing at all.

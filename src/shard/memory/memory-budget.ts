@@ -101,7 +101,7 @@ export class MemoryBudget {
   readonly evaluations: LoadGate;
   /** Memory that cannot be read again from the store. */
   readonly writes: WriteMemory;
-  /** The turns of the process: a read starts, and its result is taken in, when its tenant has its turn. */
+  /** The turns of the process: a read starts, and its result is processed, when its tenant has its turn. */
   readonly turns: Turns;
   /** Pages loaded ahead of calls. */
   readonly preloads = new Preloads();

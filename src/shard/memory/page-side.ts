@@ -67,9 +67,9 @@ export const OBJECT_SIDE: PageSide = {
 
 // ---- reads of the store ----
 
-/** Rows taken in at once; with more rows, each slice waits for its own turn. */
+/** Rows processed at once; with more rows, each slice waits for its own turn. */
 const ROWS_AT_ONCE = 32;
-/** Approximate cost to the process of a read, of each of its rows, and of taking in one slice. */
+/** Approximate cost to the process of a read, of each of its rows, and of processing one slice. */
 export const READ_MS = 0.2;
 const ROW_MS = 0.01;
 const SLICE_MS = 0.3;
@@ -112,7 +112,7 @@ export class RowReader {
     return read;
   }
 
-  /** Results of many reads may arrive together; they are taken in by turns, so that other work gets its share. */
+  /** Results of many reads may arrive together; they are processed in turns, so that other work gets its share. */
   async takeIn({ rows }: PageRows): Promise<void> {
     if (rows.length > ROWS_AT_ONCE) await this.turn(SLICE_MS);
   }

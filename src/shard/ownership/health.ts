@@ -85,7 +85,7 @@ export class HealthJudge {
   #look(nowMs: number, report: HealthReport): Health {
     let suspect: Health = HEALTHY;
     for (const part of HEALTH_PARTS) {
-      // Without heartbeats the store does not respond to this shard at all, and the lease decides what it may do.
+      // Without heartbeats the store does not respond to this shard at all, and the lease limits what it may do.
       const sinceMs = Math.max(report.provenAtMs[part], report.steadySinceMs, this.#graceFromMs);
       const silentMs = nowMs - sinceMs;
       const silenceMsMax = report.openingOnly && part !== 'loop-back' ? OPENING_MS_MAX : SILENCE_MS_MAX[part];

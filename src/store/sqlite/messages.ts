@@ -67,7 +67,7 @@ export type StateCalls = Calls<
 > & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
-   * Deletes a bounded part of what is older than the month in the audit logs of the tenants after `after`. Resolves to
+   * Deletes a bounded part of the changes before the month in the audit logs of the tenants after `after`. Resolves to
    * the tenant after which to continue; undefined: nothing is left.
    */
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };

@@ -64,7 +64,7 @@ interface Run {
   readonly expiries: Float64Array | undefined;
 }
 
-/** Where the grant id of an outcome stands, if it has one. */
+/** The index of the grant id of an outcome, if it has one. */
 interface StoredGrant {
   readonly words: Uint32Array | undefined;
   readonly at: number;

@@ -8,10 +8,10 @@ const { policies, types } = cassandra;
 
 type QueryPlan = Parameters<cassandra.policies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>;
 
-/** Called with each node that a call is sent to. */
+/** Called with the address of each node that receives a request. */
 export type OnHost = (address: string) => void;
 
-/** The replicas in the local datacenter first, then its other nodes. Nodes in doubt come last, replica or not. */
+/** The replicas in the local datacenter first, then its other nodes. Doubtful nodes come last, replica or not. */
 export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingPolicy {
   readonly #inner: cassandra.policies.loadBalancing.LoadBalancingPolicy;
   readonly #isDoubtful: (address: string) => boolean;

@@ -79,7 +79,7 @@ export async function acquireMigrationLock(
     await delay(clock, RETRY_MS);
   }
 
-  /** Repeats what is safe to repeat while its outcome is unknown: a cluster whose schema changes responds slowly. */
+  /** Repeats an idempotent step while its outcome is unknown: a cluster whose schema changes responds slowly. */
   const repeat = async (query: string, params: readonly Value[]): Promise<ConditionalResult> => {
     const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
     for (;;) {
