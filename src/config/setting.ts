@@ -19,7 +19,9 @@ interface SettingBody<Value> {
   readonly name: string;
   /** Throws a WrongSetting for an invalid text. */
   readonly parse: (text: string, origin: Origin) => Value;
-  /** May also be given as the path of a file, in the variable with `_FILE` appended. Every secret may. Default: false. */
+  /**
+   * May also be given as the path of a file, in the variable with `_FILE` appended. Every secret may. Default: false.
+   */
   readonly file?: boolean;
   /** Its value is never printed. Default: false. */
   readonly secret?: boolean;

@@ -1,6 +1,6 @@
 // The change feed of a tenant: its content, parsed from the JSON of the audit log, and its filter. Changes of keys, of
-// the plan and of the record of the tenant are not part of it. Invariant: a filter has the same result at a shard, which
-// applies it to what it reads, and at a front, which applies it to what it forwards.
+// the plan and of the record of the tenant are not part of it. Invariant: a filter has the same result at a shard,
+// which applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-filter.ts';
 import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';

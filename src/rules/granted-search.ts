@@ -77,7 +77,10 @@ export class GrantedSearch {
     return this.#followed.has(subject);
   }
 
-  /** Continues for one step, in the order of depth. Calls `onFind` for each new find; the step ends when it returns true. */
+  /**
+   * Continues for one step, in the order of depth. Calls `onFind` for each new find; the step ends when it returns
+   * true.
+   */
   step(onFind: (find: HeldObject) => boolean): void {
     if (!this.#sources.isEmpty) {
       this.#sources.look(this.cost, (source, object) => {

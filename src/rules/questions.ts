@@ -1,5 +1,5 @@
-// The question of a check or a listing: it names a built-in relation, or a name that the tenant's rules may define. Only
-// the owner of the tenant knows which names they define.
+// The question of a check or a listing: it names a built-in relation, or a name that the tenant's rules may define.
+// Only the owner of the tenant knows which names they define.
 
 import { GrantdError } from '../core/errors.ts';
 import { isRelation, parseIdentifier, parseRelation, RELATIONS, refuseMissing, relationFault } from '../core/tuples.ts';

@@ -1,5 +1,5 @@
-// Writes of rules, and previews of their effects: the requests and responses of both APIs, and the input of the owner of
-// a tenant.
+// Writes of rules, and previews of their effects: the requests and responses of both APIs, and the input of the owner
+// of a tenant.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';

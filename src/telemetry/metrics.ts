@@ -34,7 +34,9 @@ const talliedHistogram =
   (registers: Registers) =>
     new TalliedHistogram<Label>({ name, help, labelNames, buckets, registers });
 
-/** Computed when the metrics are rendered: each starts from zero, and the shards and servers of the process add to it. */
+/**
+ * Computed when the metrics are rendered: each starts from zero, and the shards and servers of the process add to it.
+ */
 const SUMMED_GAUGES = {
   httpConnections: gauge('grantd_http_connections', 'Open connections of the public API.'),
   httpHeldBytes: gauge(

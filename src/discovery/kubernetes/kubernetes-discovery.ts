@@ -262,7 +262,9 @@ export function createKubernetesDiscovery(
   };
 }
 
-/** Bounds one request to the API server in time: its signal aborts with a failure when the last allowed time is over. */
+/**
+ * Bounds one request to the API server in time: its signal aborts with a failure when the last allowed time is over.
+ */
 class TimeBound {
   readonly #clock: Clock;
   readonly #controller = new AbortController();

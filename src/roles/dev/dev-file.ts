@@ -75,7 +75,10 @@ export function writeDevFile(dataDirectory: string, file: DevFile): void {
   renameSync(draft, path);
 }
 
-/** How the operator's commands find the operator's API: by the settings, otherwise by the dev.json of the data directory. */
+/**
+ * How the operator's commands find the operator's API: by the settings, otherwise by the dev.json of the data
+ * directory.
+ */
 export interface OperatorTarget {
   /** Without a trailing `/`. */
   readonly url: string;

@@ -1,5 +1,6 @@
-// Opens the store that GRANTD_STORE names. While it cannot be reached, the process waits and logs the reason: a database
-// that starts later, or is down for a while, must not end it. A new adapter is a case in each of the two switches.
+// Opens the store that GRANTD_STORE names. While it cannot be reached, the process waits and logs the reason: a
+// database that starts later, or is down for a while, must not end it. A new adapter is a case in each of the two
+// switches.
 
 import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import { assert, assertNever } from '../../core/assert.ts';

@@ -215,8 +215,8 @@ const PAUSE_RATIO = 9;
 const PAUSE_MS_MAX = 1000;
 
 /**
- * Renders the metrics for any number of scrapes. Invariant: one rendering at a time, started after the scrapes that wait
- * for it, which all share it. Renderings take at most a tenth of the time, however frequent the scrapes.
+ * Renders the metrics for any number of scrapes. Invariant: one rendering at a time, started after the scrapes that
+ * wait for it, which all share it. Renderings take at most a tenth of the time, however frequent the scrapes.
  */
 export function createMetricsText(dependencies: {
   readonly metrics: Metrics;

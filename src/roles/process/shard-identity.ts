@@ -37,8 +37,8 @@ export function resolveAdvertised(
 //
 // The place proves to the next process of a shard that the previous one has ended. The kernel lets one socket listen at
 // an address in a network namespace, and closes it when the last thread of its process has ended. So once a process
-// listens there, no earlier process that listened there still runs. A shard listens from before it is a member until its
-// session has ended. The boot id distinguishes machines and their restarts; containers of one pod share a network
+// listens there, no earlier process that listened there still runs. A shard listens from before it is a member until
+// its session has ended. The boot id distinguishes machines and their restarts; containers of one pod share a network
 // namespace.
 
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';

@@ -39,7 +39,7 @@ export async function listenOn<Server>(
   }
 }
 
-// ---- the process that holds a port, from /proc on Linux; only its name and id, since a command line may have secrets ----
+// ---- the process that holds a port, from /proc on Linux: only its name and id, since a command line may have secrets
 
 /** State 0A of /proc/net/tcp. */
 const LISTENING = '0A';

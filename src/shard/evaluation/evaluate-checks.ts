@@ -1,7 +1,7 @@
 // Checks of a tenant with rules: all checks of a call at one moment of the tenant's history. Most are decided at once,
-// from pages in memory. Otherwise the missing grants are loaded and the run begins again, in a turn of its tenant, until
-// one step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin again if a
-// commit changes a grant that they rest on.
+// from pages in memory. Otherwise the missing grants are loaded and the run begins again, in a turn of its tenant,
+// until one step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin
+// again if a commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';

@@ -225,7 +225,9 @@ async function pageOf(
   return { texts };
 }
 
-/** The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists. */
+/**
+ * The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists.
+ */
 export class SmallestTexts {
   readonly #countMax: number;
   readonly #prefix: string;

@@ -1,6 +1,6 @@
-// The grants of a tenant for evaluation: the pages of both sides, at the present moment and at one time of the slot. The
-// graph records what a run missed, and loads it before the next run. Invariant: within one step, all its answers are the
-// state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
+// The grants of a tenant for evaluation: the pages of both sides, at the present moment and at one time of the slot.
+// The graph records what a run missed, and loads it before the next run. Invariant: within one step, all its answers
+// are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';

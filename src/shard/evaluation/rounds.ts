@@ -36,8 +36,8 @@ export interface RoundOptions {
 }
 
 /**
- * `missing`: the graph has recorded the missing grants. `changed`: a commit has changed a grant that the round rests on.
- * `waits`: it rests on grants that have expired since the log was written.
+ * `missing`: the graph has recorded the missing grants. `changed`: a commit has changed a grant that the round rests
+ * on. `waits`: it rests on grants that have expired since the log was written.
  */
 export type Unfinished = 'missing' | 'changed' | 'waits';
 

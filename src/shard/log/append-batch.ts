@@ -1,5 +1,5 @@
-// The work of the appender: proposals, which wait in its queue, and the batch that one append carries, with the reply to
-// each of them; its spans; and its ports.
+// The work of the appender: proposals, which wait in its queue, and the batch that one append carries, with the reply
+// to each of them; its spans; and its ports.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

@@ -1,9 +1,9 @@
 // Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists,
 // are evaluated against the state before the call; none of its own changes counts.
 //
-// A tuple whose grant has expired does not exist, but a decision may rely on that only once the log records it. So if it
-// finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write that
-// collected them itself would need room in the log for twice its changes.
+// A tuple whose grant has expired does not exist, but a decision may rely on that only once the log records it. So if
+// it finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write
+// that collected them itself would need room in the log for twice its changes.
 
 import { assert } from '../../core/assert.ts';
 import { attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';

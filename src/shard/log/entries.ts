@@ -289,9 +289,9 @@ function parseEntry<Parsed>(record: LogRecord, schema: z.ZodType<Parsed>): Parse
 
 // ---- stored results ----
 //
-// An operation with one change needs none, since the change determines its result. The results of an operation with many
-// changes are stored with it, so that a repeat gets them exactly. Invariant: stored results agree with the changes next
-// to them, or the log is unreadable.
+// An operation with one change needs none, since the change determines its result. The results of an operation with
+// many changes are stored with it, so that a repeat gets them exactly. Invariant: stored results agree with the changes
+// next to them, or the log is unreadable.
 
 /** Results that are stored with an operation. */
 export type LoggedResults =

@@ -6,8 +6,8 @@
 // expires by then, and the state tables contain every earlier one, so nothing is missed. A row alone collects nothing:
 // the decision reads the grant itself, so a grant that was revoked, collected or given another expiry stays as it is,
 // and none is collected twice. Memory holds one page of rows. A pass pauses between pages, so that checks are not
-// affected, and yields to the next tenant. Its position is in memory; the time up to which passes are complete is stored
-// with the count of the tenant's grants.
+// affected, and yields to the next tenant. Its position is in memory; the time up to which passes are complete is
+// stored with the count of the tenant's grants.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';

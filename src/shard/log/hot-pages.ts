@@ -1,5 +1,5 @@
-// The hot pages of one tenure. It counts the uses of pages, stores the names of the hottest, and preloads those that the
-// previous owner stored, so that the first checks after a failover or handover find them in memory. A list that is
+// The hot pages of one tenure. It counts the uses of pages, stores the names of the hottest, and preloads those that
+// the previous owner stored, so that the first checks after a failover or handover find them in memory. A list that is
 // missing, damaged or old costs time, never a wrong answer: pages are loaded the same way as for a call.
 
 import type { Clock } from '../../core/async/clock.ts';

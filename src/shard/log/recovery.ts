@@ -1,5 +1,5 @@
-// Recovery: a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from there
-// to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
+// Recovery: a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from
+// there to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
 //
 //   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
 //                                           ▲                  │
@@ -256,9 +256,9 @@ function leastAgeMs(newer: Moment | undefined, older: Moment): number {
 }
 
 /**
- * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that by the
- * clocks of their own epochs are too old for a client to repeat their operations. Resolves with the first seq from which
- * operation ids are known. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that by
+ * the clocks of their own epochs are too old for a client to repeat their operations. Resolves with the first seq from
+ * which operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function rebuildWindow(
   ports: TailPorts,

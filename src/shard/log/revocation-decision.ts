@@ -1,7 +1,7 @@
-// Decides a revocation by a filter: at one moment, it revokes the first matching grants, as many as one operation takes.
-// It collects the expired ones among them instead, without counting them. Invariant: it reports `complete` only if no
-// matching grant is left at that moment, after the earlier decisions of the batch and by the log: the expiries that it
-// relies on are in its own entry.
+// Decides a revocation by a filter: at one moment, it revokes the first matching grants, as many as one operation
+// takes. It collects the expired ones among them instead, without counting them. Invariant: it reports `complete` only
+// if no matching grant is left at that moment, after the earlier decisions of the batch and by the log: the expiries
+// that it relies on are in its own entry.
 
 import { hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';

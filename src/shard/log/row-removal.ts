@@ -1,6 +1,6 @@
 // Physical removal of obsolete rows: revoked grants and keys, records of deleted tenants, subjects without a grant. The
-// rows that a segment of the log revoked are removed before the segment. Other leftovers, such as revoked rows that slow
-// down reads, are removed in between, in bounded steps.
+// rows that a segment of the log revoked are removed before the segment. Other leftovers, such as revoked rows that
+// slow down reads, are removed in between, in bounded steps.
 //
 // No later write brings a row back: the state tables contain, behind the checkpoint, every entry up to the stamps that
 // are removed, and later writes have greater stamps. A revoked key or a deleted tenant never comes back to life, but a

@@ -7,9 +7,10 @@
 //   - A grant whose expiry lies behind the logged time has expired. The present, which is the greater of wall clock and
 //     logged time, is not before its expiry.
 //   - A grant whose expiry lies after the present holds.
-//   - In between, the grant has expired by the wall clock, but not by the log. Its expiry is not reported until it is in
-//     the log: the answer waits for an entry, an empty one if there are no writes, whose base is that of the wall clock
-//     or later. If the wall clock was set back in the meantime, the grant still holds, and no answer has said otherwise.
+//   - In between, the grant has expired by the wall clock, but not by the log. Its expiry is not reported until it is
+//     in the log: the answer waits for an entry, an empty one if there are no writes, whose base is that of the wall
+//     clock or later. If the wall clock was set back in the meantime, the grant still holds, and no answer has said
+//     otherwise.
 //
 // The failures, and their effects:
 //   - Death and takeover, a released slot, a process that was paused: the next owner reads the log to its end, and so

@@ -1,7 +1,7 @@
 // The pages of one tenant's entities on one side, its subjects or its objects: their loading, updates and eviction.
-// Invariant: a page in memory reflects every commit so far, and the tuples of a call are current when it gets its reply.
-// No caller relies on a page across an await; a call watches the tuples that it needs (watched-tuples.ts), so any page
-// may be evicted at any time.
+// Invariant: a page in memory reflects every commit so far, and the tuples of a call are current when it gets its
+// reply. No caller relies on a page across an await; a call watches the tuples that it needs (watched-tuples.ts), so
+// any page may be evicted at any time.
 //
 // The first read of an entity returns up to `rowsPerRead` rows. If that is all, the page is whole. Otherwise the page
 // is sparse, and tuples are read one by one. After enough such reads the remaining rows are read too, in slices and in
@@ -224,8 +224,8 @@ export class GrantPages {
   }
 
   /**
-   * Up to here, no committed grant of the entity matches, except those in an open delta. For reads that are evaluated at
-   * the turn of a write, since a revocation up to here may still be in flight.
+   * Up to here, no committed grant of the entity matches, except those in an open delta. For reads that are evaluated
+   * at the turn of a write, since a revocation up to here may still be in flight.
    */
   sweptTo(entity: string, relation: Relation | undefined): PagePlace | undefined {
     return this.#swept?.get(entity, relation);

@@ -1,7 +1,7 @@
-// The kinds of a tenant's subjects: their namespaces, and for groups also their names. Evaluation looks up the grants of
-// every object and every group that it meets, most of which are never subjects: entities of an unknown kind need no
-// read. Invariant: the kind of every subject with a grant is known, or `mayExist` is true for every subject. Known kinds
-// are never forgotten, so some may have no subject any more.
+// The kinds of a tenant's subjects: their namespaces, and for groups also their names. Evaluation looks up the grants
+// of every object and every group that it meets, most of which are never subjects: entities of an unknown kind need no
+// read. Invariant: the kind of every subject with a grant is known, or `mayExist` is true for every subject. Known
+// kinds are never forgotten, so some may have no subject any more.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';

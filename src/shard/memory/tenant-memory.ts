@@ -1,7 +1,7 @@
-// The memory of one tenant at the owner of its slot: its record, the pages of its subjects, its namespaces and keys, the
-// handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step, and
-// every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is created
-// at its first use. Both count towards the memory budget.
+// The memory of one tenant at the owner of its slot: its record, the pages of its subjects, its namespaces and keys,
+// the handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step,
+// and every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is
+// created at its first use. Both count towards the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
@@ -94,8 +94,8 @@ export class TenantMemory {
   /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   /**
-   * The earliest expiry of a grant that is not collected; only collection moves it on. Undefined: no grant of the tenant
-   * ever had an expiry.
+   * The earliest expiry of a grant that is not collected; only collection moves it on. Undefined: no grant of the
+   * tenant ever had an expiry.
    */
   nextExpiryMs: number | undefined;
   /** The same for the grants that collection is working on. */

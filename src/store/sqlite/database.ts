@@ -1,4 +1,5 @@
-// A connection to the database: its settings, and its prepared statements. SQL is constant text; values are always bound.
+// A connection to the database: its settings, and its prepared statements. SQL is constant text; values are always
+// bound.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 

@@ -273,8 +273,8 @@ const messageOf = (error: unknown): string =>
 const INTERVAL_MS = 10_000;
 
 export /**
- * Logs failures of the store when they begin, at intervals while they last, and when they end. Not for each call, because
- * an outage has thousands of failed calls.
+ * Logs failures of the store when they begin, at intervals while they last, and when they end. Not for each call,
+ * because an outage has thousands of failed calls.
  */
 class FailureLog {
   readonly #clock: Clock;

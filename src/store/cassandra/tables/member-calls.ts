@@ -1,5 +1,5 @@
-// Members: one row per incarnation, changed only by lightweight transactions, each of which tests all that may change on
-// its own: the healthy heartbeat changes only together with the heartbeat, and the place never.
+// Members: one row per incarnation, changed only by lightweight transactions, each of which tests all that may change
+// on its own: the healthy heartbeat changes only together with the heartbeat, and the place never.
 
 import type { MemberRow, MemberStore } from '../../store.ts';
 import { MEMBER_COLUMNS, memberRowOf } from '../../stored-rows.ts';

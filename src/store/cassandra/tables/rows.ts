@@ -1,6 +1,6 @@
-// The rows that Cassandra stores in a form of its own: meta with the schema and the serial level, bodies of log records,
-// grants, the count of a tenant's grants. The others are in ../../stored-rows.ts. Where a record has no value, the tables
-// hold an empty text or zero: a null would be a tombstone.
+// The rows that Cassandra stores in a form of its own: meta with the schema and the serial level, bodies of log
+// records, grants, the count of a tenant's grants. The others are in ../../stored-rows.ts. Where a record has no value,
+// the tables hold an empty text or zero: a null would be a tombstone.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { assert } from '../../../core/assert.ts';
@@ -113,8 +113,8 @@ export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantP
 
 // ---- counts of grants ----
 //
-// A count is one text in one cell. Of two writes with the same timestamp, Cassandra keeps the greater value of each cell:
-// in separate cells, the parts of two counts could mix.
+// A count is one text in one cell. Of two writes with the same timestamp, Cassandra keeps the greater value of each
+// cell: in separate cells, the parts of two counts could mix.
 
 /** seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry. */
 const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?$/;

@@ -1,7 +1,7 @@
 // Writes of state, confirmed by a quorum. Every row has its own stamp as its timestamp, so the greatest stamp wins, in
 // whatever order and however often writes arrive. They travel in batches, which are no transactions here but save
-// messages: at the same load, the nodes process twice as many rows. Rows of one partition form one mutation; a few small
-// mutations share a batch.
+// messages: at the same load, the nodes process twice as many rows. Rows of one partition form one mutation; a few
+// small mutations share a batch.
 //
 // A failed call is repeated with the very same writes. Writes that were already confirmed are not sent again, so a
 // repeat makes progress even if a database under load cannot finish all of them within one deadline.

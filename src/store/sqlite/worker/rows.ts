@@ -1,5 +1,5 @@
-// The rows that SQLite stores in a form of its own: a page of grants, which travels flat between threads, the secrets in
-// meta, the count of a tenant's grants. The others are in ../../stored-rows.ts.
+// The rows that SQLite stores in a form of its own: a page of grants, which travels flat between threads, the secrets
+// in meta, the count of a tenant's grants. The others are in ../../stored-rows.ts.
 
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
