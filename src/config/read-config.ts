@@ -148,7 +148,7 @@ const HELP_INDENT = 46;
 
 function describeDefault(setting: Setting<unknown>, role: Role): string {
   if (setting.requiredBy.includes(role)) return '(required)';
-  return `(default: ${setting.defaults[role] ?? (setting.unset ?? 'none').replaceAll('`', '')})`;
+  return `(default: ${setting.defaults[role] ?? setting.unset?.replaceAll('`', '')})`;
 }
 
 /** The settings that a role reads, as text for the end of its `--help`. */

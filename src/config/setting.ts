@@ -78,7 +78,12 @@ export function optional<
 } {
   const { requiredBy = [], defaults = {}, ...rest } = body;
   // An omitted parameter has the empty type of its default.
-  return Object.freeze({ ...rest, defaults: defaults as Record<Filled, string>, requiredBy: requiredBy as Required });
+  return Object.freeze({
+    unset: 'none',
+    ...rest,
+    defaults: defaults as Record<Filled, string>,
+    requiredBy: requiredBy as Required,
+  });
 }
 
 /** A text is not a valid value of a setting. The message is a phrase that follows the name: `must be …`. */
