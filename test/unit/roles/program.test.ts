@@ -84,7 +84,7 @@ describe('--help', async () => {
 });
 
 describe('the command line', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     assert.deepEqual(await grantd(['--version']), { code: 0, stdout: `${packageFile.version}\n`, stderr: '' });
   });
 

@@ -31,7 +31,7 @@ test('a group or everybody is no entity that rules follow', () => {
   assert.equal(reasonOf('folder:2#parent parent document:1'), 'no-entity');
   assert.equal(reasonOf('user:* parent document:1'), 'no-entity');
   assert.equal(reasonOf('folder:2 parent document:1'), undefined);
-  // Whoever is admin by itself can read, so the relation leads to more than entities.
+  // An admin can read without a grant of its own, so the relation leads to more than entities.
   assert.equal(reasonOf('team:1#member admin document:1'), undefined);
   assert.equal(reasonOf('user:* admin document:1'), undefined);
   // No rule of the namespace follows it, and it counts by itself.
@@ -39,7 +39,7 @@ test('a group or everybody is no entity that rules follow', () => {
   assert.equal(reasonOf('user:* owner folder:1'), undefined);
 });
 
-test('a group needs groups, and a name that somebody can hold', () => {
+test('a group needs groups, and a name that a subject can hold', () => {
   assert.equal(reasonOf('team:1#member viewer document:1', { groups: false }), 'groups-off');
   assert.equal(reasonOf('team:1#member viewer document:1'), undefined);
   assert.equal(reasonOf('folder:1#can_read viewer document:1'), undefined);

@@ -117,7 +117,7 @@ describe('the demo tenant', () => {
     assert.notEqual(again.key, other.key);
   });
 
-  it('is not made again where the service could not tell', async () => {
+  it('is not created again while its existence is unknown', async () => {
     const demo = await first();
     service.failure = new GrantdError('unavailable', 'Not now.');
     await assert.rejects(ensure(demo), service.failure);

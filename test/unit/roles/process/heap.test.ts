@@ -41,7 +41,7 @@ describe('a heap that is too small for the cache', () => {
     assert.deepEqual(env, { PATH: '/bin' });
   });
 
-  it('is refused where somebody gave it, in any spelling', () => {
+  it('is refused if given, in any spelling', () => {
     for (const change of [
       { execArgv: ['--max-heap-size=300'] },
       { env: { NODE_OPTIONS: '--max-old-space-size=300' } },

@@ -158,9 +158,9 @@ describe('the ops port, with strangers on it,', () => {
     assert.equal(await dropped('full'), 0);
   });
 
-  it('gives up what nobody has asked on in time', async () => {
+  it('drops a connection that sends no request in time', async () => {
     const strangers = await openIdleSockets(server.url, 10, () => 'GET ');
-    // The last of those that are there, the server has taken them all.
+    // Once it is answered, the server has accepted all earlier ones.
     await probe();
     await pass(HEAD_TIMEOUT_MS - 1);
     await probe();
@@ -233,7 +233,7 @@ describe('the ops port, with strangers on it,', () => {
     rendering = undefined;
     resolve('text');
     await waitFor('the first text to be taken', () => answered > 4);
-    // Then it rests for nine times as long as that took, whoever waits.
+    // Then it pauses for nine times as long as that took, although scrapes wait.
     await pass(9 * RENDERING_MS - 1);
     assert.equal(rendered - before, 1);
     assert.ok(answered < SCRAPES_MAX + 4);

@@ -1,4 +1,4 @@
-// Who holds a port: told by name where /proc says so, and not at all where it does not.
+// The process that holds a port: named if /proc shows it, otherwise not mentioned.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function fakeProc(context: TestContext, cmdline: string): string {
 }
 
 describe('the holder of a port', () => {
-  it('is told by program and process id, without what else stands on its command line', (context) => {
+  it('is named by program and process id, without the rest of its command line', (context) => {
     const proc = fakeProc(context, '/usr/sbin/nginx\0-p\0secret\0');
     assert.equal(findPortHolder(8080, proc), 'nginx (pid 42)');
   });
@@ -40,7 +40,7 @@ describe('the holder of a port', () => {
     assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
   });
 
-  it('is not told where nobody listens, or where there is no /proc', (context) => {
+  it('is not named if no process listens, or without /proc', (context) => {
     const proc = fakeProc(context, 'x\0');
     assert.equal(findPortHolder(8081, proc), undefined, 'it listens, but no process is seen to hold it');
     assert.equal(findPortHolder(9, proc), undefined);

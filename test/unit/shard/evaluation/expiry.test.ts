@@ -1,4 +1,4 @@
-// Chains of grants of which one expires: nobody is told of it before the log is, no answer is true at a time at which
+// Chains of grants of which one expires: no answer reports it before the log does, no answer is true at a time at which
 // a grant of its chain has expired, and time never goes back.
 
 import assert from 'node:assert/strict';
@@ -97,7 +97,7 @@ for (const { name, options } of STATES) {
     }
   }
 
-  test(`what another chain still grants is told without waiting: ${name}`, async () => {
+  test(`what another chain still grants is answered without waiting: ${name}`, async () => {
     const { wall, ruled } = await openChain(CHAIN, 0, options);
     await ruled.write([grantOf('user:a editor document:1')]);
     wall.ms = END_MS;

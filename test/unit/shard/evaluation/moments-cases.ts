@@ -19,7 +19,7 @@ const READS: readonly StoreOperation[] = ['listGrants', 'listObjectGrants', 'rea
 interface State {
   readonly name: string;
   readonly options: SlotOptions;
-  /** Where some of the reads are enough: one in so many. The smaller the parts, the more reads a call makes. */
+  /** Holds one in this many reads, where some suffice. The smaller the parts, the more reads a call makes. */
   readonly stride: number;
 }
 

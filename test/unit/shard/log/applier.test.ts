@@ -54,7 +54,7 @@ class Bench {
     this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, windowFrom: 1 });
   }
 
-  /** An entry of one operation that makes so many namespaces: of a row each, and one of the audit log. */
+  /** An entry of one operation that creates `changes` namespaces: one row each, and one in the audit log. */
   add(changes: number): void {
     assert.ok(TENANT !== undefined);
     this.#seq += 1;
@@ -126,7 +126,7 @@ describe('write-behind', () => {
     assert.equal(bench.applier.appliedSeq, 8);
   });
 
-  it('writes at once for whoever waits for it, also those that come while one waits', async () => {
+  it('writes immediately while a caller waits, also entries that arrive in the meantime', async () => {
     const bench = new Bench();
     bench.add(1);
     await bench.clock.advance(10);

@@ -1,4 +1,4 @@
-// A repeat of a write with the same request id and index gets the first answer, whoever answers it.
+// A repeat of a write with the same request id and index gets the first answer, from any owner.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -302,7 +302,7 @@ test('no more of the log is read back than can be repeated', async () => {
   assert.equal((await countRestored([...seconds, ...rested.map((each) => ({ ...each, epoch: 2 }))])).from, 61);
 });
 
-test('what lies between two epochs only wall clocks tell, and they say nothing about what can be repeated', async () => {
+test('only wall clocks measure the time between two epochs, and they do not decide what can be repeated', async () => {
   const epochs = Array.from({ length: 200 }, (_, index) => ({
     epoch: index + 1,
     elapsedMs: 0,

@@ -24,7 +24,7 @@ test('the former owner collides, steps down, and nothing that was acknowledged i
   const tenantId = await former.createTenant();
   const handle = await former.handle(tenantId);
   await former.grant(handle, TUPLE);
-  // What it writes behind would tell it, too, and on a busy machine before its next append does.
+  // Its background writes would also detect the loss, on a busy machine before its next append.
   former.faults.turn('hold', WRITE_BEHIND);
   const heir = await OpenSlot.open(memory);
   const write = attempt();

@@ -57,7 +57,7 @@ describe('the window of writers', () => {
     }
   });
 
-  it('is not waited for where an append takes no time, or answered nobody', async () => {
+  it('is skipped if an append takes no time, or replied to no caller', async () => {
     const bench = new Bench();
     const gatherings = [bench.gather(8, 0.5), bench.gather(0, 20)];
     await bench.clock.advance(0);
@@ -84,7 +84,7 @@ describe('the window of writers', () => {
     }
   });
 
-  it('is no longer waited for once told so', async () => {
+  it('ends once it is cancelled', async () => {
     const bench = new Bench();
     const gathering = bench.gather(4, 10);
     await bench.clock.advance(3);

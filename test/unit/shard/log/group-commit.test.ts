@@ -125,7 +125,7 @@ test('an entry of the longest tuples stays within 1 MiB, and what does not fit g
   heir.kill();
 });
 
-test('beyond its bound a tenant is told overloaded, nothing of that is changed, and others go on', async () => {
+test('beyond its bound a tenant gets overloaded and nothing changes, while other tenants continue', async () => {
   const { slot, tenantId } = await openSlot();
   const other = await slot.createTenant();
   slot.faults.turn('hold', ['append']);
@@ -274,7 +274,7 @@ test('a call of which nothing stands fails as its writes did', async () => {
   slot.kill();
 });
 
-test('the end of a tenure tells many writes that wait in several steps, each that nothing was done', async () => {
+test('the end of a tenure refuses many waiting writes in several steps, each as not applied', async () => {
   const { slot, tenantId } = await openSlot();
   slot.faults.turn('hold', ['append']);
   let refused = 0;
@@ -289,8 +289,8 @@ test('the end of a tenure tells many writes that wait in several steps, each tha
   slot.tenure.end('the test ends it');
   for (let step = 1; refused < waiting; step += 1) {
     await turns(1);
-    // What `end` told itself, and then one more step each turn.
-    assert.ok(refused <= 500 * (step + 1), `${refused} were told by step ${step}`);
+    // `end` refuses the first ones itself, then one more step each turn.
+    assert.ok(refused <= 500 * (step + 1), `${refused} were refused by step ${step}`);
     assert.ok(step < 100);
   }
   slot.faults.restore(['append']);
@@ -298,7 +298,7 @@ test('the end of a tenure tells many writes that wait in several steps, each tha
   slot.kill();
 });
 
-/** An operation that reserves so many changes and makes so many, below the connection. */
+/** A proposal that reserves `reserved` changes and makes `made`, below the connection. */
 function submitMany(slot: OpenSlot, tenantId: TenantId, reserved: number, made = reserved) {
   const name = ids.create('req');
   return slot.tenure.submit({

@@ -306,7 +306,7 @@ test('a former owner trims nothing', async () => {
   for (const each of [slot, heir]) each.kill();
 });
 
-test('the last use of a key is written at most every five minutes, and is never older than what was told', async () => {
+test('the last use of a key is written at most every five minutes, and is never older than what was reported', async () => {
   const { time, clocks, memory, slot, tenantId, handle } = await openSlot(0);
   const key = await slot.createKey(handle, tenantId);
   const unused = await slot.createKey(handle, tenantId);

@@ -1,4 +1,4 @@
-// Rows that nobody needs any more are really removed: revoked keys, records of deleted tenants, subjects without a
+// Obsolete rows are really removed: revoked keys, records of deleted tenants, subjects without a
 // grant. And nothing else is, whatever is written meanwhile.
 
 import assert from 'node:assert/strict';
@@ -148,7 +148,7 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
   heir.kill();
 });
 
-test('the audit log of a removed tenant is found under an id that tells no time, too', async () => {
+test('the audit log of a removed tenant is found under an id without a time, too', async () => {
   const opened = await openSlot();
   const { memory, slot } = opened;
   const doomed = derivedTenantId('ann', 'a');
@@ -468,7 +468,7 @@ for (const [lookMs, roundsMin] of [
   });
 }
 
-test('after so many revocations the keys that are gone are removed at once', async () => {
+test('after enough revocations the revoked keys are removed immediately', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   for (let index = 0; index < 1000; index += 1) {

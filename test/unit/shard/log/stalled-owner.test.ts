@@ -123,7 +123,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
   assert.equal(await settled(opening), false);
   assert.ok(
     memory.seqsOf(SLOT).some((seq) => seq < firstSeq),
-    'the open entry stands where nobody reads',
+    'the open entry is beyond what is read',
   );
   assert.notEqual(stalled.tenure.state, 'serving');
   stalled.tenure.end('Another member declared this one dead.');

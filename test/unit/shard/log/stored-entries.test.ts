@@ -196,7 +196,7 @@ describe('stored results of a bulk write and of a filtered revocation', () => {
   ];
 
   for (const [what, right, wrong] of BAD) {
-    it(`results ${what} make the log unreadable, whoever reads it`, () => {
+    it(`results ${what} make the log unreadable, for every reader`, () => {
       assert.ok(BODY.includes(right), 'the test has something to replace');
       const record = recordOf(BODY.replace(right, wrong));
       const refused = (error: unknown) =>
@@ -278,7 +278,7 @@ describe('a stored rotation', () => {
     '{"keyId":"key_01jhm9r0g0e8xsg4k6t2v8w0yc","name":"ci","scopes":5,"createdAtMs":50,"hash":"h2","rotatedFrom":"key_01jhm9r0g0e8xsg4k6t2v8w0yb"}';
   const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"operator:ann","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"key-rotated","key":${KEY},"former":${FORMER},"revoked":false}]}]}`;
 
-  it('an entry with a rotation is read back the same, also by whoever repeats it', () => {
+  it('an entry with a rotation is read back the same, also by a repeat', () => {
     assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
     assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
     const [tail] = decodeTailEntry(recordOf(BODY)).operations;

@@ -1,4 +1,4 @@
-// Stamps come from the log alone: strictly increasing, whatever the wall clock does and whoever owns the slot.
+// Stamps come from the log alone: strictly increasing, whatever the wall clock does, across owners.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -20,7 +20,7 @@ async function readLog(memory: MemoryStore): Promise<LogRecord[]> {
   return records;
 }
 
-/** Opens a slot whose appends, from the third on (the tenant's creation is the second), go wrong as told. */
+/** Opens a slot whose appends, from the third on (the tenant's creation is the second), fail as specified. */
 async function openFaulty(faultOf: (append: number) => Fault | undefined, more: StoreHooks['fault'] = () => undefined) {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory, {
@@ -96,7 +96,7 @@ test('a write that is applied long after a repeat of it stands, collides with it
   slot.kill();
 });
 
-test('a write is answered only when its append is decided; meanwhile nobody sees it', async () => {
+test('a write is answered only when its append is decided; until then no reader sees it', async () => {
   const { slot, handle } = await openFaulty(() => undefined);
   slot.faults.turn('fail-before', ['append', 'readRecord']);
   const write = slot.grant(handle, TUPLE);

@@ -69,7 +69,7 @@ test('a sparse page never holds more than its bound, and always the newest half 
   }
 });
 
-test('what a sparse page knew before counts only until it is told otherwise', () => {
+test('what a sparse page knew before counts only until a later change', () => {
   const page = createPage(false);
   page.set(1, 'doc:1', facts(1));
   page.age(2);

@@ -192,7 +192,7 @@ test('one row of a table that cannot be read, or of a tenure that has ended, is 
   rowReads[0]?.('1');
   await assert.rejects(waiting, { kind: 'not-serving' });
   await assert.rejects(table.withRow('a', read, given), { kind: 'not-serving' });
-  // The read of the table fails when nobody waits for it any more.
+  // The read of the table fails when no caller waits for it any more.
   reads[1]?.fail();
   await turns(2);
 });

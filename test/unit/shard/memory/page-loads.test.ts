@@ -24,7 +24,7 @@ async function openCold(options: SlotOptions, grants: readonly (readonly [string
   return { memory, slot, tenantId, tenant, handle: await slot.handle(tenantId) };
 }
 
-/** Everything that can go goes: nobody holds a pin any more. */
+/** Evicts everything; no pin is left. */
 function assertNoPins(slot: OpenSlot): void {
   for (let round = 0; round < 3; round += 1) {
     const ballast = new Ballast();
@@ -54,7 +54,7 @@ test('a missing page is read once, however many wait for it', async () => {
   slot.kill();
 });
 
-test('a failed load is told to all who wait, is never a deny, leaves no pin and is not kept', async () => {
+test('a failed load rejects all waiting calls, is never a deny, leaves no pin and is not kept', async () => {
   const { slot, handle, tenant } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('fail-before', ['listGrants']);
   const calls = [

@@ -1,4 +1,4 @@
-// What a shard holds of a tenant that nobody asks about, and that all of it has its place in the memory budget.
+// The memory of an unused tenant, and that the memory budget counts all of it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

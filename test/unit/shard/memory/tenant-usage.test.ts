@@ -40,7 +40,7 @@ test('a minute has the plan of its first report, and a minute that takes its cel
   assert.deepEqual(plans(MINUTE + 59), ['standard', undefined]);
 });
 
-test('the last whole minute is told, with zeros where nothing was reported, and never an older one', () => {
+test('the last whole minute is returned, with zeros where nothing was reported, and never an older one', () => {
   const { usage } = createUsage();
   const last = { atMs: (MINUTE - 1) * 60_000, requests: 0, refused: 0, checks: 0 };
   assert.deepEqual(usage.lastMinute(nowMs()), last);
@@ -96,7 +96,7 @@ test('what is kept stays within the bound of the process, and the least recently
   assert.equal(budget.bytes, 0, 'a tenure that has ended keeps nothing');
 });
 
-test('a report reaches the tenants of this shard under their own slot, and nobody else', async () => {
+test('a report reaches the tenants of this shard under their own slot, and no others', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const [tenantId, other] = [await slot.createTenant(), await slot.createTenant()];
   const now = Math.floor(slot.clock.wallMs() / 60_000);

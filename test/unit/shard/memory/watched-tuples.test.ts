@@ -17,7 +17,7 @@ test('a page that knows nothing of a tuple takes nothing away from it', () => {
   }
 });
 
-test('what is told of a tuple counts more than what a page said', () => {
+test('a published change of a tuple overrides what a page said', () => {
   const watched = new WatchedTuples();
   const tuple = watched.watch('user:a', VIEWER, 'doc:1');
   const page = new GrantPage('user:a', true, () => {});

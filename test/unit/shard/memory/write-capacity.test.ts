@@ -39,7 +39,7 @@ for (const kind of ['backlog', 'operations'] as const) {
     assert.equal(await slot.check(handle, TUPLE), false);
     await waitFor(() => budget.writes.state(kind).waiting === 1);
     assert.equal(await settled(write), false);
-    assert.deepEqual(slot.waits, [kind], 'it is told');
+    assert.deepEqual(slot.waits, [kind], 'the wait is reported');
     others.close();
     assert.equal((await write).kind, 'created');
     slot.kill();

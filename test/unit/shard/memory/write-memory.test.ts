@@ -66,7 +66,7 @@ test('of slots that read back the first few begin, and each next one as one ends
   assert.ok(places[1]?.isFirst);
 });
 
-/** An entry with so many lines of one import. */
+/** An entry with `lines` lines of one import. */
 function entryOf(lines: number): TailEntry {
   const requestId = ids.create('req');
   const operations = Array.from({ length: lines }, (_, index) => {
@@ -108,7 +108,7 @@ class Bench {
     return this.writes?.state('operations').bytes ?? 0;
   }
 
-  /** A slot that reads so many entries back, one at a time. */
+  /** A slot that reads the entries back, one at a time. */
   restore(entries: readonly TailEntry[], fail?: (reads: number) => Error | undefined): Rebuilding {
     const { clock, writes } = this;
     const held = writes.hold('operations');
@@ -182,9 +182,9 @@ test('what many slots read back at once stays within the memory of operation ids
   assert.ok(bench.bytesHighest <= bytesMax + 2 * MEBIBYTE, `${bench.bytesHighest} bytes`);
   assert.ok(
     rebuilds.some(({ waits }) => waits > 0),
-    'somebody is told that writes wait',
+    'the wait of writes is reported',
   );
-  // Nobody repeats anything from then on: the others go on without.
+  // From then on nothing can be repeated, so the others continue without it.
   await bench.clock.advance(KEEP_MS);
   await Promise.all(rebuilds.map(({ done }) => done));
   await bench.clock.advance(2 * KEEP_MS);

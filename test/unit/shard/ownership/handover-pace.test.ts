@@ -16,7 +16,7 @@ describe('the pace of handovers', () => {
     assert.equal(HANDOVERS_MAX, 8);
   });
 
-  it('halves with each slot that nobody claims for long, and never stands still', () => {
+  it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
     for (let count = 0; count < 10; count += 1) pace.took(100);
     const limits = Array.from({ length: 4 }, () => {

@@ -36,7 +36,7 @@ describe('the health of shards', () => {
   let ids: IdFactory;
   let memory: MemoryStore;
   let members: Member[];
-  /** Whether the append fails, whoever makes it. */
+  /** Whether an append of this record fails, for every member. */
   let refuses: (record: LogRecord) => boolean;
 
   const soon = () => clock.monotonicMs() + 3_600_000;
@@ -100,7 +100,7 @@ describe('the health of shards', () => {
     return member;
   };
 
-  /** A write to a slot; what becomes of it nobody waits for. */
+  /** A write to a slot, whose outcome is ignored. */
   const write = ({ node }: Member, slot: number) => {
     let tenantId = ids.create('ten');
     while (slotOfTenant(tenantId, SLOTS) !== slot) tenantId = ids.create('ten');
@@ -159,7 +159,7 @@ describe('the health of shards', () => {
         break_(broken);
         const slot = aSlotOf(broken);
         if (!idle) void write(broken, slot);
-        // Its heartbeats pass: nobody would take anything from it.
+        // Its heartbeats succeed: no member would take a slot from it.
         await clock.advance(8000);
         assert.ok(broken.node.leaseLeftMs > 0);
         const others = members.filter((member) => member !== broken);
@@ -179,7 +179,7 @@ describe('the health of shards', () => {
     }
   }
 
-  it('has nobody give up, and nothing move, while nobody can append', async () => {
+  it('keeps every owner and slot in place while no member can append', async () => {
     const owner = await first();
     const [before, rows] = [incarnations(), await owners()];
     for (const [index, member] of members.entries()) {
@@ -212,7 +212,7 @@ describe('the health of shards', () => {
     assert.equal(served(broken).length, SLOTS);
   });
 
-  it('does not let a slot that nobody can append to wander, nor take the others with it', async () => {
+  it('does not move a slot that no member can append to, nor others along with it', async () => {
     const owner = await first();
     const slot = aSlotOf(owner);
     const [before, rows] = [incarnations(), await owners()];

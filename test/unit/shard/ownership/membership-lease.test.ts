@@ -184,7 +184,7 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
-  it('tells of its health with the next heartbeat, once, and again until that heartbeat is known to stand', async () => {
+  it('reports its health with the next heartbeat, once, and again until that heartbeat is known to be stored', async () => {
     await join();
     assert.equal((await row()).healthyHeartbeat, 0);
     health.provenAtMs = clock.monotonicMs() + 100;
@@ -203,7 +203,7 @@ describe('a session', () => {
     assert.equal((await row()).healthyHeartbeat, 5);
   });
 
-  it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {
+  it('reports at once that it drains, and leaves so that no member waits for its lease', async () => {
     await join();
     await clock.advance(10);
     session.drain();

@@ -260,7 +260,7 @@ describe('the ownership of slots', () => {
     await until(settled(['c']), 3000);
   });
 
-  it('claims nothing more once it is told to stop', async () => {
+  it('claims nothing more once it is stopping', async () => {
     const a = start(add('a'));
     await until(() => a.faults.calls('claimSlot') > 0, 3000);
     const begun = a.faults.calls('claimSlot');
@@ -303,7 +303,7 @@ describe('the ownership of slots', () => {
       () => servedBy(a).length === SLOTS,
       6000,
       () => {
-        // While the other may still answer, nobody else serves what it owned.
+        // While the other may still answer, no other shard serves its slots.
         if (servedBy(a).some((slot) => lost.includes(slot))) assert.equal(b.node.leaseLeftMs, 0);
       },
     );

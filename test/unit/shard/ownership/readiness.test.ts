@@ -44,7 +44,7 @@ describe('the readiness of a shard', () => {
     assert.equal(readiness.ready, true);
   });
 
-  it('keeps nobody waiting where the shard is being stopped, and is not ready for that', async () => {
+  it('ends every wait when the shard stops, and is not ready', async () => {
     const { clock, readiness, waited } = setUp();
     readiness.release();
     await clock.advance(1);

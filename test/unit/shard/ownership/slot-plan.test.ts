@@ -49,7 +49,7 @@ describe('the plan of ownership', () => {
     };
   });
 
-  it('claims a slot that nobody owns by rank: the wanted owner at once, each next one two seconds later', () => {
+  it('claims an unowned slot by rank: the wanted owner at once, each next one two seconds later', () => {
     const names = ['a', 'b', 'c'];
     assert.deepEqual(see({}).claims, ofRank(names, 0));
     assert.deepEqual(see({ nowMs: 1999 }).claims, ofRank(names, 0));
@@ -120,7 +120,7 @@ describe('the plan of ownership', () => {
     );
   });
 
-  it('hands everything over while it drains, to the members that stay; to nobody where none does', () => {
+  it('hands everything over while it drains, to the members that stay; to none if none stays', () => {
     const draining = [member('a', { state: 'draining' }), member('b')];
     const served = new Set(ALL);
     const plan = see({ takes: false, members: draining, served });

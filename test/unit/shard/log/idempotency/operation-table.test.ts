@@ -24,7 +24,7 @@ const created = (kind: 'created' | 'exists' = 'created', expiresAtMs?: number): 
   result: { kind: 'grant', grant: { kind, ...grantOf(expiresAtMs) } },
 });
 
-/** A bulk write of so many grants, and as many revocations. */
+/** A bulk write of `count` grants and as many revocations. */
 function bulkWritten(count: number, expiresAtMs?: number): OperationOutcome {
   const grants = Array.from({ length: count }, (_, index) => ({
     created: index % 2 === 0,
