@@ -44,6 +44,8 @@ export class Tenure {
   readonly slot: number;
   readonly epoch: number;
   readonly owner: string;
+  /** The first seq that the log still has. */
+  first: number;
   readonly tenants = new Map<TenantId, TenantMemory>();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly budget: TenureDependencies['budget'];
@@ -61,7 +63,6 @@ export class Tenure {
   #state: SlotStatus['state'] | 'ended' = 'opening';
   #appender: Appender | undefined;
   #applier: Applier | undefined;
-  #first: number;
   #window: IdempotencyWindow | undefined;
   #rebuilding: Promise<void> | undefined;
 
@@ -71,7 +72,7 @@ export class Tenure {
     this.epoch = row.epoch;
     this.owner = owner;
     this.#row = row;
-    this.#first = row.first;
+    this.first = row.first;
     this.#dependencies = dependencies;
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
@@ -89,14 +90,6 @@ export class Tenure {
   /** Whether the tenure accepts requests. Answering also requires the lease: `assertServing`. */
   get serving(): boolean {
     return this.#state === 'serving';
-  }
-
-  get first(): number {
-    return this.#first;
-  }
-
-  set first(first: number) {
-    this.#first = first;
   }
 
   get lastSeq(): number {

@@ -129,11 +129,10 @@ export class TenantMemory {
   /** The pages of its objects. */
   get objectPages(): GrantPages {
     const used = this.#used ?? this.#use();
-    if (used.objectPages === undefined) {
-      used.objectPages = new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies);
-      if (this.#dropped) used.objectPages.drop();
-      else this.#hold(OBJECT_PAGES_BYTES);
-    }
+    used.objectPages ??= this.#created(
+      new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies),
+      OBJECT_PAGES_BYTES,
+    );
     return used.objectPages;
   }
 
@@ -152,31 +151,21 @@ export class TenantMemory {
       const { tenantId } = this;
       const { store, clock, budget } = this.#dependencies;
       const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
-      used.rules = new TenantRules(budget, () => this.tenant.rulesRevision, readText);
-      if (this.#dropped) used.rules.drop();
-      else this.#hold(RULES_BYTES);
+      used.rules = this.#created(new TenantRules(budget, () => this.tenant.rulesRevision, readText), RULES_BYTES);
     }
     return used.rules;
   }
 
   get subjectKinds(): SubjectKinds {
     const used = this.#used ?? this.#use();
-    if (used.subjectKinds === undefined) {
-      used.subjectKinds = new SubjectKinds(this.tenantId, this.#dependencies);
-      if (this.#dropped) used.subjectKinds.drop();
-      else this.#hold(KINDS_BYTES);
-    }
+    used.subjectKinds ??= this.#created(new SubjectKinds(this.tenantId, this.#dependencies), KINDS_BYTES);
     return used.subjectKinds;
   }
 
   /** Answers under its rules, as of the last commit. */
   get answers(): AnswerCache {
     const used = this.#used ?? this.#use();
-    if (used.answers === undefined) {
-      used.answers = new AnswerCache(this.#dependencies.budget);
-      if (this.#dropped) used.answers.drop();
-      else this.#hold(ANSWERS_BYTES);
-    }
+    used.answers ??= this.#created(new AnswerCache(this.#dependencies.budget), ANSWERS_BYTES);
     return used.answers;
   }
 
@@ -186,6 +175,13 @@ export class TenantMemory {
 
   get usage(): TenantUsage {
     return (this.#used ?? this.#use()).usage;
+  }
+
+  /** Counts a new part. A call that was waiting when the tenure ended gets it dropped. */
+  #created<Part extends { drop(): void }>(part: Part, bytes: number): Part {
+    if (this.#dropped) part.drop();
+    else this.#hold(bytes);
+    return part;
   }
 
   #use(): UsedMemory {
@@ -208,7 +204,6 @@ export class TenantMemory {
       handles: new IssuedHandles(),
     };
     this.#used = used;
-    // A call that was waiting when the tenure ended finds it ended.
     if (this.#dropped) dropUsed(used);
     else this.#hold(USED_BYTES);
     return used;
@@ -239,8 +234,8 @@ export class TenantMemory {
   followChanges(seq: number): RecentChanges {
     const used = this.#used ?? this.#use();
     if (used.recentChanges === undefined) {
-      used.recentChanges = new RecentChanges(this.#dependencies.budget, this.#dependencies.clock, seq);
-      if (this.#dropped) used.recentChanges.drop();
+      const { budget, clock } = this.#dependencies;
+      used.recentChanges = this.#created(new RecentChanges(budget, clock, seq), 0);
     }
     used.recentChanges.asked();
     return used.recentChanges;
