@@ -27,7 +27,7 @@ function reasonOf(text: string, of: object = {}): string | undefined {
   return unfollowedReason(rules, { subject, relation, object });
 }
 
-test('a group or everybody is no entity that rules follow', () => {
+test('rules follow no group and no public subject', () => {
   assert.equal(reasonOf('folder:2#parent parent document:1'), 'no-entity');
   assert.equal(reasonOf('user:* parent document:1'), 'no-entity');
   assert.equal(reasonOf('folder:2 parent document:1'), undefined);
@@ -49,7 +49,7 @@ test('a group needs groups, and a name that a subject can hold', () => {
   assert.equal(reasonOf('team:1# viewer document:1', { groups: false }), undefined);
 });
 
-test('everybody needs a public namespace', () => {
+test('a public subject needs a public namespace', () => {
   assert.equal(reasonOf('user:* viewer document:1'), undefined);
   assert.equal(reasonOf('team:* viewer document:1'), 'not-public');
   assert.equal(reasonOf('user:ann viewer document:1', { public: [] }), undefined);

@@ -69,7 +69,7 @@ export function testEvaluation(cases: number): void {
       assert.ok(authorized > AUTHORIZED_MIN * cases, `only ${authorized} of them were authorized`);
     });
 
-    it('answers the same when entities are loaded as it misses them', () => {
+    it('answers the same when missing entities are loaded on demand', () => {
       for (let seed = 1; seed <= cases; seed += 1) {
         const { ruleSet, grants, subjects, objects, names } = randomCase(seed);
         const rules = new CompiledRules(ruleSet);

@@ -18,12 +18,12 @@ const RULES = parseRuleSet({
 const TEXT = renderRuleSet(RULES);
 
 describe('the text of rules', () => {
-  it('as it is shown is what is meant', () => {
+  it('parses to the rule set that it was rendered from', () => {
     assert.deepEqual(parseRulesText(TEXT), { kind: 'parsed', ruleSet: RULES });
     assert.deepEqual(parseRulesText(renderRuleSet(NO_RULES)), { kind: 'parsed', ruleSet: NO_RULES });
   });
 
-  it('that is wrong is refused with the line of what is wrong', () => {
+  it('is refused if invalid, with the line of the error', () => {
     const cases: readonly (readonly [from: string, to: string, line: number, message: RegExp])[] = [
       ['"groups": true', '"groups": 1', 6, /^"groups" must be true or false/],
       ['"viewer from parent"', '"reader from parent"', 4, /^"rules\[1\]\.any_of\[1\]" uses "reader"/],
@@ -47,7 +47,7 @@ describe('the text of rules', () => {
     }
   });
 
-  it('is refused where it is no object', () => {
+  it('is refused if it is not an object', () => {
     for (const text of ['[]', 'null', '1', '"x"']) {
       const parsed = parseRulesText(text);
       assert.ok(parsed.kind === 'wrong');
@@ -84,7 +84,7 @@ describe('the names to ask about', () => {
 });
 
 describe('what a check looks for', () => {
-  it('is all that suffices on the object, and on its parents one level up', () => {
+  it('is every name that suffices on the object, and on its parents one level up', () => {
     assert.deepEqual(describeWanted(WORDED, 'can_read', 'doc:1'), {
       names: ['can_read', 'owner', 'editor', 'viewer', 'guest'],
       relations: ['owner', 'editor', 'viewer', 'guest'],

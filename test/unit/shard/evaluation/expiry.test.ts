@@ -109,7 +109,7 @@ for (const { name, options } of STATES) {
   });
 }
 
-test('of the checks of one call, all are answered at one time', async () => {
+test('all checks of a call are answered at one time', async () => {
   const { wall, ruled } = await openChain(CHAIN, 1, {});
   const member = grantOf('user:a member team:1');
   const other = grantOf('user:a viewer folder:1');
@@ -120,7 +120,7 @@ test('of the checks of one call, all are answered at one time', async () => {
   ruled.slot.kill();
 });
 
-test('a grant that expires later, or no longer, makes the chain hold as long', async () => {
+test('a chain holds longer once its grant expires later or never', async () => {
   const { wall, ruled } = await openChain(CHAIN, 1, {});
   const [, middle = ''] = CHAIN;
   const { subject, object } = grantOf(middle);

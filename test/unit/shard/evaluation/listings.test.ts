@@ -162,7 +162,7 @@ for (const { name, cold, options } of STATES) {
   });
 }
 
-test('groups, everybody and the groups of what is followed are listed as they are written, each once', async () => {
+test('groups, public subjects and the groups of followed entities are listed as they are written, each once', async () => {
   const grants = ['team:1#member viewer folder:1', 'user:* viewer document:1', 'folder:1 parent document:1'];
   const ruled = await RuledSlot.open(RULES, [...grants, 'user:a member team:1'].map(grantOf));
   const others = ['folder:1#viewer', 'team:1#member', 'user:*', 'user:a'];
@@ -184,7 +184,7 @@ test('groups, everybody and the groups of what is followed are listed as they ar
   ruled.slot.kill();
 });
 
-test('a cursor of a listing by rules is none of another, nor of one of only direct grants', async () => {
+test('a cursor of a listing by rules is invalid for another listing, also for one of direct grants', async () => {
   const grants = ['a', 'b', 'c'].flatMap((each) => [
     `user:a viewer document:${each}`,
     `user:${each} viewer document:a`,
@@ -215,7 +215,7 @@ test('a cursor of a listing by rules is none of another, nor of one of only dire
   ruled.slot.kill();
 });
 
-test('a listing goes on after rules are written between two of its pages, with its own groups and without', async () => {
+test('a listing continues after rules are written between two pages, with and without its own groups', async () => {
   for (const includeSelf of [false, true]) {
     const ruled = await RuledSlot.open(
       { rules: [] },
@@ -268,7 +268,7 @@ test('the smallest strings after another, with a prefix, each once, in the order
   );
 });
 
-test('nothing is missed where ascending lists are left at the first string that is beyond the page', () => {
+test('no string is missed if ascending lists end at the first string beyond the page', () => {
   fc.assert(
     fc.property(cases, ({ lists, countMax, after, prefix }) => {
       const page = new SmallestTexts(countMax, after, prefix);
@@ -284,7 +284,7 @@ test('nothing is missed where ascending lists are left at the first string that 
   );
 });
 
-test('it keeps about as many strings as the page takes, and a list is left early', () => {
+test('it keeps about as many strings as the page takes, and leaves lists early', () => {
   const page = new SmallestTexts(10, '', 'a:');
   for (let index = 0; index < 10_000; index += 1) page.add(`a:${String(index).padStart(5, '0')}`);
   assert.ok(page.isBeyond('a:00500'));

@@ -102,7 +102,7 @@ class Bench {
 }
 
 describe('write-behind', () => {
-  it('writes few long rows in one call, since one is as long as hundreds of others', async () => {
+  it('writes only a few long rows in one call', async () => {
     const bench = new Bench();
     for (let index = 0; index < 100; index += 1) bench.addRules(64 * 1024);
     await bench.clock.advance(1000);
@@ -112,7 +112,7 @@ describe('write-behind', () => {
     assert.ok(bench.calls.length >= 4);
   });
 
-  it('gathers the entries of half a second, and again of the next', async () => {
+  it('batches the entries of half a second, and then those of the next', async () => {
     const bench = new Bench();
     for (let each = 0; each < 8; each += 1) {
       bench.add(1);
@@ -142,7 +142,7 @@ describe('write-behind', () => {
     assert.equal(bench.applier.checkpointSeq, 2);
   });
 
-  it('writes at once when a call is full', async () => {
+  it('writes immediately when a call is full', async () => {
     const bench = new Bench();
     for (let each = 0; each < 5; each += 1) bench.add(500);
     await bench.clock.advance(0);
@@ -153,7 +153,7 @@ describe('write-behind', () => {
     assert.equal(bench.calls[1]?.atMs, 500);
   });
 
-  it('says with each checkpoint where the idempotency window begins, and once more when it is empty', async () => {
+  it('stores the start of the idempotency window with each checkpoint, and again when the window is empty', async () => {
     const bench = new Bench();
     for (let second = 0; second < 40; second += 1) {
       bench.add(1);
@@ -182,7 +182,7 @@ describe('write-behind', () => {
     assert.equal(bench.clock.timers, 0);
   });
 
-  it('says nothing of the window behind the checkpoint, however long it lags', async () => {
+  it('never stores a start of the window after the checkpoint, however long that lags', async () => {
     const bench = new Bench();
     bench.stateCallsLeft = 0;
     for (let each = 0; each < 3; each += 1) bench.add(2000);

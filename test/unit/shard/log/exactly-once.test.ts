@@ -139,7 +139,7 @@ test('each write of a call is its own operation', async () => {
   heir.kill();
 });
 
-test('keys and tenants are made once, too', async () => {
+test('keys and tenants are also created once', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const by = attempt();
@@ -224,7 +224,7 @@ for (const { name, jumpMs, heirJumpMs } of [
   });
 }
 
-test('a slot that has been at rest leaves nothing to be read back, and one that was busy its last seconds', async () => {
+test('nothing of an idle slot is read back, and the last seconds of a busy one', async () => {
   const memory = await createMemoryStore();
   let passedMs = 0;
   const clocks = { aheadMs: () => passedMs };
@@ -357,7 +357,7 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
   heir.kill();
 });
 
-test('a write that changed nothing changes nothing later either, when an earlier try of it arrives', async () => {
+test('a write that changed nothing still changes nothing when an earlier attempt of it arrives late', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const handle = await slot.handle(await slot.createTenant());
   await slot.grant(handle, TUPLE);

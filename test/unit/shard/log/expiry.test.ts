@@ -148,7 +148,7 @@ for (const how of ['death', 'release'] as const) {
   });
 }
 
-test('a wall clock that is set back before the log has reached the expiry leaves the grant as it was', async () => {
+test('a grant still holds if the wall clock is set back before the log has reached the expiry', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);
   const handle = await slot.handle(await slot.createTenant());
@@ -205,7 +205,7 @@ test('an existing grant keeps its expiry, takes another, or loses it; only a dif
   slot.kill();
 });
 
-test('an expiry that has passed is refused, by the time of the slot', async () => {
+test('an expiry in the past, by the time of the slot, is refused', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);
   const handle = await slot.handle(await slot.createTenant());

@@ -77,7 +77,7 @@ test('nothing is written while no grant has expired, nor for a tenant without gr
   slot.kill();
 });
 
-test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected at it', async () => {
+test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected then', async () => {
   const time = { ms: START_MS };
   const { memory, slot } = await openAt(time);
   const tenantId = await slot.createTenant();
@@ -159,7 +159,7 @@ test('many grants that expire at once are all collected, in entries of bounded s
   slot.kill();
 });
 
-test('a new owner goes on with what its predecessor left, also where the log was applied and trimmed', async () => {
+test('a new owner continues the collection of its predecessor, also after the log was applied and trimmed', async () => {
   const time = { ms: START_MS };
   const { memory, slot } = await openAt(time);
   const tenantId = await slot.createTenant();
@@ -186,7 +186,7 @@ test('a new owner goes on with what its predecessor left, also where the log was
 });
 
 for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
-  test(`a round in which ${operation} fails is made up for by a later one`, async () => {
+  test(`a later round completes one in which ${operation} failed`, async () => {
     const time = { ms: START_MS };
     const { memory, slot } = await openAt(time);
     const tenantId = await slot.createTenant();

@@ -30,7 +30,7 @@ class Bench {
 }
 
 describe('the window of writers', () => {
-  it('is whole when as many have come as were answered, besides those that waited', async () => {
+  it('is complete when as many writers have arrived as were answered, besides those that waited', async () => {
     const bench = new Bench();
     bench.waiting = 5;
     const gathering = bench.gather(3, 20);
@@ -42,7 +42,7 @@ describe('the window of writers', () => {
     assert.equal(bench.clock.timers, 0);
   });
 
-  it('is waited for no longer than the append took, and 25 ms at most', async () => {
+  it('lasts no longer than the append took, and at most 25 ms', async () => {
     for (const [appendMs, waitMs] of [
       [6, 6],
       [500, 25],
@@ -64,7 +64,7 @@ describe('the window of writers', () => {
     assert.deepEqual(gatherings, [{ lastedMs: 0 }, { lastedMs: 0 }]);
   });
 
-  it('is waited for ever more rarely where it does not come, and again each time once it does', async () => {
+  it('opens less and less often if writers do not come, and every time again once they do', async () => {
     const bench = new Bench();
     const waits: boolean[] = [];
     for (let append = 0; append < 12; append += 1) {

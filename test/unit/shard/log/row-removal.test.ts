@@ -81,7 +81,7 @@ const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
     operator: 'test',
   });
 
-test('revoked keys go with their uses before the log that has revoked them, and the others stay', async () => {
+test('revoked keys and their uses are removed before the log that revoked them, and the others stay', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   const kept = await slot.createKey(handle, tenantId);
@@ -102,7 +102,7 @@ test('revoked keys go with their uses before the log that has revoked them, and 
   heir.kill();
 });
 
-test('a key that its rotation revoked goes with the log, and one that only ends stays with its end', async () => {
+test('a key that its rotation revoked is removed with the log, and one with a later end stays', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   const rotate = async (graceMs: number) => {
@@ -126,7 +126,7 @@ test('a key that its rotation revoked goes with the log, and one that only ends 
   slot.kill();
 });
 
-test('the record of a deleted tenant goes before the log that has deleted it; its key is 401 and it is not found', async () => {
+test('the record of a deleted tenant is removed before the log that deleted it; its key is 401 and it is not found', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId } = opened;
   const doomed = await slot.createTenant();
@@ -176,7 +176,7 @@ test('a tenant that is still being deleted keeps its record', async () => {
   heir.kill();
 });
 
-test('a subject goes with its last grant, and no earlier', async () => {
+test('a subject is removed with its last grant, and no earlier', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   await slot.grant(handle, tuple('user:none', 'doc:1'));

@@ -66,7 +66,7 @@ test('a bounded number of one tenant's loads is admitted at once, however small'
   assert.deepEqual(entered, ['a', 'a', 'b', 'a']);
 });
 
-test('what is let in stays within the bounds of each tenant and of the process, whatever comes and goes', async () => {
+test('admitted loads stay within the bounds of each tenant and of the process, in any order', async () => {
   const step = fc.record({
     tenant: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
     bytes: fc.integer({ min: 1, max: 60 }),
@@ -95,7 +95,7 @@ test('what is let in stays within the bounds of each tenant and of the process, 
   );
 });
 
-test('one tenant cannot take the capacity of another, and its own wait in their order', async () => {
+test('one tenant cannot take the capacity of another, and its own loads wait in order', async () => {
   const { gate, enter, entered, leaves } = createGate();
   for (let index = 0; index < 20; index += 1) enter('greedy');
   await turns(1);
@@ -150,7 +150,7 @@ test('a load that waits too long, or behind too many of its tenant, is refused a
   assert.equal(entered.at(-1), 'greedy');
 });
 
-test('a large one that waits for capacity of the process is not passed by small ones', async () => {
+test('small loads do not overtake a large one that waits for capacity of the process', async () => {
   const { enter, entered, leaves } = createGate(40, 40);
   for (let index = 0; index < 4; index += 1) enter('first', 10);
   enter('small', 5);
@@ -172,7 +172,7 @@ test('a large one that waits for capacity of the process is not passed by small 
   assert.equal(entered.at(-1), 'late');
 });
 
-test('a tenant that waits for its own share does not hold up those who wait for the process', async () => {
+test('a tenant that waits for its own share does not delay those that wait for the process', async () => {
   const { enter, entered, leaves } = createGate(60, 40);
   for (let index = 0; index < 5; index += 1) enter('greedy');
   for (let index = 0; index < 2; index += 1) enter('filling');
@@ -185,7 +185,7 @@ test('a tenant that waits for its own share does not hold up those who wait for 
   assert.deepEqual(entered.slice(6), ['other']);
 });
 
-test('what enters counts in the budget, and pages are evicted for it', async () => {
+test('admitted loads count in the budget, and pages are evicted for them', async () => {
   const budget = new MemoryBudget(32_000, new FairTurns(createManualClock().clock));
   const leave = await budget.loads.enter('a', 200, real);
   const other = await budget.calls.enter('a', 100_000, real);

@@ -54,7 +54,7 @@ test('the bound is kept whatever is added, grown, shrunk and removed, unless eve
   );
 });
 
-test('a pinned item stays; once let go it is the first to go', () => {
+test('a pinned item stays; once unpinned it is the first to be evicted', () => {
   const budget = new MemoryBudget(10, new FairTurns(systemClock));
   const pinned = new Item();
   pinned.pins = 1;
@@ -67,7 +67,7 @@ test('a pinned item stays; once let go it is the first to go', () => {
   assert.equal(pinned.evicted, true);
 });
 
-test('what was used since the hand passed gets a second chance', () => {
+test('an item used since the hand passed gets a second chance', () => {
   const budget = new MemoryBudget(3, new FairTurns(systemClock));
   const items = [new Item(), new Item(), new Item()];
   for (const item of items) budget.add(item, 1);
@@ -84,7 +84,7 @@ test('what was used since the hand passed gets a second chance', () => {
   assert.equal(budget.evictions, 2);
 });
 
-test('what is reserved by the gates makes pages go, and many items are let go of in short steps', async () => {
+test('memory reserved by the gates evicts pages, and many items are removed in short steps', async () => {
   const budget = new MemoryBudget(1_000_000, new FairTurns(systemClock));
   const items = Array.from({ length: 10_000 }, () => new Item());
   for (const item of items) budget.add(item, 100);
@@ -110,7 +110,7 @@ test('what is reserved by the gates makes pages go, and many items are let go of
   assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
 });
 
-test('pages are evicted for what is held, all but a quarter of the budget', () => {
+test('pages are evicted for held memory, all but a quarter of the budget', () => {
   const budget = new MemoryBudget(100, new FairTurns(systemClock));
   const items = Array.from({ length: 10 }, () => new Item());
   for (const item of items) budget.add(item, 10);

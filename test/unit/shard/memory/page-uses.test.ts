@@ -24,7 +24,7 @@ const page = (entity: string, tenantId = first, side: NamedPage['side'] = 'subje
   entity,
 });
 
-test('the most used page comes first, and tenants come in turn', () => {
+test('the most used page comes first, and tenants take turns', () => {
   const uses = new PageUses();
   note(uses, page('user:a'), 1);
   note(uses, page('user:b'), 9);
@@ -37,7 +37,7 @@ test('the most used page comes first, and tenants come in turn', () => {
   );
 });
 
-test('a page in use stays known however many others are seen once, and these are forgotten', () => {
+test('a page in use stays known however many others are used once, and those are forgotten', () => {
   const uses = new PageUses();
   for (let round = 0; round < 5000; round += 1) {
     note(uses, page(`user:${round}`), 1);

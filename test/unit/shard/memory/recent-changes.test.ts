@@ -53,7 +53,7 @@ test('every change after a position is there, without those that the feed omits'
   assert.ok(content?.action === 'grant.created' && content.grant.object === 'doc:1');
 });
 
-test('the oldest entries go as a whole when there are too many changes or bytes', () => {
+test('the oldest entries are dropped as a whole when there are too many changes or bytes', () => {
   const { budget, recent, commit, after } = create();
   const before = budget.bytes;
   for (let seq = 11; seq <= 5000; seq += 1) commit(seq, granted(`doc:${seq}`), granted(`doc:${seq}-b`));
@@ -71,7 +71,7 @@ test('the oldest entries go as a whole when there are too many changes or bytes'
   assert.equal(budget.bytes, before - 500);
 });
 
-test('what the budget evicts is gone as a whole, and is kept again from the next call on', () => {
+test('the budget evicts all changes at once, and they are kept again from the next call on', () => {
   const { budget, recent, commit, after } = create(4000);
   commit(11, granted('doc:1'));
   budget.hold(10 * MIB);

@@ -27,7 +27,7 @@ test('a published change of a tuple overrides what a page said', () => {
   assert.equal(tuple.facts, null);
 });
 
-test('a subject is known to have a grant only while one is known that stands', () => {
+test('a subject is known to have a grant only while a live one is known', () => {
   for (const whole of [true, false]) {
     const page = new GrantPage('user:a', whole, () => {});
     assert.equal(page.holdsSome, false);

@@ -57,7 +57,7 @@ test('while other slots hold all of the queue, a write is refused as overloaded,
   slot.kill();
 });
 
-test('what a slot holds of writes is given back when it is confirmed, and all of it when the tenure ends', async () => {
+test('a slot releases the memory of writes when they are confirmed, and all of it when the tenure ends', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const { writes } = slot.budget;
   const handle = await slot.handle(await slot.createTenant());

@@ -16,7 +16,7 @@ import { ids, settled, turns } from '../tools.ts';
 const KEEP_MS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
-test('a kind is full for all who hold it, capacity comes with what is given back, and a closed holder waits for nothing', async () => {
+test('a kind is full for all its holders, released memory restores capacity, and a closed holder never waits', async () => {
   let sum = 0;
   const writes = new WriteMemory(64 * MEBIBYTE, (bytes) => {
     sum += bytes;
@@ -49,7 +49,7 @@ test('one slot has half of the memory of operation ids, so that it does not keep
   assert.ok(!greedy.hasCapacity && other.hasCapacity);
 });
 
-test('of slots that read back the first few begin, and each next one as one ends or leaves', async () => {
+test('of the slots that read back, the first few begin, and another one as each ends or leaves', async () => {
   const order = new RebuildQueue(8 * MEBIBYTE);
   const places = Array.from({ length: 4 }, () => order.enter());
   const begun: number[] = [];
@@ -169,7 +169,7 @@ const knows = ({ memory, entries }: Rebuilding): boolean =>
 const tail = (): readonly TailEntry[] => Array.from({ length: 60 }, () => entryOf(1000));
 const settle = (): Promise<void> => turns(2000);
 
-test('what many slots read back at once stays within the memory of operation ids, and all that fit know theirs', async () => {
+test('many slots that read back at once stay within the memory of operation ids, and all that fit know theirs', async () => {
   // 4 MiB.
   const bench = new Bench(1);
   const { bytesMax } = bench.writes.state('operations');
@@ -192,7 +192,7 @@ test('what many slots read back at once stays within the memory of operation ids
   assert.equal(bench.clock.timers, 0);
 });
 
-test('slots that read at once and lack capacity make way for the first of them, and go on behind it', async () => {
+test('slots that read at once and lack capacity yield to the first of them, and continue after it', async () => {
   // 16 MiB: several read at once.
   const bench = new Bench(86 * MEBIBYTE);
   const { bytesMax } = bench.writes.state('operations');

@@ -203,7 +203,7 @@ describe('the health of shards', () => {
     }
   });
 
-  it('has the only shard that is left go on, whatever it cannot do', async () => {
+  it('keeps the only remaining shard going, whatever fails', async () => {
     const broken = await first(1);
     broken.faults.turn('hold', ['append', 'writeState']);
     broken.loopBackHealthy = false;
@@ -224,7 +224,7 @@ describe('the health of shards', () => {
     assert.ok(await metric(owner, 'grantd_stuck_slots{work="append"} 1'));
   });
 
-  it('opens a slot again whose append does not get on although its log takes others', async () => {
+  it('reopens a slot whose append is stuck although its log accepts others', async () => {
     const owner = await first();
     const slot = aSlotOf(owner);
     const [before, rows] = [incarnations(), await owners()];
@@ -242,7 +242,7 @@ describe('the health of shards', () => {
     for (const row of (await owners()).values()) if (row.slot !== slot) assert.deepEqual(row, rows.get(row.slot));
   });
 
-  it('comes back when it works again, as another incarnation and with its share', async () => {
+  it('lets a shard return when it works again, as another incarnation and with its share', async () => {
     const broken = await first();
     const share = served(broken).sort();
     const [before] = incarnations();
@@ -256,7 +256,7 @@ describe('the health of shards', () => {
     assert.equal(servedByAll(), SLOTS);
   });
 
-  it('stops in good time although it is unhealthy', async () => {
+  it('lets an unhealthy shard stop in time', async () => {
     const broken = await first();
     broken.faults.turn('hold', ['append']);
     await until(() => broken.node.unhealthyPart !== undefined, 30_000);

@@ -75,7 +75,7 @@ class Shard {
 }
 
 describe('the judgement of health', () => {
-  it('finds shards that work healthy, for as long as they do', () => {
+  it('finds working shards healthy', () => {
     const world = new World(3);
     world.run(3_600_000, () => assert.deepEqual(world.unhealthy, []));
   });
@@ -85,7 +85,7 @@ describe('the judgement of health', () => {
     ['apply', 45_000],
     ['loop-back', 25_000],
   ] as const) {
-    it(`has one shard whose part "${part}" fails give up within ${withinMs / 1000} s, and no other`, () => {
+    it(`makes a shard whose part "${part}" fails give up within ${withinMs / 1000} s, and no other`, () => {
       const world = new World(3);
       world.run(60_000);
       world.shards[1]?.broken.add(part);
@@ -142,7 +142,7 @@ describe('the judgement of health', () => {
     world.run(120_000, () => assert.deepEqual(world.unhealthy, []));
   });
 
-  it('never has the last one give up, nor the only one', () => {
+  it('never makes the last or only shard give up', () => {
     const alone = new World(1);
     alone.run(60_000);
     alone.shards[0]?.broken.add('append');
@@ -176,7 +176,7 @@ describe('the judgement of health', () => {
     assert.deepEqual(world.unhealthy, []);
   });
 
-  it('has one come back when it works again, not before a back-off that doubles with each relapse', () => {
+  it('brings a shard back when it works again, after a back-off that doubles with each relapse', () => {
     const world = new World(3);
     const [shard] = world.shards;
     assert.ok(shard !== undefined);
@@ -206,7 +206,7 @@ describe('the judgement of health', () => {
     assert.deepEqual(world.unhealthy, []);
   });
 
-  it('judges nothing by a time in which the process itself stood still', () => {
+  it('ignores the time in which the process itself was suspended', () => {
     const world = new World(2);
     world.run(60_000);
     const [first, second] = world.shards;

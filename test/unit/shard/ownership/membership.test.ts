@@ -43,7 +43,7 @@ describe('membership', () => {
     await membership.scan();
   });
 
-  it('declares a member dead once its heartbeat has stood still for longer than its lease', async () => {
+  it('declares a member dead once its heartbeat has not changed for longer than its lease', async () => {
     await watch(3000);
     assert.equal(await stateOf(other.incarnation), 'alive');
     await watch(1000);
@@ -126,7 +126,7 @@ describe('membership', () => {
     assert.equal(await stateOf(other.incarnation), 'dead');
   });
 
-  it('fails to declare where a newer heartbeat was first, and counts from that one', async () => {
+  it('does not declare death if a newer heartbeat comes first, and counts from that one', async () => {
     await watch(3000);
     await clock.advance(450);
     await membership.scan();
@@ -163,7 +163,7 @@ describe('membership', () => {
     assert.deepEqual(both, [true, false]);
   });
 
-  it('holds death for final, whatever an older answer says', async () => {
+  it('treats death as final, whatever an older answer says', async () => {
     await store.declareDead({ incarnation: other.incarnation, heartbeat: 1 }, soon());
     await membership.scan();
     membership.learn(other);

@@ -58,7 +58,7 @@ describe('predecessors', () => {
     assert.equal(await stateOf(incarnation), 'dead');
   });
 
-  it('leaves the others to their leases where the store does not respond', async () => {
+  it('leaves the others to their leases if the store does not respond', async () => {
     const earlier = await insert({ place: 'here' });
     store.declareDead = () => Promise.reject(new Error('away'));
     await declare('here');

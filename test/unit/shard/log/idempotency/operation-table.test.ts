@@ -95,7 +95,7 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
     }
   });
 
-test('whatever is decided is found again as it was, in batches of any requests, and nothing else is', () => {
+test('every outcome is found unchanged, in batches of any requests, and nothing else is found', () => {
   const operation = fc.record({ request: fc.nat(3), index: fc.oneof(fc.nat(40), fc.nat(2 ** 31)), outcome });
   const call = fc.record({
     request: fc.nat(3),
