@@ -46,7 +46,7 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is closed again where the settings are not those of its cluster, which the operator reads', async () => {
+  it('is closed again if the settings are not those of its cluster, with an error for the operator', async () => {
     const directory = createTemporaryDirectory();
     try {
       const path = join(directory.path, 'data');
@@ -66,7 +66,7 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is closed again where it opens only after the start was ended', async () => {
+  it('is closed again if it opens after the start was aborted', async () => {
     const directory = createTemporaryDirectory();
     try {
       const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
@@ -90,7 +90,7 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is Cassandra for a shard, which waits for it by its name', async () => {
+  it('is Cassandra for a shard, which names it while it waits', async () => {
     const stopping = new AbortController();
     const reported: string[] = [];
     await using parts = new AsyncDisposableStack();
@@ -109,7 +109,7 @@ describe('the store of the settings', () => {
     assert.match(reported[0] ?? '', /^Cassandra: Cassandra at 127\.0\.0\.1:1: /);
   });
 
-  it('is never the embedded one for a shard, whatever let such a setting through', async () => {
+  it('is never the embedded one for a shard, even if such a setting was accepted', async () => {
     await using parts = new AsyncDisposableStack();
     const config = { ...readConfig('shard', CASSANDRA), store: 'sqlite' } as const;
     await assert.rejects(openStore(dependencies, config, waitingIn(parts)), /the embedded store for dev alone/);
@@ -140,7 +140,7 @@ describe('waiting for a store that is away', () => {
     assert.deepEqual(reported, Array(3).fill('Cassandra: No host could be reached.'));
   });
 
-  it('passes on what no waiting mends', async () => {
+  it('rejects with an error that a retry cannot resolve', async () => {
     const wrong = new Error('bad credentials');
     await assert.rejects(
       whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => Promise.reject(wrong), {
@@ -151,7 +151,7 @@ describe('waiting for a store that is away', () => {
     );
   });
 
-  it('ends with the signal, in the middle of a try too', async () => {
+  it('ends with the signal, also during an attempt', async () => {
     const stopping = new AbortController();
     const waiting = whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => new Promise(() => {}), {
       signal: stopping.signal,

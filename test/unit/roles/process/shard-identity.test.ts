@@ -9,12 +9,12 @@ import { readPlace, resolveAdvertised, resolveShardName } from '../../../../src/
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 
 describe('the name of a shard', () => {
-  it('is the one that was set, else the host name in lower case', () => {
+  it('is the configured one, otherwise the host name in lower case', () => {
     assert.equal(resolveShardName({ shardName: 'shard-1' }, 'host'), 'shard-1');
     assert.equal(resolveShardName({ shardName: undefined }, 'Grantd-Shard-0'), 'grantd-shard-0');
   });
 
-  it('must be set where the host name cannot be one', () => {
+  it('must be set if the host name is not a valid one', () => {
     assert.throws(
       () => resolveShardName({ shardName: undefined }, 'a_b'),
       (error) => error instanceof StartError && /"a_b"\. Set GRANTD_SHARD_NAME\.$/.test(error.message),
@@ -23,7 +23,7 @@ describe('the name of a shard', () => {
 });
 
 describe('the advertised address of a shard', () => {
-  it('is the one that was set, else the bound host, else the host name, with the bound port', () => {
+  it('is the configured one, otherwise the bound host or the host name, with the bound port', () => {
     const unset = { rpcAdvertise: undefined };
     assert.equal(resolveAdvertised({ rpcAdvertise: 'a:1' }, '0.0.0.0:8082', 'host'), 'a:1');
     assert.equal(resolveAdvertised(unset, '10.0.0.1:40123', 'host'), '10.0.0.1:40123');
@@ -32,7 +32,7 @@ describe('the advertised address of a shard', () => {
     assert.equal(resolveAdvertised(unset, '[::]:8082', 'host'), 'host:8082');
   });
 
-  it('is not what the shard dials itself by: that is loop-back, or the one address it listens on', () => {
+  it('is not what the shard dials itself: that is loop-back, or the one address it listens on', () => {
     assert.equal(loopBackAddress('0.0.0.0:8082'), '127.0.0.1:8082');
     assert.equal(loopBackAddress('[::]:8082'), '[::1]:8082');
     assert.equal(loopBackAddress('10.0.0.1:8082'), '10.0.0.1:8082');
@@ -49,7 +49,7 @@ it('is the boot, the network namespace and the address', { skip: !isLinux && 'no
   assert.ok(readPlace('[::]:8082')?.endsWith(' [::]:8082'));
 });
 
-it('is unknown for a name, which may have been another address before', () => {
+it('is unknown for a name, which may have resolved to another address before', () => {
   assert.equal(readPlace('localhost:8082'), undefined);
   assert.equal(readPlace('shard-0.grantd:8082'), undefined);
 });

@@ -35,7 +35,7 @@ describe('the holder of a port', () => {
     assert.equal(findPortHolder(8080, proc), 'nginx (pid 42)');
   });
 
-  it('is grantd where its command line says so', (context) => {
+  it('is grantd if its command line says so', (context) => {
     const proc = fakeProc(context, 'node\0/opt/grantd/src/main.ts\0dev\0');
     assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
   });

@@ -66,7 +66,7 @@ describe('systemClock', () => {
 });
 
 describe('systemRandom', () => {
-  it('gives as many bytes as asked for, never the same', () => {
+  it('returns the requested number of bytes, never the same', () => {
     assert.equal(systemRandom.bytes(24).length, 24);
     assert.notDeepEqual(systemRandom.bytes(24), systemRandom.bytes(24));
   });

@@ -39,7 +39,7 @@ describe('a stored grant', () => {
     { kind: 'grant-revoked', grant },
   ];
 
-  it('an entry of the log holds a grant as it always did, and is read back the same', () => {
+  it('an entry of the log holds a grant in its fixed form, and is read back the same', () => {
     assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation({ ...origin, index: 0, changes })]), BODY);
     const entry = decodeEntry(recordOf(BODY));
     assert.deepEqual(entry, { base: 1000, elapsedMs: 5, operations: [{ ...origin, index: 0, changes }] });
@@ -53,7 +53,7 @@ describe('a stored grant', () => {
     ]);
   });
 
-  it('what a call writes stands in the log in those very bytes', async () => {
+  it('the log contains exactly these bytes for a write', async () => {
     const memory = await createMemoryStore();
     const slot = await OpenSlot.open(memory);
     const tenant = await slot.createTenant();
@@ -85,7 +85,7 @@ describe('a stored grant', () => {
     }
   });
 
-  it('the rows of a grant carry what they always did', () => {
+  it('the rows of a grant have their fixed form', () => {
     const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_768_469_400_000_000 };
     for (const change of changes) {
       const rows = deriveState(change, origin, position);
@@ -286,7 +286,7 @@ describe('a stored rotation', () => {
     assert.deepEqual(resultFromLog(tail), { kind: 'key-rotated', key, former, revoked: false });
   });
 
-  it('a rotation lacks no part', () => {
+  it('a rotation without one of its parts is refused', () => {
     for (const part of [`"former":${FORMER},`, `"key":${KEY},`, ',"revoked":false']) {
       assert.throws(() => decodeEntry(recordOf(BODY.replace(part, ''))), LogUnreadableError, part);
     }
