@@ -56,7 +56,7 @@ function createGate(bytesMax = 100, tenantBytesMax = 40, tenantCountMax = 1000) 
   return { gate, enter, entered, leaves, refused, ...manual, held: () => held };
 }
 
-test('a bounded number of one tenant's loads is admitted at once, however small', async () => {
+test('the loads of one tenant admitted at once are bounded, however small', async () => {
   const { enter, leaves, entered } = createGate(100, 40, 2);
   for (const tenant of ['a', 'a', 'a', 'b']) enter(tenant, 1);
   await turns(1);
