@@ -22,17 +22,18 @@ export interface MetaCalls {
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 
+/** In the order of CLUSTER_COLUMNS. */
 const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
-  schema.version,
-  schema.servesFrom,
   meta.slots,
   meta.segmentSize,
-  serial.serialLevel,
-  serial.datacenter,
   meta.leaseMs,
   meta.deadlineMs,
   meta.logFormat,
   meta.cursorSecrets,
+  schema.version,
+  schema.servesFrom,
+  serial.serialLevel,
+  serial.datacenter,
 ];
 
 export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls {
