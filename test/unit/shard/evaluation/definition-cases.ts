@@ -98,7 +98,8 @@ async function compareChecks(
   for (let start = 0; start < questions.length; start += CHECKS_PER_CALL) {
     const some = questions.slice(start, start + CHECKS_PER_CALL);
     const several = await unlessRefused(refusals, ruled.named(some));
-    if (several !== undefined) assert.deepEqual(described(some, several.authorized), expected(some), `${what}, several`);
+    if (several !== undefined)
+      assert.deepEqual(described(some, several.authorized), expected(some), `${what}, several`);
     const built = some.filter(({ relation }) => isRelation(relation));
     const columns = columnsOf(built.map((each) => ({ ...each, relation: relationOf(each.relation) })));
     const bulk = await unlessRefused(refusals, ruled.slot.connection.checkBulk(ruled.handle, columns));

@@ -174,7 +174,7 @@ test('writes that race with the deletion leave nothing behind', async () => {
   slot.kill();
 });
 
-test("data with stamps in the future is removed, too, after the wall clock was set back", async () => {
+test('data with stamps in the future is removed, too, after the wall clock was set back', async () => {
   let wall = Date.now();
   const { memory, slot, tenantId } = await openSlot({ wallMs: () => wall });
   wall -= 3_600_000;

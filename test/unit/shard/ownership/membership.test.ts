@@ -87,7 +87,11 @@ describe('membership', () => {
     await report(3);
     const reportedAtMs = clock.monotonicMs();
     assert.equal(provenAtMs(), reportedAtMs);
-    assert.equal(membership.othersProvenAtMs(other.incarnation), never, 'its own heartbeats prove nothing about others');
+    assert.equal(
+      membership.othersProvenAtMs(other.incarnation),
+      never,
+      'its own heartbeats prove nothing about others',
+    );
     await report(3);
     // A row that an older answer shows once more.
     await report(2);
