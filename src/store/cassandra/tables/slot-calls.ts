@@ -2,13 +2,29 @@
 
 import type { ConditionalOutcome, DeadlineMs, SlotRow, SlotStore } from '../../store.ts';
 import { SLOT_COLUMNS, slotRowOf } from '../../stored-rows.ts';
-import { ConditionalTable } from './compare-and-set.ts';
+import { type ConditionalShape, ConditionalTable } from './compare-and-set.ts';
 import type { MetaCalls } from './meta-calls.ts';
 import { TableScan, type TableScanPorts } from './table-scan.ts';
 
 const FIRST_EPOCH = 1;
 const FIRST_SEQ = 1;
 const CHANGING = ['owner', 'epoch', 'opened', 'first', 'successor'];
+
+const SHAPE: Omit<ConditionalShape<SlotRow>, 'table'> = {
+  key: 'slot',
+  columns: SLOT_COLUMNS,
+  recordOf: slotRowOf,
+  cellsOf: ({ slot, owner = '', epoch, opened = 0, first, successor = '' }) => ({
+    slot,
+    owner,
+    epoch: BigInt(epoch),
+    opened: BigInt(opened),
+    first: BigInt(first),
+    successor,
+  }),
+  written: CHANGING,
+  tested: CHANGING,
+};
 
 interface Ownership {
   readonly owner: string;
@@ -17,22 +33,7 @@ interface Ownership {
 
 export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace: string): SlotStore {
   const name = `${keyspace}.slots`;
-  const table = new ConditionalTable<number, SlotRow>(ports.executor, {
-    table: name,
-    key: 'slot',
-    columns: SLOT_COLUMNS,
-    recordOf: slotRowOf,
-    cellsOf: ({ slot, owner = '', epoch, opened = 0, first, successor = '' }) => ({
-      slot,
-      owner,
-      epoch: BigInt(epoch),
-      opened: BigInt(opened),
-      first: BigInt(first),
-      successor,
-    }),
-    written: CHANGING,
-    tested: CHANGING,
-  });
+  const table = new ConditionalTable<number, SlotRow>(ports.executor, { ...SHAPE, table: name });
   const scan = new TableScan(ports, {
     all: `SELECT ${SLOT_COLUMNS} FROM ${name}`,
     some: `SELECT ${SLOT_COLUMNS} FROM ${name} WHERE slot IN ?`,
