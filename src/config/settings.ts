@@ -3,8 +3,7 @@
 
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
-import { LOG_LEVELS } from '../telemetry/log-levels.ts';
-import { SAMPLER_NAMES } from '../telemetry/sampler-names.ts';
+import { LOG_LEVELS, SAMPLER_NAMES } from '../telemetry/choices.ts';
 import {
   parseCertificateNames,
   parseContactPoints,

@@ -23,10 +23,10 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import { assertNever } from '../core/assert.ts';
+import type { SamplerName } from './choices.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOtelResource } from './otel-resource.ts';
-import type { SamplerName } from './sampler-names.ts';
 import { SpanDelivery } from './span-delivery.ts';
 import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
 
