@@ -8,7 +8,7 @@ import { delay, untilAborted } from '../core/async/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../shard/node.ts';
+import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
 import { openProcess, type RoleDependencies } from './open/process.ts';
 import { openRpcTls, serverAccess } from './open/rpc-tls.ts';
 import { openStore } from './open/store.ts';

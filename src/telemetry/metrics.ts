@@ -2,7 +2,6 @@
 // sets of values: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { TalliedHistogram } from './prebound-histogram.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [
@@ -28,11 +27,6 @@ const histogram =
   <const Label extends string>(name: string, help: string, buckets: number[], ...labelNames: readonly Label[]) =>
   (registers: Registers) =>
     new Histogram<Label>({ name, help, labelNames, buckets, registers });
-
-const talliedHistogram =
-  <const Label extends string>(name: string, help: string, buckets: number[], ...labelNames: readonly Label[]) =>
-  (registers: Registers) =>
-    new TalliedHistogram<Label>({ name, help, labelNames, buckets, registers });
 
 /**
  * Computed when the metrics are rendered: each starts from zero, and the shards and servers of the process add to it.
@@ -135,7 +129,7 @@ const SUMMED_GAUGES = {
 };
 
 const METRICS = {
-  httpRequestSeconds: talliedHistogram(
+  httpRequestSeconds: histogram(
     'grantd_http_request_seconds',
     'Duration of HTTP requests by operation and status, from the end of the request header to the response being handed to the socket.',
     SECONDS_BUCKETS,
