@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Operator, requireAccess } from '../../core/operator-access.ts';
 import { problemOf } from '../../core/problem.ts';
@@ -15,10 +14,18 @@ import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import type { Assets } from './assets.ts';
-import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, type Refusal, readForm } from './forms.ts';
-import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.ts';
+import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
+import {
+  type ConsolePage,
+  PAGES_PREFIX,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  type ShownPage,
+  page as showPage,
+} from './page.ts';
 import { errorBody } from './pages/error.ts';
-import { type LogIn, showLogIn } from './pages/log-in.ts';
+import { type LogIn, type RefusedLogIn, showLogIn } from './pages/log-in.ts';
 import { LOG_IN_SECONDS_MAX, type ProviderLogIn, showContinue } from './pages/provider-log-in.ts';
 import { type ConsoleIdentity, renderDocument } from './parts/layout.ts';
 import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
@@ -31,12 +38,14 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+const HTML = 'text/html; charset=utf-8';
 const compress = promisify<Buffer, Buffer>(gzip);
 const ASSET_AGE_SECONDS = 31_536_000;
-/** The cookie of a session: `__Host-` binds it to this very host and requires TLS. */
-const COOKIE = 'grantd_console';
-/** The cookie of a log-in at the identity provider, which the provider's redirect must bring back: `SameSite=Lax`. */
-const LOG_IN_COOKIE = 'grantd_log_in';
+/** `__Host-` before the name binds a cookie to this very host and requires TLS. */
+type Cookie = readonly [name: string, sameSite: 'Strict' | 'Lax'];
+const SESSION_COOKIE: Cookie = ['grantd_console', 'Strict'];
+/** The cookie of a log-in at the identity provider, which the provider's redirect must bring back. */
+const PROVIDER_COOKIE: Cookie = ['grantd_log_in', 'Lax'];
 
 interface Locals {
   readonly requestId: string;
@@ -45,8 +54,9 @@ interface Locals {
 }
 
 type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
+type Handler = (request: Request, response: PageResponse) => void | Promise<void>;
 
-interface RouterDependencies {
+interface RouterDependencies extends PageDependencies {
   readonly pages: readonly ConsolePage[];
   readonly logIn: LogIn;
   /** Without it, only operator tokens log in. */
@@ -54,7 +64,6 @@ interface RouterDependencies {
   readonly sessions: OperatorSessions;
   readonly assets: Assets;
   readonly origin: RequestOrigin;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -72,10 +81,17 @@ function cookieOf(request: IncomingMessage, name: string): string | undefined {
 }
 
 const searchOf = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+const queryOf = (request: Request): Fields => new Fields(searchOf(request.url));
 
-function sendHtml(response: ServerResponse, status: number, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
-  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': bytes.length });
+function send(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  content: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+  response.writeHead(status, { 'Content-Type': contentType, ...headers, 'Content-Length': bytes.length });
   response.end(bytes);
 }
 
@@ -83,35 +99,15 @@ function sendHtml(response: ServerResponse, status: number, text: string): void 
 const COMPRESSED_BYTES_MIN = 1024;
 
 /**
- * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret whose
- * length could tell of it next to text of somebody else.
+ * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret that its
+ * length could reveal next to a text of another user.
  */
 async function sendRefreshed(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
   response.setHeader('Vary', 'Accept-Encoding');
   const accepted = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(request.headers['accept-encoding'] ?? ''));
   const bytes = Buffer.from(text, 'utf8');
-  if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) {
-    sendHtml(response, 200, text);
-    return;
-  }
-  const compressed = await compress(bytes);
-  response.writeHead(200, {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Encoding': 'gzip',
-    'Content-Length': compressed.length,
-  });
-  response.end(compressed);
-}
-
-/** Its name is one of the console's own. */
-function sendFile(response: ServerResponse, file: Extract<PageResult, { kind: 'file' }>): void {
-  const bytes = Buffer.from(file.text, 'utf8');
-  response.writeHead(200, {
-    'Content-Type': file.contentType,
-    'Content-Disposition': `attachment; filename="${file.name}"`,
-    'Content-Length': bytes.length,
-  });
-  response.end(bytes);
+  if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) send(response, 200, HTML, bytes);
+  else send(response, 200, HTML, await compress(bytes), { 'Content-Encoding': 'gzip' });
 }
 
 function redirect(response: ServerResponse, to: string): void {
@@ -119,7 +115,7 @@ function redirect(response: ServerResponse, to: string): void {
   response.end();
 }
 
-/** Refuses paths that express cannot route: one that is not percent-encoded UTF-8 names nothing. */
+/** Refuses a path that express cannot route: only percent-encoded UTF-8 can be the path of a page. */
 function requireDecodablePath(path: string): void {
   try {
     decodeURIComponent(path);
@@ -136,223 +132,296 @@ function requireSameSite(request: IncomingMessage): void {
   }
 }
 
-export function createPageRouter(dependencies: RouterDependencies, options: RouterOptions): Router {
-  const { pages, logIn, providerLogIn, sessions, assets, origin, clock, log } = dependencies;
-  const router = express.Router({ strict: true, caseSensitive: true });
-  const cookieName = (request: IncomingMessage, name: string): string =>
-    origin.isSecure(request) ? `__Host-${name}` : name;
+async function formOf(request: Request, session: OperatorSession): Promise<Fields> {
+  const form = await readForm(request, FORM_BYTES_MAX);
+  if (isFormOf(session, form.optional('csrf'))) return form;
+  throw new GrantdError(
+    'unauthorized',
+    'The form does not belong to this session. Nothing was changed. Open the page again.',
+  );
+}
 
-  function setCookie(
+/** A route that is no page: the label of its metrics, if it has one of its own, the method, the path, and the handler. */
+type Route = readonly [operation: string | undefined, method: 'get' | 'post', path: string, handler: Handler];
+
+class PageServer {
+  readonly #dependencies: RouterDependencies;
+  readonly #options: RouterOptions;
+
+  constructor(dependencies: RouterDependencies, options: RouterOptions) {
+    this.#dependencies = dependencies;
+    this.#options = options;
+  }
+
+  router(): Router {
+    const router = express.Router({ strict: true, caseSensitive: true });
+    const add = ([operation, method, path, handle]: Route): void => {
+      router[method](path, (request: Request, response: PageResponse) => {
+        if (operation !== undefined) response.locals.operation = operation;
+        return handle(request, response);
+      });
+    };
+    router.use((request: Request, response: PageResponse, next: NextFunction) => {
+      for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+      requireDecodablePath(request.path);
+      requireSameSite(request);
+      next();
+    });
+    for (const route of this.#routesForEveryone()) add(route);
+    router.use((request: Request, response: PageResponse, next: NextFunction) => {
+      if (this.#sessionOf(request, false) === undefined) this.#askToLogIn(request, response);
+      else next();
+    });
+    add(['page-log-out', 'post', '/log-out', (request, response) => this.#logOut(request, response)]);
+    for (const [path, pages] of Map.groupBy(this.#dependencies.pages, (page) => page.path)) {
+      router.all(path, (request: Request, response: PageResponse) => this.#route(pages, request, response));
+    }
+    router.use(() => {
+      throw new GrantdError('not-found', 'There is no page at this path.');
+    });
+    // Express recognizes an error handler by its four parameters.
+    router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) =>
+      this.#fail(thrown, request, response),
+    );
+    return router;
+  }
+
+  #routesForEveryone(): readonly Route[] {
+    const { providerLogIn } = this.#dependencies;
+    const open: readonly Route[] = [
+      ['page-asset', 'get', '/assets/:name', (request, response) => this.#sendAsset(request, response)],
+      [undefined, 'get', '/', (request, response) => this.#begin(request, response)],
+      ['page-log-in', 'get', '/log-in', (request, response) => this.#showLogIn(request, response)],
+      ['page-log-in', 'post', '/log-in', (request, response) => this.#logIn(request, response)],
+    ];
+    if (providerLogIn === undefined) return open;
+    const { begin, complete } = providerLogIn;
+    const operation = 'page-provider-log-in';
+    return [
+      ...open,
+      [operation, 'get', '/log-in/provider', (request, response) => this.#leaveForProvider(begin, request, response)],
+      [
+        operation,
+        'get',
+        '/log-in/callback',
+        (request, response) => this.#returnFromProvider(complete, request, response),
+      ],
+    ];
+  }
+
+  // Cookies and sessions
+
+  #cookieName(request: IncomingMessage, name: string): string {
+    return this.#dependencies.origin.isSecure(request) ? `__Host-${name}` : name;
+  }
+
+  #cookieOf(request: IncomingMessage, name: string): string | undefined {
+    return cookieOf(request, this.#cookieName(request, name));
+  }
+
+  /** Without an age, the cookie ends with the browser. An empty value removes it. */
+  #setCookie(
     request: IncomingMessage,
     response: ServerResponse,
+    [name, sameSite]: Cookie,
     value: string,
-    options: { readonly name: string; readonly sameSite: 'Strict' | 'Lax'; readonly ageSeconds?: number } = {
-      name: COOKIE,
-      sameSite: 'Strict',
-    },
+    ageSeconds?: number,
   ): void {
-    const { name, sameSite, ageSeconds } = options;
-    const secure = origin.isSecure(request) ? '; Secure' : '';
+    const secure = this.#dependencies.origin.isSecure(request) ? '; Secure' : '';
     const age = value === '' ? 0 : ageSeconds;
     const ends = age === undefined ? '' : `; Max-Age=${age}`;
-    const cookie = `${cookieName(request, name)}=${value}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${ends}`;
-    response.appendHeader('Set-Cookie', cookie);
+    const pair = `${this.#cookieName(request, name)}=${value}`;
+    response.appendHeader('Set-Cookie', `${pair}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${ends}`);
   }
 
-  function sendDocument(
-    request: Request,
-    response: PageResponse,
-    session: OperatorSession | undefined,
-    page: Pick<Extract<PageResult, { kind: 'page' }>, 'status' | 'title' | 'body'>,
-  ): void {
-    const path = `${PAGES_PREFIX}${request.path}`;
-    const text = renderDocument({ ...options, assets, title: page.title, session, path, body: page.body });
-    if (session !== undefined) session.notice = undefined;
-    sendHtml(response, page.status, text);
+  /** `active`: the request shows that the operator is there. */
+  #sessionOf(request: IncomingMessage, active: boolean): OperatorSession | undefined {
+    const id = this.#cookieOf(request, SESSION_COOKIE[0]);
+    return id === undefined ? undefined : this.#dependencies.sessions.find(id, active);
   }
 
-  const sessionOf = (request: IncomingMessage, active: boolean): OperatorSession | undefined => {
-    const id = cookieOf(request, cookieName(request, COOKIE));
-    return id === undefined ? undefined : sessions.find(id, active);
-  };
+  #requireSession(request: IncomingMessage, active: boolean): OperatorSession {
+    const session = this.#sessionOf(request, active);
+    assert(session !== undefined, 'a page runs only for an operator who is logged in');
+    return session;
+  }
+
+  // Logging in and out
+
+  #begin(request: Request, response: PageResponse): void {
+    if (this.#sessionOf(request, true) === undefined) this.#askToLogIn(request, response);
+    else redirect(response, pathTo(['cluster']));
+  }
 
   /** A page redirects to the log-in and back; for a request of htmx, the whole window goes there. */
-  function askToLogIn(request: Request, response: PageResponse): void {
+  #askToLogIn(request: Request, response: PageResponse): void {
     const back = request.method === 'GET' ? request.originalUrl : undefined;
-    if (request.headers['hx-request'] === 'true') {
-      const current = request.headers['hx-current-url'];
-      const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
-      response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
-      sendHtml(response, 401, '');
+    if (request.headers['hx-request'] !== 'true') {
+      redirect(response, pathTo(['log-in'], { to: back }));
       return;
     }
-    redirect(response, pathTo(['log-in'], { to: back }));
+    const current = request.headers['hx-current-url'];
+    const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
+    response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
+    send(response, 401, HTML, '');
   }
 
-  router.use((request: Request, response: PageResponse, next: NextFunction) => {
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    requireDecodablePath(request.path);
-    requireSameSite(request);
-    next();
-  });
-
-  router.get('/assets/:name', (request: Request<{ name: string }>, response: PageResponse) => {
-    response.locals.operation = 'page-asset';
-    const asset = assets.find(request.params.name);
-    if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
-    response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
-    response.writeHead(200, { 'Content-Type': asset.contentType, 'Content-Length': asset.bytes.length });
-    response.end(asset.bytes);
-  });
-
-  function refuseLogIn(
-    request: Request,
-    response: PageResponse,
-    form: Fields,
-    outcome: { readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined },
-  ): void {
-    if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
-    sendDocument(request, response, undefined, showLogIn(form, outcome.refusal, providerLogIn !== undefined));
+  #showLogIn(request: Request, response: PageResponse): void {
+    const { logIn, providerLogIn } = this.#dependencies;
+    const query = queryOf(request);
+    if (this.#sessionOf(request, true) !== undefined) redirect(response, logIn.targetOf(query));
+    else this.#sendDocument(request, response, undefined, showLogIn(query, undefined, providerLogIn !== undefined));
   }
 
-  /** Gives the browser its new session. */
-  function enter(request: Request, response: PageResponse, { id, operator }: OperatorSession): void {
-    const before = cookieOf(request, cookieName(request, COOKIE));
-    if (before !== undefined) sessions.end(before);
-    log.info({ requestId: response.locals.requestId, operator }, 'an operator logged in');
-    setCookie(request, response, id);
-  }
-
-  router.get('/', (request: Request, response: PageResponse) => {
-    if (sessionOf(request, true) === undefined) askToLogIn(request, response);
-    else redirect(response, pathTo(['cluster']));
-  });
-
-  router.get('/log-in', (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-in';
-    const query = new Fields(searchOf(request.url));
-    if (sessionOf(request, true) !== undefined) redirect(response, logIn.targetOf(query));
-    else sendDocument(request, response, undefined, showLogIn(query, undefined, providerLogIn !== undefined));
-  });
-
-  router.post('/log-in', async (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-in';
+  async #logIn(request: Request, response: PageResponse): Promise<void> {
+    const { logIn, origin } = this.#dependencies;
     const form = await readForm(request, LOG_IN_FORM_BYTES_MAX);
     const outcome = logIn.attempt(origin.addressOf(request), form);
     if (outcome.kind === 'refused') {
-      refuseLogIn(request, response, form, outcome);
+      this.#refuseLogIn(request, response, form, outcome);
       return;
     }
-    enter(request, response, outcome.session);
+    this.#enter(request, response, outcome.session);
     redirect(response, logIn.targetOf(form));
-  });
-
-  if (providerLogIn !== undefined) addProviderRoutes(providerLogIn);
-
-  function addProviderRoutes({ begin, complete }: ProviderLogIn): void {
-    router.get('/log-in/provider', async (request: Request, response: PageResponse) => {
-      response.locals.operation = 'page-provider-log-in';
-      const { url, cookie } = await begin(logIn.targetOf(new Fields(searchOf(request.url))));
-      setCookie(request, response, cookie, {
-        name: LOG_IN_COOKIE,
-        sameSite: 'Lax',
-        ageSeconds: LOG_IN_SECONDS_MAX,
-      });
-      redirect(response, url);
-    });
-
-    router.get('/log-in/callback', async (request: Request, response: PageResponse) => {
-      response.locals.operation = 'page-provider-log-in';
-      // Its address holds the code of the log-in.
-      response.setHeader('Referrer-Policy', 'no-referrer');
-      const kept = cookieOf(request, cookieName(request, LOG_IN_COOKIE));
-      const outcome = await complete(origin.addressOf(request), searchOf(request.url), kept);
-      if (outcome.kind === 'refused') refuseLogIn(request, response, NO_FIELDS, outcome);
-      else {
-        enter(request, response, outcome.session);
-        setCookie(request, response, '', { name: LOG_IN_COOKIE, sameSite: 'Lax' });
-        const target = logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
-        sendDocument(request, response, undefined, showContinue(target));
-      }
-    });
   }
 
-  router.use((request: Request, response: PageResponse, next: NextFunction) => {
-    if (sessionOf(request, false) === undefined) askToLogIn(request, response);
-    else next();
-  });
-
-  const sessionIn = (request: Request, active: boolean): OperatorSession => {
-    const session = sessionOf(request, active);
-    assert(session !== undefined, 'a page runs only for an operator who is logged in');
-    return session;
-  };
-
-  async function formOf(request: Request, session: OperatorSession): Promise<Fields> {
-    const form = await readForm(request, FORM_BYTES_MAX);
-    if (isFormOf(session, form.optional('csrf'))) return form;
-    throw new GrantdError(
-      'unauthorized',
-      'The form does not belong to this session. Nothing was changed. Open the page again.',
-    );
+  #refuseLogIn(request: Request, response: PageResponse, form: Fields, outcome: RefusedLogIn): void {
+    const { refusal, retryAfterSeconds } = outcome;
+    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
+    const page = showLogIn(form, refusal, this.#dependencies.providerLogIn !== undefined);
+    this.#sendDocument(request, response, undefined, page);
   }
 
-  router.post('/log-out', async (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-out';
-    const session = sessionIn(request, true);
+  /** Gives the browser its new session. */
+  #enter(request: Request, response: PageResponse, { id, operator }: OperatorSession): void {
+    const { sessions, log } = this.#dependencies;
+    const before = this.#cookieOf(request, SESSION_COOKIE[0]);
+    if (before !== undefined) sessions.end(before);
+    log.info({ requestId: response.locals.requestId, operator }, 'an operator logged in');
+    this.#setCookie(request, response, SESSION_COOKIE, id);
+  }
+
+  async #leaveForProvider(begin: ProviderLogIn['begin'], request: Request, response: PageResponse): Promise<void> {
+    const { url, cookie } = await begin(this.#dependencies.logIn.targetOf(queryOf(request)));
+    this.#setCookie(request, response, PROVIDER_COOKIE, cookie, LOG_IN_SECONDS_MAX);
+    redirect(response, url);
+  }
+
+  async #returnFromProvider(
+    complete: ProviderLogIn['complete'],
+    request: Request,
+    response: PageResponse,
+  ): Promise<void> {
+    const { logIn, origin } = this.#dependencies;
+    // Its address holds the code of the log-in.
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    const kept = this.#cookieOf(request, PROVIDER_COOKIE[0]);
+    const outcome = await complete(origin.addressOf(request), searchOf(request.url), kept);
+    if (outcome.kind === 'refused') {
+      this.#refuseLogIn(request, response, NO_FIELDS, outcome);
+      return;
+    }
+    this.#enter(request, response, outcome.session);
+    this.#setCookie(request, response, PROVIDER_COOKIE, '');
+    const target = logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
+    this.#sendDocument(request, response, undefined, showContinue(target));
+  }
+
+  async #logOut(request: Request, response: PageResponse): Promise<void> {
+    const session = this.#requireSession(request, true);
     await formOf(request, session);
-    sessions.end(session.id);
-    setCookie(request, response, '');
+    this.#dependencies.sessions.end(session.id);
+    this.#setCookie(request, response, SESSION_COOKIE, '');
     redirect(response, pathTo(['log-in'], { done: 'logged-out' }));
-  });
+  }
 
-  async function run(page: ConsolePage, request: Request, response: PageResponse): Promise<void> {
+  // Pages
+
+  #route(pages: readonly ConsolePage[], request: Request, response: PageResponse): Promise<void> {
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const page = pages.find((each) => each.method === method);
+    if (page !== undefined) return this.#run(page, request, response);
+    const allow = pages.map((each) => each.method).join(', ');
+    throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
+  }
+
+  async #run(page: ConsolePage, request: Request, response: PageResponse): Promise<void> {
     const { locals } = response;
     locals.operation = page.name;
-    const session = sessionIn(request, page.unattended !== true);
+    const session = this.#requireSession(request, page.unattended !== true);
     locals.operator = { name: session.operator, access: session.access };
-    requireAccess(session, page.access ?? 'full');
+    requireAccess(session, page.access);
     const form = page.method === 'POST' ? await formOf(request, session) : NO_FIELDS;
-    const answer = await page.run({
-      request,
-      query: new Fields(searchOf(request.url)),
+    const { operator, clock, plans, watch } = this.#dependencies;
+    const result = await page.run({
+      operator,
+      clock,
+      plans,
+      watch,
+      query: queryOf(request),
       form,
       parameters: request.params as Record<string, string>,
       session,
-      context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
+      context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + this.#options.deadlineMs }),
     });
-    if (answer.kind === 'page') sendDocument(request, response, session, answer);
-    else if (answer.kind === 'part') {
-      const text = renderMarkup(answer.body);
-      if (page.unattended === true) await sendRefreshed(request, response, text);
-      else sendHtml(response, 200, text);
-    } else if (answer.kind === 'file') sendFile(response, answer);
-    else {
-      const { notice: text, undo } = answer;
-      session.notice = text === undefined ? undefined : { text, undo };
-      redirect(response, answer.to);
+    await this.#sendResult(page, request, response, session, result);
+  }
+
+  async #sendResult(
+    page: ConsolePage,
+    request: Request,
+    response: PageResponse,
+    session: OperatorSession,
+    result: PageResult,
+  ): Promise<void> {
+    switch (result.kind) {
+      case 'page':
+        this.#sendDocument(request, response, session, result);
+        break;
+      case 'part': {
+        const text = renderMarkup(result.body);
+        if (page.unattended === true) await sendRefreshed(request, response, text);
+        else send(response, 200, HTML, text);
+        break;
+      }
+      case 'file': {
+        // The name is one of the console's own.
+        const disposition = `attachment; filename="${result.name}"`;
+        send(response, 200, result.contentType, result.text, { 'Content-Disposition': disposition });
+        break;
+      }
+      default: {
+        const { notice: text, undo, to } = result;
+        session.notice = text === undefined ? undefined : { text, undo };
+        redirect(response, to);
+      }
     }
   }
 
-  for (const [path, ofPath] of Map.groupBy(pages, (page) => page.path)) {
-    router.all(path, (request: Request, response: PageResponse) => {
-      const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const page = ofPath.find((each) => each.method === method);
-      if (page !== undefined) return run(page, request, response);
-      const allow = ofPath.map((each) => each.method).join(', ');
-      throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
-    });
+  #sendDocument(
+    request: Request,
+    response: PageResponse,
+    session: OperatorSession | undefined,
+    { status, title, body }: ShownPage,
+  ): void {
+    const path = `${PAGES_PREFIX}${request.path}`;
+    const text = renderDocument({ ...this.#options, assets: this.#dependencies.assets, title, session, path, body });
+    if (session !== undefined) session.notice = undefined;
+    send(response, status, HTML, text);
   }
 
-  router.use(() => {
-    throw new GrantdError('not-found', 'There is no page at this path.');
-  });
+  #sendAsset(request: Request, response: PageResponse): void {
+    const asset = this.#dependencies.assets.find(String(request.params.name));
+    if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
+    response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
+    send(response, 200, asset.contentType, asset.bytes);
+  }
 
-  // Express recognizes an error handler by its four parameters.
-  router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) => {
+  #fail(thrown: unknown, request: Request, response: PageResponse): void {
+    const { log } = this.#dependencies;
     const error = GrantdError.from(thrown);
     const { requestId } = response.locals;
-    const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
+    const problem = problemOf(error, { errorsBase: this.#options.errorsBase, requestId });
     if (problem.status === 500) log.error({ requestId, err: error.cause ?? error }, 'page failed');
     else if (problem.status === 503) log.warn({ requestId, err: error.cause ?? error }, 'page refused');
     if (response.headersSent) {
@@ -366,8 +435,10 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     // Within a session, the status is 403: a 401 would ask for another token.
     const status = error.code === 'unauthorized' ? 403 : problem.status;
     if (status === 413) response.setHeader('Connection', 'close');
-    const body = errorBody(error, requestId);
-    sendDocument(request, response, sessionOf(request, false), { status, title: problem.body.title, body });
-  });
-  return router;
+    const page = showPage(problem.body.title, errorBody(error, requestId), { status });
+    this.#sendDocument(request, response, this.#sessionOf(request, false), page);
+  }
 }
+
+export const createPageRouter = (dependencies: RouterDependencies, options: RouterOptions): Router =>
+  new PageServer(dependencies, options).router();

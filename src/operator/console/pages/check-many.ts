@@ -13,20 +13,21 @@ import {
   parseExpectedChecks,
 } from '../../../rules/expected-checks.ts';
 import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
+import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
+import { changeForm, formError, hidden, submit, textArea } from '../parts/form-parts.ts';
+import { tenantPage } from '../parts/layout.ts';
 import {
-  type ConsolePage,
-  type PageCall,
-  type PageDependencies,
-  type PageResult,
-  pathTo,
-  tenantSessionOf,
-} from '../page.ts';
-import { codeSamples, copyBlock } from '../parts/copy.ts';
-import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
-import { tenantFrame } from '../parts/layout.ts';
-import { count, foreign, moment, plural, table } from '../parts/parts.ts';
-import { unknownNamespacesMarkup } from '../parts/warnings.ts';
-import { readTenant } from './tenant.ts';
+  codeSamples,
+  copyBlock,
+  count,
+  crumb,
+  foreign,
+  moment,
+  plural,
+  section,
+  table,
+  unknownNamespacesMarkup,
+} from '../parts/parts.ts';
 
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
 const TEXT_LENGTH_MAX = 200_000;
@@ -70,7 +71,7 @@ async function ask(
 
 function resultCell(tenantId: string, row: Answered): Markup {
   const { question, authorized, expected } = row;
-  const why = html`<a href=${pathTo(['tenants', tenantId, 'check'], { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
+  const why = html`<a href=${tenantPath(tenantId, 'check', { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
   const badge = html`<span class="badge ${authorized ? 'state-active' : ''}">${shown(authorized)}</span>`;
   const difference =
     expected !== undefined && differs(row)
@@ -118,25 +119,23 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
       ],
       rows,
     )}
-    ${questions.length === 0 ? undefined : fileSection(call, tenantId, file)}
-    ${questions.length === 0 ? undefined : codeSamples('These checks as code', codeSamplesOfChecks(questions))}`;
+    ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions))]}`;
 }
 
-/** Results are kept in the repository of whoever needs them, not here. */
+/** Results are kept in the repository of the application that needs them, not here. */
 function fileSection(call: PageCall, tenantId: string, file: string): Markup {
-  return html`<section class="card" aria-labelledby="file-title">
-    <h2 id="file-title">Keep these results</h2>
+  const content = html`
     <p>A file with these checks and the results that they should have. Where you gave none, it is the present one. Put it
       into the repository of your application, and let its pipeline compare:${' '}
       <code>grantd check -f checks.csv --tenant ${tenantId}</code></p>
     ${copyBlock(file, 'the file')}
     ${changeForm(
       call.session,
-      pathTo(['tenants', tenantId, 'check', 'many', 'file']),
-      html`<input type="hidden" name="lines" value=${file} />${submit('Download checks.csv', 'secondary')}`,
+      tenantPath(tenantId, 'check/many/file'),
+      html`${hidden({ lines: file })}${submit('Download checks.csv', 'secondary')}`,
       { changesNothing: true, label: 'Download' },
-    )}
-  </section>`;
+    )}`;
+  return section('file', 'Keep these results', content, 'card');
 }
 
 /** The lines of the form, or why none of them can be checked. */
@@ -151,9 +150,47 @@ function readLines(text: string): readonly ExpectedLine[] | Refusal {
   );
 }
 
-async function page(dependencies: PageDependencies, call: PageCall, isAsked: boolean): Promise<PageResult> {
-  const tenant = await readTenant(dependencies, call);
-  const session = await tenantSessionOf(dependencies.operator, call);
+function manyForm(call: PageCall, tenantId: string, refusal: Refusal | undefined): Markup {
+  const filled = { fields: call.form, refusal };
+  const lines = {
+    name: 'lines',
+    label: 'Checks, one per line',
+    required: true,
+    hint: html`Subject, relation and object, separated by spaces, tabs or commas:${' '}
+      <code>user:ada viewer document:plan</code>. A fourth part says which result you expect: <code>true</code> or${' '}
+      <code>false</code>. JSON works too: lines, an array, or the body of a bulk check.`,
+    rows: 10,
+    lengthMax: TEXT_LENGTH_MAX,
+  };
+  return changeForm(
+    call.session,
+    tenantPath(tenantId, 'check/many'),
+    html`${formError(filled)}
+      ${textArea(lines, filled)}
+      ${submit('Check all')}`,
+    { changesNothing: true, label: 'Checks' },
+  );
+}
+
+async function showResults(
+  call: PageCall,
+  session: OperatorTenantSession,
+  lines: readonly ExpectedLine[],
+): Promise<Markup> {
+  const results = (await ask(call, session, lines)) ?? {
+    rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
+    checkedAtMs: call.clock.wallMs(),
+  };
+  const answered = results.rows.filter(isAnswered);
+  const denied = namespacesDenied(
+    answered.map(({ question }) => question),
+    answered.map(({ authorized }) => authorized),
+  );
+  return [await unknownNamespacesMarkup(call, session, denied), resultsMarkup(call, session, results)];
+}
+
+async function manyPage(call: PageCall, isAsked: boolean): Promise<PageResult> {
+  const { tenant, session } = await openTenant(call);
   let refusal: Refusal | undefined;
   let results: Markup;
   if (isAsked) {
@@ -161,55 +198,26 @@ async function page(dependencies: PageDependencies, call: PageCall, isAsked: boo
     if ('messages' in lines) refusal = lines;
     else {
       try {
-        const answers = (await ask(call, session, lines)) ?? {
-          rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
-          checkedAtMs: dependencies.clock.wallMs(),
-        };
-        const answered = answers.rows.filter(isAnswered);
-        const denied = namespacesDenied(
-          answered.map(({ question }) => question),
-          answered.map(({ authorized }) => authorized),
-        );
-        results = html`${await unknownNamespacesMarkup(call, session, denied)}${resultsMarkup(call, session, answers)}`;
+        results = await showResults(call, session, lines);
       } catch (error) {
         refusal = refuseQuestion(error);
       }
     }
   }
-  const filled = { fields: call.form, refusal };
-  const parts = ['tenants', tenant.tenantId, 'check'];
-  const form = changeForm(
-    call.session,
-    pathTo([...parts, 'many']),
-    html`${formError(filled)}
-      ${textArea(
-        {
-          name: 'lines',
-          label: 'Checks, one per line',
-          required: true,
-          hint: html`Subject, relation and object, separated by spaces, tabs or commas:${' '}
-            <code>user:ada viewer document:plan</code>. A fourth part says which result you expect: <code>true</code> or${' '}
-            <code>false</code>. JSON works too: lines, an array, or the body of a bulk check.`,
-          rows: 10,
-          lengthMax: TEXT_LENGTH_MAX,
-        },
-        filled,
-      )}
-      ${submit('Check all')}`,
-    { changesNothing: true, label: 'Checks' },
-  );
   const content = html`<section class="many-checks" aria-labelledby="many-title">
-      <p class="crumb"><a href=${pathTo(parts)}>One check, with its reason</a></p>
+      ${crumb(tenantPath(tenant.tenantId, 'check'), 'One check, with its reason')}
       <h2 id="many-title">Check many at once</h2>
       <p>Up to ${BULK_CHECKS_MAX} checks are answered at one moment, as the API answers a bulk check. They change nothing.</p>
-      ${form}
+      ${manyForm(call, tenant.tenantId, refusal)}
     </section>${results}`;
-  const body = tenantFrame(tenant, 'check', content);
-  return { kind: 'page', status: refusal?.status ?? 200, title: `Checks for ${tenant.name}`, body };
+  return tenantPage(tenant, 'check', `Checks for ${tenant.name}`, content, refusal);
 }
 
-/** Only what the page itself could have written: whatever else the form holds is no part of the file. */
-async function file(call: PageCall): Promise<PageResult> {
+export const checkManyPage = (call: PageCall): Promise<PageResult> => manyPage(call, false);
+export const checkMany = (call: PageCall): Promise<PageResult> => manyPage(call, true);
+
+/** Only what the page itself could have written: anything else in the form is not part of the file. */
+export function checksFile(call: PageCall): PageResult {
   const lines = readLines(call.form.text('lines'));
   const checks = 'messages' in lines ? [] : lines.flatMap((line) => ('question' in line ? [line] : []));
   return {
@@ -218,14 +226,4 @@ async function file(call: PageCall): Promise<PageResult> {
     contentType: 'text/csv; charset=utf-8',
     text: formatExpectedChecks(checks),
   };
-}
-
-export function checkManyPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const path = '/tenants/:tenantId/check/many';
-  const common = { access: 'read-only', name: 'page-check-many' } as const;
-  return [
-    { ...common, method: 'GET', path, run: (call) => page(dependencies, call, false) },
-    { ...common, method: 'POST', path, run: (call) => page(dependencies, call, true) },
-    { ...common, method: 'POST', path: `${path}/file`, name: 'page-check-file', run: file },
-  ];
 }

@@ -6,7 +6,7 @@ import type { MemberView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import { asOf, clockTime, code, count, foreign, plural, span, table } from '../parts/parts.ts';
+import { asOf, clockTime, code, count, foreign, plural, span, swatch, table } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
@@ -32,7 +32,7 @@ export interface OwnerRow {
   readonly shardName: string;
   readonly members: readonly MemberView[];
   readonly slots: readonly SlotView[];
-  /** The last figures that it reported; from `look.atMs` if it responded. */
+  /** The last figures that the shard reported; from `look.atMs` if it responded. */
   readonly figures: ShardFigures | undefined;
   /** How it ended within the last hour; undefined while it is a member. */
   readonly ended: Extract<ClusterEvent, { readonly kind: 'left' | 'lost' }> | undefined;
@@ -61,7 +61,7 @@ export function ownersOf({ slots, members, lastFigures }: Look, events: readonly
 }
 
 const isPresent = ({ ended }: OwnerRow): boolean => ended === undefined;
-/** It is a member and has reported before, but did not respond this time. */
+/** The shard is a member and has reported before, but did not respond this time. */
 const isSilent = ({ figures, ended }: OwnerRow, look: Look): boolean =>
   look.loads !== undefined && ended === undefined && figures !== undefined && figures.atMs < look.atMs;
 
@@ -91,10 +91,6 @@ export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
     ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, `of the slowest shard: ${isSlow ? 'above the limit of' : 'the limit is'} ${P99_MS_MAX} ms`, isSlow)}
     ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, 'responses with status 500 or above', (failuresPerSecond ?? 0) > 0)}
   </dl>`;
-}
-
-export function swatch(colour: string): Markup {
-  return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${colour} width="12" height="12" rx="3" /></svg>`;
 }
 
 function session({ members, ended }: OwnerRow): Markup {

@@ -8,7 +8,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules, type Rule, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
 import { sentenceOfRule } from '../../../rules/rules-in-words.ts';
 import { code, count } from './parts.ts';
-import { round } from './plot-parts.ts';
+import { round } from './plots.ts';
 
 /** A picture of more cannot be read; then there are only the sentences. */
 const NAMES_MAX = 60;
