@@ -318,9 +318,9 @@ export interface OperatorConnection {
     attempt: Attempt,
     change: {
       tenantId: string;
-      name: string | undefined;
-      plan: string | undefined;
-      state: 'active' | 'suspended' | 'deleting' | undefined;
+      name?: string | undefined;
+      plan?: string | undefined;
+      state?: 'active' | 'suspended' | 'deleting' | undefined;
       operator: string;
     },
   ): Promise<Tenant>;

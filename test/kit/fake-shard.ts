@@ -622,9 +622,9 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     attempt: Attempt,
     change: {
       tenantId: string;
-      name: string | undefined;
-      plan: string | undefined;
-      state: 'active' | 'suspended' | 'deleting' | undefined;
+      name?: string | undefined;
+      plan?: string | undefined;
+      state?: 'active' | 'suspended' | 'deleting' | undefined;
     },
   ): Promise<Tenant> {
     await this.#enter('updateTenant');

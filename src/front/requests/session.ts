@@ -8,41 +8,29 @@ import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
-import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
+import { columnsOf, isRelation, relationNumber, type Tuple } from '../../core/tuples.ts';
+import type { Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
 import type {
   BulkAnswer,
-  BulkWrite,
-  BulkWriteResult,
-  GrantFilter,
-  GrantRequest,
-  GrantResult,
-  GrantsPage,
-  GrantsQuery,
-  HoldersQuery,
-  IdentifiedKey,
   IssuedHandle,
-  KeyClaim,
   ListedKey,
   NamedAnswer,
   NamedChecks,
-  NamesQuery,
-  ObjectsQuery,
-  PageQuery,
-  ResultPage,
-  RevokeResult,
   RotatedKey,
-  RulesPreview,
-  RulesRequest,
   TimedAnswer,
 } from '../../shard/shard.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
 import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
-import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
+import type {
+  ExplainedAnswer,
+  LenientAnswer,
+  OperatorTenantCall,
+  OperatorTenantSession,
+  RequestContext,
+} from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
@@ -161,6 +149,14 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     if (!usage.listed) this.#dependencies.ledger.list(this);
   }
 
+  call<Request, Answer>(
+    call: OperatorTenantCall<Request, Answer>,
+    context: RequestContext,
+    request: Request,
+  ): Promise<Answer> {
+    return this.#ask(context, call, request);
+  }
+
   async confirm(context: RequestContext): Promise<void> {
     CALLS.confirm.answerOf(await this.#fly(context, { body: CONFIRM, write: 'no' }), undefined);
   }
@@ -206,44 +202,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.checkNamed, request, length);
   }
 
-  listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listNames, query);
-  }
-
-  writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
-    return this.#ask(context, CALLS.writeGrants, writes);
-  }
-
-  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult> {
-    return this.#ask(context, CALLS.writeBulk, write);
-  }
-
-  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult> {
-    return this.#ask(context, CALLS.revokeGrants, filter);
-  }
-
-  listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listObjects, query);
-  }
-
-  listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listHolders, query);
-  }
-
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage> {
-    return this.#ask(context, CALLS.listGrants, query);
-  }
-
-  listNamespaces(context: RequestContext): Promise<readonly Namespace[]> {
-    return this.#ask(context, CALLS.listNamespaces, undefined);
-  }
-
   unknownNamespaces(context: RequestContext, names: readonly string[]): Promise<readonly string[]> | undefined {
     return this.#known.unknownOf(names, (asked) => this.#ask(context, CALLS.unknownNamespaces, asked));
-  }
-
-  createNamespace(context: RequestContext, name: string): Promise<{ created: boolean; namespace: Namespace }> {
-    return this.#ask(context, CALLS.createNamespace, name);
   }
 
   async createKey(
@@ -273,32 +233,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return { ...CALLS.rotateKey.answerOf(reply, request), text };
   }
 
-  async identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined> {
-    return this.#ask(context, CALLS.identifyKey, claim);
-  }
-
   #newKey(idempotencyKey: string | undefined): CreatedKey {
     return createKeyFor(this.#dependencies, this.tenantId, this.#operator ? this.keyId : '', idempotencyKey);
-  }
-
-  listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>> {
-    return this.#ask(context, CALLS.listKeys, query);
-  }
-
-  revokeKey(context: RequestContext, keyId: KeyId): Promise<void> {
-    return this.#ask(context, CALLS.revokeKey, keyId);
-  }
-
-  readRules(context: RequestContext): Promise<RuleSet> {
-    return this.#ask(context, CALLS.readRules, undefined);
-  }
-
-  writeRules(context: RequestContext, request: RulesRequest): Promise<void> {
-    return this.#ask(context, CALLS.writeRules, request);
-  }
-
-  previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview> {
-    return this.#ask(context, CALLS.previewRules, request);
   }
 
   async readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage> {
@@ -307,14 +243,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
     return this.#dependencies.feeds.follow(this.#followed, start, filter, follower);
-  }
-
-  listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listSubjects, query);
-  }
-
-  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage> {
-    return this.#ask(context, CALLS.exportGrants, query);
   }
 
   #update(grant: IssuedHandle): void {
@@ -330,7 +258,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
    */
   async #ask<Request, Answer>(
     context: RequestContext,
-    call: DefinedCall<CallField, Request, Answer>,
+    call: OperatorTenantCall<Request, Answer>,
     request: Request,
     checks = 0,
   ): Promise<Answer> {

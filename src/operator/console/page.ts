@@ -1,6 +1,7 @@
 // A page of the console: a method, a path, and a function from a call to a response. Pages know neither express nor
 // sockets; the router finds the session, enforces log-in and CSRF, and sends the response.
 
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
@@ -91,7 +92,7 @@ export function keyIdOf(call: PageCall): KeyId {
 
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant(call: PageCall): Promise<TenantStatus> {
-  const tenant = await call.operator.readTenant(call.context(), tenantIdOf(call));
+  const tenant = await call.operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
   if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenant;
 }

@@ -66,9 +66,9 @@ export interface CallSpec<
 }
 
 /** One row of the table of calls. */
-export interface DefinedCall<Field extends CallField, Request, Answer> {
+export interface DefinedCall<Field extends CallField, Request, Answer, Allowed extends Access = Access> {
   readonly field: Field;
-  readonly access: Access;
+  readonly access: Allowed;
   readonly write: Write;
   costMs(call: Call__Output): number;
   toWire(request: Request): CallBody;
@@ -94,7 +94,7 @@ export function defineCall<
   const Writes extends Write,
   Request,
   Answer,
->(spec: CallSpec<Field, Result, Allowed, Writes, Request, Answer>): DefinedCall<Field, Request, Answer> {
+>(spec: CallSpec<Field, Result, Allowed, Writes, Request, Answer>): DefinedCall<Field, Request, Answer, Allowed> {
   const { request: field, reply: result, access, write } = spec;
   const right = rightOf(access);
   return Object.freeze({

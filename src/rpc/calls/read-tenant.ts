@@ -9,9 +9,9 @@ export const readTenant = defineCall({
   reply: 'tenant',
   access: 'console',
   write: 'no',
-  requestToWire: (tenantId: string) => ({ readTenant: { tenantId } }),
-  requestFromWire: ({ tenantId }) => shortText(tenantId, 'A tenant id'),
-  serve: ({ connection }, tenantId) => connection.readTenant(tenantId),
+  requestToWire: (of: { readonly tenantId: string }) => ({ readTenant: of }),
+  requestFromWire: ({ tenantId }) => ({ tenantId: shortText(tenantId, 'A tenant id') }),
+  serve: ({ connection }, { tenantId }) => connection.readTenant(tenantId),
   replyToWire: (tenant) => ({ tenant: tenantToWire(tenant) }),
   replyFromWire: tenantFrom,
 });

@@ -9,9 +9,9 @@ export const readUsage = defineCall({
   reply: 'usageMinutes',
   access: 'console',
   write: 'no',
-  requestToWire: (tenantId: string) => ({ readUsage: { tenantId } }),
-  requestFromWire: ({ tenantId }) => shortText(tenantId, 'A tenant id'),
-  serve: ({ connection }, tenantId) => connection.readUsage(tenantId),
+  requestToWire: (of: { readonly tenantId: string }) => ({ readUsage: of }),
+  requestFromWire: ({ tenantId }) => ({ tenantId: shortText(tenantId, 'A tenant id') }),
+  serve: ({ connection }, { tenantId }) => connection.readUsage(tenantId),
   replyToWire: (minutes) => ({ usageMinutes: { minutes: minutes.map(minuteToWire) } }),
   replyFromWire: ({ minutes }) => minutes.map(minuteFrom),
 });

@@ -8,9 +8,9 @@ import { tenantFrom, tenantToWire } from './parts/tenants.ts';
 
 interface TenantChange {
   readonly tenantId: string;
-  readonly name: string | undefined;
-  readonly plan: string | undefined;
-  readonly state: 'active' | 'suspended' | 'deleting' | undefined;
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly state?: 'active' | 'suspended' | 'deleting' | undefined;
   readonly operator: string;
 }
 

@@ -114,9 +114,9 @@ export class OperatorCalls implements OperatorConnection {
     attempt: Attempt,
     change: {
       tenantId: string;
-      name: string | undefined;
-      plan: string | undefined;
-      state: 'active' | 'suspended' | 'deleting' | undefined;
+      name?: string | undefined;
+      plan?: string | undefined;
+      state?: 'active' | 'suspended' | 'deleting' | undefined;
       operator: string;
     },
   ): Promise<Tenant> {

@@ -1,6 +1,7 @@
 // The audit log of a tenant: when, what, by whom, newest first, with an optional filter. It outlives its tenant, and so
 // does its page.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -169,7 +170,7 @@ async function knownKeys(
   if (!hasKeys || !rows.some(isUnknown)) return keys;
   try {
     const session = await tenantSessionOf(call);
-    const { items } = await session.listKeys(call.context(), { limit: KEYS_PER_READ, cursor: undefined });
+    const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
     for (const key of items) keys.set(key.keyId, keyLabelOf(key));
   } catch (error) {
     // Names are a convenience: without them, the changes show ids.
@@ -184,7 +185,7 @@ async function readKnown(call: PageCall): Promise<FramedTenant> {
   if (tenant !== undefined) return tenant;
   const tenantId = tenantIdOf(call);
   const query = { limit: 1, cursor: undefined, newestFirst: true };
-  const { items } = await call.operator.listAuditLog(call.context(), tenantId, query);
+  const { items } = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
   return { tenantId, name: parseChange(items[0]?.change ?? '')?.name ?? tenantId, state: 'deleted' };
 }
 
@@ -268,7 +269,7 @@ async function listing(
   const { path, asked } = narrowing;
   const cursor = call.query.optional('cursor');
   const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
-  const page = await call.operator.listAuditLog(call.context(), tenant.tenantId, query);
+  const page = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId: tenant.tenantId });
   const keys = await knownKeys(call, tenant, page.items);
   const { nextCursor, scannedToMs } = page;
   // One page reads a bounded number of changes.

@@ -1,5 +1,6 @@
 // A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
@@ -67,7 +68,7 @@ async function lookedAt(
 ): Promise<Markup> {
   const { subject, object } = question;
   const query = { of: { object }, relation: undefined, limit: GRANTS_READ, cursor: undefined };
-  const { items, nextCursor } = await session.listGrants(call.context(), query);
+  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
   const more = nextCursor !== undefined;
   const link = (relation: string, entity: string): Markup =>
     html`<a href=${tenantPath(session.tenantId, 'check', { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
@@ -147,7 +148,7 @@ async function answerMarkup(
 
 export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { query } = call;
   let refusal: Refusal | undefined;
   let answer: Markup;

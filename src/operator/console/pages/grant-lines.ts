@@ -1,5 +1,6 @@
 // Many grants at once, pasted as lines: all of them are created, or none. The text stays in the box on any error.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
@@ -92,7 +93,7 @@ export async function createLines(call: PageCall): Promise<PageResult | Refusal>
   const grants = readLines(call.form.text('lines'), call.clock.wallMs());
   if ('messages' in grants) return grants;
   const session = await tenantSessionOf(call);
-  const result = await session.writeBulk(call.context(), { grants, revocations: [], conditions: [] });
+  const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], conditions: [] });
   switch (result.kind) {
     case 'written': {
       const created = result.grants.filter((grant) => grant.created).length;

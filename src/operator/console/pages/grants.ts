@@ -1,6 +1,7 @@
 // The grants of a tenant: a page of subjects, then the grants of one of them, or those on an object ("who may"). A
 // grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { assert } from '../../../core/assert.ts';
 import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -58,7 +59,7 @@ async function withoutGrants(
     subjects.map(async (subject) => {
       try {
         const query = { of: { subject }, relation: undefined, limit: 1, cursor: undefined };
-        const { items, nextCursor } = await session.listGrants(call.context(), query);
+        const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
         return items.length === 0 && nextCursor === undefined ? [subject] : [];
       } catch (error) {
         // The mark is a convenience: without it, the page of the subject says the same.
@@ -73,7 +74,7 @@ async function withoutGrants(
 async function subjectsListing(call: PageCall, session: OperatorTenantSession): Promise<Markup> {
   const { tenantId } = session;
   const cursor = call.query.optional('cursor');
-  const { items, nextCursor } = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const { items, nextCursor } = await session.call(CALLS.listSubjects, call.context(), { limit: ROWS_PER_PAGE, cursor });
   const empties = await withoutGrants(call, session, items);
   const listing =
     items.length === 0
@@ -109,7 +110,7 @@ async function grantsListing(
   const { tenantId } = session;
   const cursor = call.query.optional('cursor');
   const query = { of, relation: undefined, limit: ROWS_PER_PAGE, cursor };
-  const { items, nextCursor } = await session.listGrants(call.context(), query);
+  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
   const [kind, title] =
     'subject' in of
       ? ['subject', html`What ${foreign(of.subject)} holds`]
@@ -154,7 +155,7 @@ async function objectSections(
   session: OperatorTenantSession,
   object: string,
 ): Promise<{ readonly markup: Markup; readonly refusal: Refusal | undefined }> {
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
   const grants = isAsked ? undefined : await grantsListing(call, session, { object }, ruleSet);
   return { markup: [grants, markup], refusal };
@@ -238,7 +239,7 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
   if ('refusal' in end && !revoke) return end.refusal;
   const expiryRequest = 'expiry' in end ? end.expiry : {};
   const session = await tenantSessionOf(call);
-  const [result] = await session.writeGrants(call.context(), [
+  const [result] = await session.call(CALLS.writeGrants, call.context(), [
     revoke ? { ...tuple, revoke } : { ...tuple, ...expiryRequest, revoke },
   ]);
   assert(result !== undefined, 'every write has a result');

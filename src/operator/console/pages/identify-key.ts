@@ -1,6 +1,7 @@
 // The page that says which API key a text is that someone has found. Invariant: the text arrives in the body of a form,
 // is hashed here, and is neither passed on, shown again, nor part of an address.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -81,8 +82,8 @@ export async function identifyKey(call: PageCall): Promise<PageResult | Refusal>
   const parts = parseApiKey(text);
   if (parts === undefined) return refuse('key', apiKeyFault(text, 'The text'));
   const { tenantId, keyId } = parts;
-  const tenant = await unlessGone(operator.readTenant(call.context(), tenantId));
+  const tenant = await unlessGone(operator.call(CALLS.readTenant, call.context(), { tenantId }));
   const session = tenant && (await unlessGone(operator.tenant(call.context(), tenantId, login.operator)));
-  const identified = await session?.identifyKey(call.context(), { keyId, hash: hashApiKey(text) });
+  const identified = await session?.call(CALLS.identifyKey, call.context(), { keyId, hash: hashApiKey(text) });
   return identifyKeyPage(call, undefined, foundPanel({ tenantId, keyId, tenant, identified }, clock.wallMs()));
 }

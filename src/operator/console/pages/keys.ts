@@ -1,6 +1,7 @@
 // The API keys of a tenant: create, list, rotate, revoke. A key is shown once, in the response to the form that created
 // or rotated it, and stored nowhere.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
@@ -16,6 +17,7 @@ import {
   openTenant,
   type PageCall,
   type PageResult,
+  readTenant,
   redirect,
   tenantPath,
   tenantSessionOf,
@@ -115,7 +117,7 @@ export async function keysPage(call: PageCall, refusal?: Refusal, created?: Mark
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
   const cursor = call.query.optional('cursor');
-  const { items, nextCursor } = await session.listKeys(call.context(), { limit: KEYS_PER_PAGE, cursor });
+  const { items, nextCursor } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_PAGE, cursor });
   const listing =
     items.length === 0
       ? empty(
@@ -155,9 +157,9 @@ async function askAbout(
   refusal: Refusal | undefined,
 ): Promise<PageResult> {
   const { title, heading, explanation, form } = shown;
-  const { tenant, session } = await openTenant(call);
+  const tenant = await readTenant(call);
   const keyId = keyIdOf(call);
-  const key = await findKey(call.context, session, keyId);
+  const key = await findKey(call.context, await tenantSessionOf(call), keyId);
   const filled = { fields: call.form, refusal };
   const content = html`
     <h2>${heading}</h2>
@@ -192,7 +194,7 @@ export async function revokeKey(call: PageCall): Promise<PageResult> {
     const session = await tenantSessionOf(call);
     // Afterwards its name is no longer known.
     const key = await findKey(call.context, session, keyId);
-    await session.revokeKey(call.context(), keyId);
+    await session.call(CALLS.revokeKey, call.context(), keyId);
     return redirect(to, `The key ${key === undefined ? keyId : keyText(keyLabelOf(key))} is revoked.`);
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code !== 'key-not-found') throw error;

@@ -1,6 +1,7 @@
 // The listings that follow groups and rules, as in the public API: the objects on which a subject holds a relation, and
 // the subjects that hold one on an object.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
 import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -77,13 +78,13 @@ const checkLink = (session: TenantSession, question: Query, shown: string): Mark
 
 export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const asked = askedOf(call);
   const { relation, direct, paging } = asked;
   const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];
   const { result, refusal } = await answer(asked, refuseTyped({ subject, name: relation, namespace }), async () => {
     const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging };
-    const page = await session.listObjects(call.context(), query);
+    const page = await session.call(CALLS.listObjects, call.context(), query);
     const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object), {
       title: 'No objects',
       text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
@@ -131,7 +132,7 @@ export async function holdersSection(
   const { isAsked, relation, direct, paging } = asked;
   const { result, refusal } = await answer(asked, refuseTyped({ name: relation }), async () => {
     const query = { object, relation, namespace: undefined, ...paging };
-    const page = await session.listHolders(call.context(), query);
+    const page = await session.call(CALLS.listHolders, call.context(), query);
     const item = (subject: string): Markup =>
       ruleSet.groups && parseGroup(subject) !== undefined
         ? html`${entityLink(session.tenantId, subject)} <small>group</small>`

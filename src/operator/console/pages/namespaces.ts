@@ -1,5 +1,6 @@
 // The namespaces of a tenant: list and create. A grant creates the namespaces that it names, so few are created here.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
 import { html } from '../../../http/pages/markup.ts';
@@ -14,7 +15,7 @@ const NAMESPACES_SHOWN_MAX = 5000;
 
 export async function namespacesPage(call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const all = await session.listNamespaces(call.context());
+  const all = await session.call(CALLS.listNamespaces, call.context(), undefined);
   const shown = all.slice(0, NAMESPACES_SHOWN_MAX);
   const listing =
     all.length === 0
@@ -52,7 +53,7 @@ export async function createNamespace(call: PageCall): Promise<PageResult | Refu
   const name = call.form.typed('name');
   if (!isNamespaceName(name)) return refuse('name', 'This is not a valid namespace name.');
   const session = await tenantSessionOf(call);
-  const { created } = await session.createNamespace(call.context(), name);
+  const { created } = await session.call(CALLS.createNamespace, call.context(), name);
   const path = tenantPath(session.tenantId, 'namespaces');
   return redirect(path, created ? `Namespace ${name} created.` : `Namespace ${name} already existed.`);
 }

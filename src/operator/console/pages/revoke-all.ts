@@ -1,6 +1,7 @@
 // Revokes all grants of a subject, or on an object: counted, confirmed by typing the name, then one call after the
 // other until none is left. The page sends the next call by itself; without scripts, its button does.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { anchorOf, type GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
@@ -43,7 +44,7 @@ async function countGrants(call: PageCall, session: TenantSession, of: GrantFilt
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
-    const page = await session.listGrants(call.context(), query);
+    const page = await session.call(CALLS.listGrants, call.context(), query);
     grants += page.items.length;
     cursor = page.nextCursor;
     if (cursor === undefined) return { grants, cut: false };
@@ -133,7 +134,7 @@ export async function revokeAll(call: PageCall): Promise<PageResult> {
   const total = sentNumber(form, 'total');
   try {
     const session = await tenantSessionOf(call);
-    const result = await session.revokeGrants(call.context(), { of, relation: undefined });
+    const result = await session.call(CALLS.revokeGrants, call.context(), { of, relation: undefined });
     const revoked = before + result.revoked;
     if (!result.complete) return showStep(call, { of, revoked, total, refusal: undefined });
     if (before > 0) return showEnd(call, of, revoked);

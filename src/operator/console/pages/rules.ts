@@ -1,6 +1,7 @@
 // The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
 // the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -146,7 +147,7 @@ function examplesMarkup(tenantId: string): Markup {
 
 export async function rulesPage(call: PageCall): Promise<PageResult> {
   const session = await tenantSessionOf(call);
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
   const ruleSet = example?.ruleSet ?? present;
   return showPage(call, {
@@ -188,7 +189,7 @@ function figuresMarkup(preview: RulesPreview): Markup {
 
 /** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
 async function showConflict(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   const differences = diffRules(present, ruleSet);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
     <h2 id="conflict-title">Somebody else changed the rules in the meantime</h2>
@@ -205,8 +206,8 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
 }
 
 async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const preview = await session.previewRules(call.context(), { ruleSet, ifMatch: undefined });
-  const differences = diffRules(await session.readRules(call.context()), ruleSet);
+  const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
+  const differences = diffRules(await session.call(CALLS.readRules, call.context(), undefined), ruleSet);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
     ${
@@ -246,18 +247,18 @@ async function askToSave(
 
 async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if (switched && !isConfirmed) {
-    const preview = await session.previewRules(call.context(), { ruleSet, ifMatch: undefined });
+    const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
       return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
     }
   }
   try {
-    await session.writeRules(call.context(), { ruleSet, ifMatch: [revision] });
+    await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision] });
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code !== 'precondition-failed') throw error;
     return showConflict(call, session, ruleSet);

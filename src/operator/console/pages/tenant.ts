@@ -3,6 +3,7 @@
 // instead of overwriting it. To suspend, resume or delete a tenant asks for confirmation on a page of its own, which says
 // what will happen; a deletion requires typing the tenant's name.
 
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import type { UsageMinute } from '../../../front/front.ts';
@@ -54,7 +55,7 @@ async function usageMarkup(call: PageCall, { tenantId, plan: planNow }: Tenant):
     return requests === undefined ? undefined : { requests, windowSeconds };
   };
   const limit = limitOf(planNow);
-  const known = await operator.readUsage(call.context(), tenantId);
+  const known = await operator.call(CALLS.readUsage, call.context(), { tenantId });
   const minutes = everyMinute(known, clock.wallMs());
   // The current minute is incomplete and would look like a drop.
   const complete = minutes.slice(0, -1);
@@ -190,7 +191,7 @@ export const namePage = (call: PageCall, refusal: Refusal): Promise<PageResult> 
 async function deletedPage(call: PageCall): Promise<PageResult> {
   const tenantId = tenantIdOf(call);
   // Rejects for one that never existed.
-  await call.operator.listAuditLog(call.context(), tenantId, { limit: 1, cursor: undefined });
+  await call.operator.call(CALLS.listAuditLog, call.context(), { tenantId, limit: 1, cursor: undefined });
   return page('Tenant deleted', deletionMarkup(undefined, tenantId), { status: 404 });
 }
 
@@ -214,7 +215,7 @@ export async function changePlan(call: PageCall): Promise<PageResult | Refusal> 
   const refused = refusePlan(plans, plan);
   if (refused !== undefined) return refused;
   if (present !== form.text('shown')) return refuse('plan', conflict(`“${present}”`), 409);
-  await operator.updateTenant(call.context(), { tenantId, plan, operator: session.operator });
+  await operator.call(CALLS.updateTenant, call.context(), { tenantId, plan, operator: session.operator });
   return redirect(tenantPath(tenantId), `The plan is now ${plan}.`);
 }
 
@@ -224,7 +225,7 @@ export async function changeName(call: PageCall): Promise<PageResult | Refusal> 
   const read = readTenantName(form);
   if ('refusal' in read) return read.refusal;
   if (present !== form.text('shown')) return refuse('name', conflict(`“${present}”`), 409);
-  await operator.updateTenant(call.context(), { tenantId, name: read.name, operator: session.operator });
+  await operator.call(CALLS.updateTenant, call.context(), { tenantId, name: read.name, operator: session.operator });
   return redirect(tenantPath(tenantId), 'The name has been changed.');
 }
 
@@ -293,6 +294,6 @@ export const takeLifeStep =
     if (state === 'deleting' && typed !== name.trim() && typed !== tenantId) {
       return refuse('typed', 'This is not the name of the tenant. Nothing was deleted.');
     }
-    await call.operator.updateTenant(call.context(), { tenantId, state, operator: call.session.operator });
+    await call.operator.call(CALLS.updateTenant, call.context(), { tenantId, state, operator: call.session.operator });
     return redirect(tenantPath(tenantId), notice);
   };

@@ -376,9 +376,9 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     }),
     answer: () => tenant,
   },
-  readTenant: { request: text, answer: () => tenant },
+  readTenant: { request: record({ tenantId: text }), answer: () => tenant },
   readUsage: {
-    request: text,
+    request: record({ tenantId: text }),
     answer: () =>
       many(
         fc
