@@ -102,7 +102,7 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     const box = page.getByRole('textbox', { name: 'Rules' });
     await box.fill(mine);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('heading', { name: 'Somebody else changed the rules in the meantime' }).waitFor();
+    await page.getByRole('heading', { name: 'Another operator changed the rules in the meantime' }).waitFor();
     await page.getByText('- doc can_read: viewer').waitFor();
     assert.equal(await box.inputValue(), mine);
     await assertAccessible(page, 'a conflict');

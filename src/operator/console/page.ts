@@ -1,7 +1,6 @@
 // A page of the console: a method, a path, and a function from a call to a response. Pages know neither express nor
 // sockets; the router finds the session, enforces log-in and CSRF, and sends the response.
 
-import { CALLS } from '../../rpc/calls/table.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
@@ -10,6 +9,7 @@ import type { Plans } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { Markup } from '../../http/pages/markup.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import type { Fields, Refusal } from './forms.ts';

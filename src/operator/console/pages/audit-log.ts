@@ -1,11 +1,11 @@
 // The audit log of a tenant: when, what, by whom, newest first, with an optional filter. It outlives its tenant, and so
 // does its page.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
@@ -228,22 +228,12 @@ function listingMarkup(
   }
   // A filter for one request is there to show its entries.
   const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
-  return table<Row>(
-    'Changes',
-    [
-      { title: 'When (UTC)', cell: ([{ atMs }]) => moment(atMs) },
-      {
-        title: 'What',
-        cell: (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing)),
-      },
-      { title: 'By', cell: ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
-      {
-        title: 'Request',
-        cell: ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
-      },
-    ],
-    rows,
-  );
+  return table<Row>('Changes', rows, [
+    ['When (UTC)', ([{ atMs }]) => moment(atMs)],
+    ['What', (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing))],
+    ['By', ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys))],
+    ['Request', ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId)))],
+  ]);
 }
 
 export async function auditLogPage(call: PageCall): Promise<PageResult> {

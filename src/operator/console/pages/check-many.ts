@@ -94,6 +94,19 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
     answered.map(({ question, expected, authorized: now }) => ({ question, expected: expected ?? now })),
   );
   const whole = different === 0 && wrong === 0;
+  const resultsTable = table<Row>('Results', rows, [
+    ['Line', ({ number }) => count(number)],
+    ['Subject', (row) => isAnswered(row) && foreign(row.question.subject)],
+    ['Relation', (row) => isAnswered(row) && row.question.relation],
+    ['Object', (row) => isAnswered(row) && foreign(row.question.object)],
+    [
+      'Result',
+      (row) =>
+        isAnswered(row)
+          ? resultCell(tenantId, row)
+          : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
+    ],
+  ]);
   return html`<section class="answer ${whole ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
       <h2 id="answer-title">${title}</h2>
       <p>${plural(answered.length, 'check')}: ${count(authorized)} authorized, ${count(answered.length - authorized)} not
@@ -102,23 +115,7 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
       ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the results of these checks.</p>` : undefined}
       <p class="id">Checked at one moment, ${moment(checkedAtMs)} UTC</p>
     </section>
-    ${table<Row>(
-      'Results',
-      [
-        { title: 'Line', cell: ({ number }) => count(number) },
-        { title: 'Subject', cell: (row) => (isAnswered(row) ? foreign(row.question.subject) : '') },
-        { title: 'Relation', cell: (row) => (isAnswered(row) ? row.question.relation : '') },
-        { title: 'Object', cell: (row) => (isAnswered(row) ? foreign(row.question.object) : '') },
-        {
-          title: 'Result',
-          cell: (row) =>
-            isAnswered(row)
-              ? resultCell(tenantId, row)
-              : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
-        },
-      ],
-      rows,
-    )}
+    ${resultsTable}
     ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions))]}`;
 }
 

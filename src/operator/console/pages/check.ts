@@ -1,11 +1,11 @@
 // A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
@@ -117,7 +117,7 @@ async function whyNotMarkup(
   const derived = names.slice(1).filter((name) => !isRelation(name));
   return html`<p>No chain of grants leads there. What would suffice:</p>
     <ul class="wanted">
-      ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to everybody of a public namespace' : ''}</li>`}
+      ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to every subject of a public namespace' : ''}</li>`}
       ${derived.length === 0 ? undefined : html`<li>the derived name ${orList(derived)} on the object</li>`}
       ${await lookedAt(call, session, question, wanted, ruleSet.groups)}
     </ul>

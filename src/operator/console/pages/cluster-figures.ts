@@ -109,47 +109,29 @@ export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
       row.figures !== undefined && row.figures.atMs < look.atMs
         ? html`<span class="outdated">${figure(row)}</span>`
         : figure(row);
-  return table<OwnerRow>(
-    'Shards',
+  return table<OwnerRow>('Shards', owners, [
+    ['Shard', ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`],
     [
-      {
-        title: 'Shard',
-        cell: ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`,
-      },
-      {
-        title: 'Session',
-        cell: (row) =>
-          isSilent(row, look)
-            ? html`${session(row)} <small>no response, ${asOf(row.figures?.atMs ?? look.atMs, look.atMs)}</small>`
-            : session(row),
-      },
-      {
-        title: 'Lease left',
-        kind: 'number',
-        cell: ({ members }) => {
-          const leaseLeftMs = members[0]?.leaseLeftMs;
-          return leaseLeftMs === undefined ? NOT_KNOWN : `${(leaseLeftMs / 1000).toFixed(1)} s`;
-        },
-      },
-      { title: 'Slots', kind: 'number', cell: ({ slots }) => count(slots.length) },
-      {
-        title: 'Lag',
-        kind: 'number',
-        cell: aged(({ slots, figures }) => bounded(largest(slots, lagOf) ?? figures?.lag, LAG_MAX, count)),
-      },
-      { title: 'Checks/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.checksPerSecond)) },
-      {
-        title: 'p99 ms',
-        kind: 'number',
-        cell: aged(({ figures }) => bounded(figures?.load.p99Ms, P99_MS_MAX, milliseconds)),
-      },
-      { title: 'Failures/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.failuresPerSecond, 1)) },
-      { title: 'Address', cell: ({ members, slots }) => code(members[0]?.address ?? slots[0]?.address ?? NOT_KNOWN) },
-      {
-        title: 'Up for',
-        cell: ({ members }) => (members[0] === undefined ? NOT_KNOWN : span(look.atMs - members[0].startedAtMs)),
-      },
+      'Session',
+      (row) =>
+        isSilent(row, look)
+          ? html`${session(row)} <small>no response, ${asOf(row.figures?.atMs ?? look.atMs, look.atMs)}</small>`
+          : session(row),
     ],
-    owners,
-  );
+    [
+      'Lease left',
+      ({ members }) => {
+        const leaseLeftMs = members[0]?.leaseLeftMs;
+        return leaseLeftMs === undefined ? NOT_KNOWN : `${(leaseLeftMs / 1000).toFixed(1)} s`;
+      },
+      'number',
+    ],
+    ['Slots', ({ slots }) => count(slots.length), 'number'],
+    ['Lag', aged(({ slots, figures }) => bounded(largest(slots, lagOf) ?? figures?.lag, LAG_MAX, count)), 'number'],
+    ['Checks/s', aged(({ figures }) => known(figures?.load.checksPerSecond)), 'number'],
+    ['p99 ms', aged(({ figures }) => bounded(figures?.load.p99Ms, P99_MS_MAX, milliseconds)), 'number'],
+    ['Failures/s', aged(({ figures }) => known(figures?.load.failuresPerSecond, 1)), 'number'],
+    ['Address', ({ members, slots }) => code(members[0]?.address ?? slots[0]?.address ?? NOT_KNOWN)],
+    ['Up for', ({ members }) => (members[0] === undefined ? NOT_KNOWN : span(look.atMs - members[0].startedAtMs))],
+  ]);
 }

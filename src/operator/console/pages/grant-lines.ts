@@ -1,11 +1,11 @@
 // Many grants at once, pasted as lines: all of them are created, or none. The text stays in the box on any error.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import {
   type PageCall,

@@ -1,7 +1,6 @@
 // The grants of a tenant: a page of subjects, then the grants of one of them, or those on an object ("who may"). A
 // grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { assert } from '../../../core/assert.ts';
 import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -9,6 +8,7 @@ import { describeWarning, unfollowedWarnings } from '../../../core/service-warni
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, readTenant, tenantPath, tenantSessionOf } from '../page.ts';
@@ -74,7 +74,10 @@ async function withoutGrants(
 async function subjectsListing(call: PageCall, session: OperatorTenantSession): Promise<Markup> {
   const { tenantId } = session;
   const cursor = call.query.optional('cursor');
-  const { items, nextCursor } = await session.call(CALLS.listSubjects, call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const { items, nextCursor } = await session.call(CALLS.listSubjects, call.context(), {
+    limit: ROWS_PER_PAGE,
+    cursor,
+  });
   const empties = await withoutGrants(call, session, items);
   const listing =
     items.length === 0
@@ -118,20 +121,16 @@ async function grantsListing(
   const nowMs = call.clock.wallMs();
   const listing =
     items.length > 0
-      ? table<Grant>(
-          `Grants of the ${kind}`,
-          [
-            { title: 'Relation', cell: ({ relation }) => relation },
-            kind === 'subject'
-              ? { title: 'Object', cell: ({ object }) => objectLink(tenantId, object) }
-              : { title: 'Subject', cell: ({ subject }) => entityLink(tenantId, subject, ruleSet?.groups === true) },
-            { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
-            { title: 'Expires', cell: ({ expiresAtMs }) => expiry(expiresAtMs, nowMs) },
-            { title: 'Id', cell: ({ grantId }) => copyCode(grantId) },
-            { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(tenantId, grant) },
-          ],
-          items,
-        )
+      ? table<Grant>(`Grants of the ${kind}`, items, [
+          ['Relation', ({ relation }) => relation],
+          kind === 'subject'
+            ? ['Object', ({ object }) => objectLink(tenantId, object)]
+            : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet?.groups === true)],
+          ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+          ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
+          ['Id', ({ grantId }) => copyCode(grantId)],
+          ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
+        ])
       : nextCursor === undefined
         ? empty(`This ${kind} has no grants`, `Create a grant below, or search for another ${kind}.`)
         : empty('Nothing here', `Many grants of this ${kind} were revoked: continue with the next page.`);

@@ -1,10 +1,10 @@
 // The page that says which API key a text is that someone has found. Invariant: the text arrives in the body of a form,
 // is hashed here, and is neither passed on, shown again, nor part of an address.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { IdentifiedKey, TenantStatus } from '../../../shard/shard.ts';
 import { NO_FIELDS, type Refusal, refuse } from '../forms.ts';
 import { type PageCall, type PageResult, page, pathTo, tenantPath, unlessGone } from '../page.ts';

@@ -1,12 +1,12 @@
 // The API keys of a tenant: create, list, rotate, revoke. A key is shown once, in the response to the form that created
 // or rotated it, and stored nowhere.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
 import { keyName, scopes } from '../../schemas.ts';
@@ -76,22 +76,15 @@ function keyActions(tenantId: string, key: ListedKey, nowMs: number): Markup {
 }
 
 const keysTable = (tenantId: string, keys: readonly ListedKey[], nowMs: number): Markup =>
-  table<ListedKey>(
-    'API keys',
-    [
-      { title: 'Name', cell: ({ name }) => (name === '' ? html`<em>no name</em>` : foreign(name)) },
-      {
-        title: 'Scopes',
-        cell: (key) => scopesOf(key.scopes).map((scope) => html`<span class="badge">${scope}</span> `),
-      },
-      { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
-      { title: 'Expires', cell: (key) => keyEnd(key, nowMs) },
-      { title: 'Last used', cell: (key) => keyLastUse(key, nowMs) },
-      { title: 'Id', cell: ({ keyId }) => copyCode(keyId) },
-      { title: 'Actions', kind: 'actions', cell: (key) => keyActions(tenantId, key, nowMs) },
-    ],
-    keys,
-  );
+  table<ListedKey>('API keys', keys, [
+    ['Name', ({ name }) => (name === '' ? html`<em>no name</em>` : foreign(name))],
+    ['Scopes', (key) => scopesOf(key.scopes).map((scope) => html`<span class="badge">${scope}</span> `)],
+    ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+    ['Expires', (key) => keyEnd(key, nowMs)],
+    ['Last used', (key) => keyLastUse(key, nowMs)],
+    ['Id', ({ keyId }) => copyCode(keyId)],
+    ['Actions', (key) => keyActions(tenantId, key, nowMs), 'actions'],
+  ]);
 
 // If the page were the result of the form itself, loading it again would create a second key.
 const WITHOUT_LOADING = { htmxTarget: '#content' };
@@ -222,11 +215,11 @@ export const askToRotateKey = (call: PageCall, refusal?: Refusal): Promise<PageR
       title: 'Rotate a key',
       heading: 'Rotate this key',
       explanation:
-        'This creates a key with the same name, scopes and expiry. Deploy it wherever the former one is used before that one ends.',
+        'This creates a key with the same name, scopes and expiry. Deploy it wherever the previous one is used before that one ends.',
       form: ({ tenantId }, filled) => {
         const grace = {
           name: 'grace',
-          label: 'How long the former key still works',
+          label: 'How long the previous key still works',
           hint: 'Never longer than until its own expiry. You can revoke it earlier.',
           choices: GRACE_CHOICES,
           value: String(ROTATION_GRACE_MS_DEFAULT),
@@ -251,7 +244,7 @@ export async function rotateKey(call: PageCall): Promise<PageResult | Refusal> {
   const { key, text, former, revoked } = await session.rotateKey(call.context(), rotation);
   const end =
     revoked || former.expiresAtMs === undefined ? 'is revoked' : html`works until ${moment(former.expiresAtMs)} UTC`;
-  const formerEnd = html`<p>The former key ${code(keyIdEnd(former.keyId))} ${end}.</p>`;
+  const formerEnd = html`<p>The previous key ${code(keyIdEnd(former.keyId))} ${end}.</p>`;
   const content = html`${createdPanel(key, text, 'is rotated', formerEnd)}
     <p><a href=${tenantPath(tenant.tenantId, 'keys')}>Keys of the tenant</a></p>`;
   return tenantPage(tenant, 'keys', 'Rotate a key', content);

@@ -1,10 +1,10 @@
 // The listings that follow groups and rules, as in the public API: the objects on which a subject holds a relation, and
 // the subjects that hold one on an object.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
 import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';

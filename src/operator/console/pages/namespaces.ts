@@ -1,9 +1,9 @@
 // The namespaces of a tenant: list and create. A grant creates the namespaces that it names, so few are created here.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
 import { html } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, redirect, tenantPath, tenantSessionOf } from '../page.ts';
 import { changeForm, formError, refilled, submit, textField } from '../parts/form-parts.ts';
@@ -24,14 +24,10 @@ export async function namespacesPage(call: PageCall, refusal?: Refusal): Promise
           'A grant creates its namespaces automatically. Create one here to reserve its name.',
         )
       : [
-          table<Namespace>(
-            'Namespaces',
-            [
-              { title: 'Name', cell: ({ name }) => code(name) },
-              { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
-            ],
-            shown,
-          ),
+          table<Namespace>('Namespaces', shown, [
+            ['Name', ({ name }) => code(name)],
+            ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+          ]),
           all.length > shown.length ? html`<p>${count(all.length - shown.length)} more are not shown.</p>` : undefined,
         ];
   const filled = refilled(call.form, refusal);

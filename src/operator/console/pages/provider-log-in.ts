@@ -1,6 +1,6 @@
 // The log-in at the identity provider: the browser leaves with a sealed cookie and comes back to the callback.
-// Invariants: a browser that did not begin here cannot end here. The console keeps nothing for a log-in that has not
-// ended, so nobody can crowd out those of others. Failed ends count by client address, like wrong tokens.
+// Invariants: only the browser that began a log-in can complete it. The console keeps no state for a pending log-in, so
+// pending log-ins cannot crowd each other out. Failed ones count by client address, like wrong tokens.
 
 import { html } from '../../../http/pages/markup.ts';
 import type { IdentityProvider, PendingLogIn } from '../../identity/identity-provider.ts';

@@ -1,13 +1,13 @@
 // Revokes all grants of a subject, or on an object: counted, confirmed by typing the name, then one call after the
 // other until none is left. The page sends the next call by itself; without scripts, its button does.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { anchorOf, type GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Fields, type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   openTenant,

@@ -1,10 +1,10 @@
 // The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
 // the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
@@ -192,7 +192,7 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
   const present = await session.call(CALLS.readRules, call.context(), undefined);
   const differences = diffRules(present, ruleSet);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
-    <h2 id="conflict-title">Somebody else changed the rules in the meantime</h2>
+    <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
     ${
       differences.length === 0
         ? html`<p>They are now what you have written.</p>`
@@ -201,7 +201,7 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
           <details><summary>The present rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
     }
   </section>`;
-  const refusal = refuse('form', 'Somebody else changed the rules in the meantime. Nothing was saved.', 412);
+  const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
   return again(call, { ruleSet, revision: revisionOf(present), refusal, above });
 }
 
@@ -213,7 +213,7 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
     ${
       preview.revision === typedRevision(call)
         ? undefined
-        : html`<p class="warning">Somebody else changed the rules since you opened this page.</p>`
+        : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
     ${differences.length === 0 ? html`<p>Nothing: the present rules say the same.</p>` : diffMarkup(differences)}
     ${figuresMarkup(preview)}
@@ -237,8 +237,8 @@ async function askToSave(
         ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
   );
   const content = html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
-    <p>Grants to groups and to everybody of a namespace are read otherwise than today: subjects may come to hold, or lose,
-      what nobody granted them one by one.</p>
+    <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
+      not granted to them individually.</p>
     ${diffMarkup(differences)}
     ${figuresMarkup(preview)}
     ${form}`;

@@ -30,20 +30,16 @@ function rangeOf(text: string): readonly [from: number, to: number] | undefined 
 }
 
 const slotsTable = (slots: readonly SlotView[]): Markup =>
-  table<SlotView>(
-    'Slots',
-    [
-      { title: 'Slot', kind: 'number', cell: ({ slot }) => count(slot) },
-      { title: 'State', cell: ({ state }) => html`<span class="badge slot-${state}">${state}</span>` },
-      { title: 'Owner', cell: ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName)) },
-      { title: 'Epoch', kind: 'number', cell: ({ epoch }) => known(epoch) },
-      { title: 'Log end', kind: 'number', cell: ({ logEnd }) => known(logEnd) },
-      { title: 'Checkpoint', kind: 'number', cell: ({ checkpoint }) => known(checkpoint) },
-      { title: 'Lag', kind: 'number', cell: (slot) => known(lagOf(slot)) },
-      { title: 'Tenants', kind: 'number', cell: ({ tenants }) => known(tenants) },
-    ],
-    slots,
-  );
+  table<SlotView>('Slots', slots, [
+    ['Slot', ({ slot }) => count(slot), 'number'],
+    ['State', ({ state }) => html`<span class="badge slot-${state}">${state}</span>`],
+    ['Owner', ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName))],
+    ['Epoch', ({ epoch }) => known(epoch), 'number'],
+    ['Log end', ({ logEnd }) => known(logEnd), 'number'],
+    ['Checkpoint', ({ checkpoint }) => known(checkpoint), 'number'],
+    ['Lag', (slot) => known(lagOf(slot)), 'number'],
+    ['Tenants', ({ tenants }) => known(tenants), 'number'],
+  ]);
 
 function filterForm({ query }: PageCall, shards: readonly string[], filled: Filled): Markup {
   const shard = query.text('shard');

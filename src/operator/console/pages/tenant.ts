@@ -3,11 +3,11 @@
 // instead of overwriting it. To suspend, resume or delete a tenant asks for confirmation on a page of its own, which says
 // what will happen; a deletion requires typing the tenant's name.
 
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import {
@@ -64,6 +64,13 @@ async function usageMarkup(call: PageCall, { tenantId, plan: planNow }: Tenant):
     minutes.reduce((total, minute) => total + pick(minute), 0);
   const all = sum((minute) => minute.requests);
   const refused = sum((minute) => minute.refused);
+  const used = minutes.filter(({ requests }) => requests > 0).toReversed();
+  const usedTable = table<UsageMinute>('Requests per minute', used, [
+    ['Minute (UTC)', ({ atMs }) => moment(atMs)],
+    ['Requests', ({ requests }) => count(requests), 'number'],
+    ['Checks', ({ checks }) => count(checks), 'number'],
+    ['Refused', (minute) => count(minute.refused), 'number'],
+  ]);
   const content =
     all === 0
       ? empty(
@@ -75,19 +82,7 @@ async function usageMarkup(call: PageCall, { tenantId, plan: planNow }: Tenant):
           ${refused === 0 ? 'The limit refused none of them.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
         </p>
         ${usagePlot(shown, limitsOf(shown, limit, limitOf))}
-        <details>
-          <summary>As a table</summary>
-          ${table<UsageMinute>(
-            'Requests per minute',
-            [
-              { title: 'Minute (UTC)', cell: ({ atMs }) => moment(atMs) },
-              { title: 'Requests', kind: 'number', cell: (minute) => count(minute.requests) },
-              { title: 'Checks', kind: 'number', cell: ({ checks }) => count(checks) },
-              { title: 'Refused', kind: 'number', cell: (minute) => count(minute.refused) },
-            ],
-            minutes.filter((minute) => minute.requests > 0).toReversed(),
-          )}
-        </details>`;
+        <details><summary>As a table</summary>${usedTable}</details>`;
   return html`<div id="usage" ...${refreshing(tenantPath(tenantId, 'usage'), 10_000)}>
     <h2>Usage</h2>
     <p>${limitInWords(limit)}</p>

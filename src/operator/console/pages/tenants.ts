@@ -184,26 +184,15 @@ function requestsCell({ lastMinute }: TenantStatus): Markup {
 }
 
 const tenantsTable = (tenants: readonly TenantStatus[]): Markup =>
-  table<TenantStatus>(
-    'Tenants',
-    [
-      {
-        title: 'Name',
-        cell: ({ tenantId, name }) => html`<a href=${tenantPath(tenantId)}>${foreign(name)}</a>`,
-      },
-      { title: 'Plan', cell: ({ plan }) => plan },
-      { title: 'State', cell: ({ state }) => (state === 'active' ? state : stateBadge(state)) },
-      {
-        title: 'Grants',
-        kind: 'number',
-        cell: ({ grants }) => (grants === undefined ? '' : count(grants.grants)),
-      },
-      { title: 'Requests, last minute', kind: 'number', cell: requestsCell },
-      { title: 'Created (UTC)', cell: ({ createdAtMs }) => minute(createdAtMs) },
-      { title: 'Id', cell: ({ tenantId }) => copyCode(tenantId) },
-    ],
-    tenants,
-  );
+  table<TenantStatus>('Tenants', tenants, [
+    ['Name', ({ tenantId, name }) => html`<a href=${tenantPath(tenantId)}>${foreign(name)}</a>`],
+    ['Plan', ({ plan }) => plan],
+    ['State', ({ state }) => (state === 'active' ? state : stateBadge(state))],
+    ['Grants', ({ grants }) => (grants === undefined ? '' : count(grants.grants)), 'number'],
+    ['Requests, last minute', requestsCell, 'number'],
+    ['Created (UTC)', ({ createdAtMs }) => minute(createdAtMs)],
+    ['Id', ({ tenantId }) => copyCode(tenantId)],
+  ]);
 
 /** From the last look at the cluster: counting them would take a walk over all of them. */
 function totalMarkup({ watch, clock }: PageCall): Markup {

@@ -67,8 +67,8 @@ export function createdPanel({ name, keyId }: ListedKey, text: string, event: st
       it by its ID, which ends in ${code(keyIdEnd(keyId))}.</p>
     <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
     <p class="buttons">
-      <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
-      <span id="made-told" role="status"></span>
+      <button type="button" data-copy="made-key" data-copy-status="made-status">Copy the key</button>
+      <span id="made-status" role="status"></span>
     </p>
     ${more}
   </section>`;

@@ -155,22 +155,18 @@ export const staleWarning = (before: Markup): Markup => html`<p class="warning" 
     ${before} <span data-stale-age>out of date</span>.
   </p>`;
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly cell: (row: Row) => Markup;
-  readonly kind?: 'number' | 'actions';
-}
+type Column<Row> = readonly [title: string, cell: (row: Row) => Markup, kind?: 'number' | 'actions'];
 
 /** On a narrow screen, each row becomes a block whose cells show the title of their column. */
-export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
+export function table<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
   const heads = columns.map(
-    ({ title, kind }) => html`<th scope="col" class=${kind}>
+    ([title, , kind]) => html`<th scope="col" class=${kind}>
       ${kind === 'actions' ? html`<span class="unseen">${title}</span>` : title}
     </th>`,
   );
   const cells = (row: Row): Markup =>
     columns.map(
-      ({ title, cell, kind }) =>
+      ([title, cell, kind]) =>
         html`<td data-title=${title} class=${kind} role="cell"><div class="cell">${cell(row)}</div></td>`,
     );
   // The explicit roles remain when a style sheet changes the display of the table.

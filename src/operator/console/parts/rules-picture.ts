@@ -160,7 +160,7 @@ export function rulesPicture(ruleSet: RuleSet): Markup {
   );
   const switches = [
     groups
-      ? html`<li>Groups: a grant to ${code('team:eng#member')} is one to everybody who is member of ${code('team:eng')}.</li>`
+      ? html`<li>Groups: a grant to ${code('team:eng#member')} is one to every member of ${code('team:eng')}.</li>`
       : undefined,
     ...namespaces.map(
       (namespace) =>

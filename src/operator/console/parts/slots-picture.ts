@@ -51,6 +51,6 @@ export function slotChooser(slots: readonly SlotView[]): Markup {
   return html`<div class="slot-chooser">
     <label for="slot-number">Slot</label>
     <input type="range" id="slot-number" min="0" max=${slots.length - 1} step="1" />
-    <span id="slot-told">Point at a cell, or choose a slot here with the arrow keys.</span>
+    <span id="slot-description">Point at a cell, or choose a slot here with the arrow keys.</span>
   </div>`;
 }
