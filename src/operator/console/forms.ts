@@ -117,8 +117,17 @@ export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, 
   return refuse(fields[thrown.code] ?? 'form', thrown.message, ERROR_CATALOGUE[thrown.code].httpStatus);
 }
 
-/** As `refuseThrown`, for a question: only what is wrong with the question, or too large, is of the form. */
-export function refuseQuestion(thrown: unknown): Refusal {
-  if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
-  return refuseThrown(thrown, { 'invalid-relation': 'relation' });
+export interface Outcome<Answer> {
+  readonly answer?: Answer;
+  readonly refusal?: Refusal | undefined;
+}
+
+/** Answers a question. Refuses only one that is wrong itself, or too large; rethrows other errors. */
+export async function answerQuestion<Answer>(answer: () => Promise<Answer>): Promise<Outcome<Answer>> {
+  try {
+    return { answer: await answer() };
+  } catch (thrown) {
+    if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
+    return { refusal: refuseThrown(thrown, { 'invalid-relation': 'relation' }) };
+  }
 }

@@ -12,7 +12,7 @@ import {
   formatExpectedChecks,
   parseExpectedChecks,
 } from '../../../rules/expected-checks.ts';
-import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
+import { answerQuestion, type Outcome, type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
 import { changeForm, formError, hidden, submit, textArea } from '../parts/form-parts.ts';
 import { tenantPage } from '../parts/layout.ts';
@@ -188,25 +188,19 @@ async function showResults(
 
 async function manyPage(call: PageCall, isAsked: boolean): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  let refusal: Refusal | undefined;
-  let results: Markup;
-  if (isAsked) {
-    const lines = readLines(call.form.text('lines'));
-    if ('messages' in lines) refusal = lines;
-    else {
-      try {
-        results = await showResults(call, session, lines);
-      } catch (error) {
-        refusal = refuseQuestion(error);
-      }
-    }
-  }
+  const lines = isAsked ? readLines(call.form.text('lines')) : undefined;
+  const { answer, refusal }: Outcome<Markup> =
+    lines === undefined
+      ? {}
+      : 'messages' in lines
+        ? { refusal: lines }
+        : await answerQuestion(() => showResults(call, session, lines));
   const content = html`<section class="many-checks" aria-labelledby="many-title">
       ${crumb(tenantPath(tenant.tenantId, 'check'), 'One check, with its reason')}
       <h2 id="many-title">Check many at once</h2>
       <p>Up to ${BULK_CHECKS_MAX} checks are answered at one moment, as the API answers a bulk check. They change nothing.</p>
       ${manyForm(call, tenant.tenantId, refusal)}
-    </section>${results}`;
+    </section>${answer}`;
   return tenantPage(tenant, 'check', `Checks for ${tenant.name}`, content, refusal);
 }
 

@@ -10,7 +10,7 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
-import { type Refusal, refuseQuestion } from '../forms.ts';
+import { answerQuestion, type Outcome } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
 import { formError, queryForm, submit } from '../parts/form-parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
@@ -150,24 +150,13 @@ export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { query } = call;
-  let refusal: Refusal | undefined;
-  let answer: Markup;
-  if (query.list('relation').length > 0) {
-    const read = readQuestion(query);
-    if ('refusal' in read) refusal = read.refusal;
-    else {
-      try {
-        answer = await answerMarkup(call, session, read.question, ruleSet);
-      } catch (error) {
-        refusal = refuseQuestion(error);
-      }
-    }
-  } else {
-    answer = empty(
-      'Check an authorization',
-      'Does this subject hold this relation on this object? You see the result that the API returns now.',
-    );
-  }
+  const introduction = empty(
+    'Check an authorization',
+    'Does this subject hold this relation on this object? You see the result that the API returns now.',
+  );
+  const read = query.list('relation').length > 0 ? readQuestion(query) : { answer: introduction };
+  const { answer, refusal }: Outcome<Markup> =
+    'question' in read ? await answerQuestion(() => answerMarkup(call, session, read.question, ruleSet)) : read;
   const filled = { fields: query, refusal };
   const fields = [
     subjectField({ required: true }, filled),

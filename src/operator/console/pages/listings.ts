@@ -9,7 +9,7 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
 import type { ResultPage } from '../../../shard/shard.ts';
-import { type Refusal, refuseQuestion } from '../forms.ts';
+import { answerQuestion, type Outcome, type Refusal } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
 import { checkBox, formError, hidden, queryForm, submit, textField } from '../parts/form-parts.ts';
 import { nameField, refuseTyped, subjectField } from '../parts/grant-form.ts';
@@ -37,19 +37,11 @@ function askedOf({ query }: PageCall): Asked {
   };
 }
 
-/** The result of the question, if there is one and it is not refused. */
-async function answer(
+const answerIf = async (
   { isAsked }: Asked,
-  refused: Refusal | undefined,
-  list: () => Promise<Markup>,
-): Promise<{ readonly result?: Markup; readonly refusal?: Refusal | undefined }> {
-  if (!isAsked || refused !== undefined) return { refusal: isAsked ? refused : undefined };
-  try {
-    return { result: await list() };
-  } catch (error) {
-    return { refusal: refuseQuestion(error) };
-  }
-}
+  refusal: Refusal | undefined,
+  answer: () => Promise<Markup>,
+): Promise<Outcome<Markup>> => (!isAsked ? {} : refusal === undefined ? answerQuestion(answer) : { refusal });
 
 const directBox = (ruleSet: RuleSet, { direct }: Asked): Markup =>
   hasRules(ruleSet) && checkBox({ name: 'direct', text: 'Only direct grants', checked: direct });
@@ -82,7 +74,8 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
   const asked = askedOf(call);
   const { relation, direct, paging } = asked;
   const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];
-  const { result, refusal } = await answer(asked, refuseTyped({ subject, name: relation, namespace }), async () => {
+  const refused = refuseTyped({ subject, name: relation, namespace });
+  const { answer, refusal } = await answerIf(asked, refused, async () => {
     const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging };
     const page = await session.call(CALLS.listObjects, call.context(), query);
     const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object), {
@@ -110,7 +103,7 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
   );
   const content = html`<search>${queryForm(tenantPath(tenant.tenantId, 'objects'), fields)}</search>
     ${formError(filled)}
-    ${asked.isAsked ? result : introduction}`;
+    ${asked.isAsked ? answer : introduction}`;
   return tenantPage(tenant, 'objects', `Objects of ${tenant.name}`, content, refusal);
 }
 
@@ -130,7 +123,7 @@ export async function holdersSection(
 ): Promise<HoldersSection> {
   const asked = askedOf(call);
   const { isAsked, relation, direct, paging } = asked;
-  const { result, refusal } = await answer(asked, refuseTyped({ name: relation }), async () => {
+  const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), async () => {
     const query = { object, relation, namespace: undefined, ...paging };
     const page = await session.call(CALLS.listHolders, call.context(), query);
     const item = (subject: string): Markup =>
@@ -157,7 +150,7 @@ export async function holdersSection(
     ${submit('List who holds it', 'secondary')}`;
   const holds =
     isAsked && refusal === undefined ? html`<strong>${relation}</strong> on ${foreign(object)}` : 'a relation on it';
-  const content = html`${queryForm(path, fields, 'Who holds')}${formError(filled)}${result}
+  const content = html`${queryForm(path, fields, 'Who holds')}${formError(filled)}${answer}
     ${isAsked && html`<p><a href=${tenantPath(session.tenantId, 'grants', { object })}>All grants on the object</a></p>`}`;
   return { markup: section('holders', html`Who holds ${holds}`, content), isAsked, refusal };
 }
