@@ -118,10 +118,10 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
   return html`${actionBadge(action)}${details}`;
 }
 
-/** Fewer of one request stay apart. */
+/** Minimum entries of one request that are grouped. */
 const GROUPED_MIN = 4;
 
-/** Entries of one request that follow each other, as one row; otherwise a row of its own. */
+/** Consecutive entries of one request, or a single entry. */
 type Row = readonly [AuditRecord, ...(readonly AuditRecord[])];
 
 function groupByRequest(items: readonly AuditRecord[]): readonly Row[] {
@@ -138,7 +138,7 @@ function groupByRequest(items: readonly AuditRecord[]): readonly Row[] {
   return rows;
 }
 
-/** How many of each action; on demand all of them. */
+/** The number of entries for each action; unfolds to all of them. */
 function groupMarkup(row: Row, narrowing: Narrowing): Markup {
   const actions = Map.groupBy(row, ({ change }) => parseChange(change)?.action ?? 'unknown');
   return html`<details class="grouped">
@@ -173,7 +173,7 @@ async function knownKeys(
     const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
     for (const key of items) keys.set(key.keyId, keyLabelOf(key));
   } catch (error) {
-    // Names are a convenience: without them, the changes show ids.
+    // Names are a convenience: without them, the changes show IDs.
     if (!(error instanceof GrantdError)) throw error;
   }
   return keys;
@@ -226,7 +226,7 @@ function listingMarkup(
           isDeleted ? 'The entries of this tenant have expired.' : 'Every change to this tenant appears here.',
         );
   }
-  // A filter for one request is there to show its entries.
+  // A page filtered by request shows every entry of it.
   const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
   return table<Row>('Changes', rows, [
     ['When (UTC)', ([{ atMs }]) => moment(atMs)],

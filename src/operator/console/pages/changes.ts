@@ -1,6 +1,6 @@
-// The changes of a tenant as they come: the change feed, newest on top. The page asks again every two seconds with the
-// cursor of the last answer, so that nothing is missing in between, however long it paused. Invariants: an answer holds
-// a bounded number of changes; changes that are no longer kept are never passed over in silence.
+// The changes of a tenant as they come: the change feed, newest on top. The page polls every two seconds with the cursor
+// of the last response, so that no change is missing, however long it paused. Invariants: a response holds a bounded
+// number of changes; the page says so if changes are missing because they are no longer kept.
 
 import { FEED_ACTIONS, type FeedChange, type FeedContent, type FeedFilter } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -76,7 +76,7 @@ interface Read {
   readonly gap: string | undefined;
 }
 
-/** From the earliest change that is kept if those of the start are not. */
+/** Starts at the earliest change that is kept if the requested start is no longer kept. */
 async function readChanges(
   call: PageCall,
   session: OperatorTenantSession,
@@ -95,7 +95,7 @@ async function readChanges(
   }
 }
 
-/** A key's ID where nothing else is known of it. */
+/** The name of an operator, or the ID of a key. */
 function actorText(actor: string): Markup {
   const name = /^operator:(.*)$/su.exec(actor)?.[1];
   return name === undefined ? code(actor) : html`operator ${foreign(name)}`;

@@ -32,7 +32,7 @@ import {
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
 const TEXT_LENGTH_MAX = 200_000;
 
-/** A line with its result; without one, why it has none. */
+/** A line with its result, or the reason why it has none. */
 type Row = { readonly number: number } & (
   | (ExpectedCheck & { readonly authorized: boolean })
   | { readonly refusal: string }

@@ -1,4 +1,4 @@
-// A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
+// A check with its result and the reason: the chain of grants that allows it, or the grants that would have.
 
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
@@ -26,7 +26,7 @@ import {
   unknownNamespacesMarkup,
 } from '../parts/parts.ts';
 
-/** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
+/** Maximum grants searched for groups and parents of the object, and maximum shown of each. */
 const GRANTS_READ = 200;
 const ENTITIES_SHOWN_MAX = 5;
 
@@ -51,7 +51,7 @@ function whyMarkup(tenantId: string, question: NamedTuple, because: readonly Gra
     <p>${grants}</p>`;
 }
 
-/** At most a few, with a word on the rest. */
+/** The first few, and whether there are more. */
 function someOf(texts: readonly Markup[], more: boolean): Markup {
   const shown = texts.slice(0, ENTITIES_SHOWN_MAX);
   const rest = more || texts.length > shown.length ? html`<li>and others</li>` : undefined;

@@ -12,7 +12,7 @@ import { colourClass } from '../parts/slots-picture.ts';
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
-/** From here on, tenths of a millisecond mean nothing. */
+/** Above this, tenths of a millisecond are noise. */
 const WHOLE_MS_FROM = 100;
 
 export const NOT_KNOWN = '–';

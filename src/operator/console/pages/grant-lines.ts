@@ -26,7 +26,7 @@ import { plural } from '../parts/parts.ts';
  */
 const TEXT_LENGTH_MAX = 200_000;
 
-/** Above that, the rest is only counted. */
+/** Maximum errors shown; the rest is counted. */
 const ERRORS_SHOWN_MAX = 20;
 
 interface RefusedLines extends Refusal {

@@ -1,5 +1,5 @@
-// The page that says which API key a text is that someone has found. Invariant: the text arrives in the body of a form,
-// is hashed here, and is neither passed on, shown again, nor part of an address.
+// The page that identifies an API key that someone has found. Invariant: its text arrives in the body of a form, is hashed
+// here, and is neither passed on, shown again, nor part of an address.
 
 import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
@@ -12,7 +12,7 @@ import { changeForm, formError, submit, textField } from '../parts/form-parts.ts
 import { keyFacts, mayRotate } from '../parts/key-facts.ts';
 import { buttonLink, code, foreign } from '../parts/parts.ts';
 
-/** What a text is found to be. */
+/** The result of a look-up. */
 interface Found {
   readonly tenantId: TenantId;
   readonly keyId: KeyId;

@@ -22,7 +22,7 @@ import { changeForm, formError, hidden, submitOrLeave, textField } from '../part
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { count, empty, foreign, plural } from '../parts/parts.ts';
 
-/** As many reads as take no longer than a person waits for a page; if more are needed, the page says "more than". */
+/** Maximum reads to count grants, within the time that a person waits for a page; beyond, the page says "more than". */
 const READS_MAX = 10;
 
 const entityOf = (of: GrantFilter['of']): string => ('subject' in of ? of.subject : of.object);
@@ -84,7 +84,7 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
   return confirmPage(tenant, 'grants', title, content, { refusal });
 }
 
-/** A number that the page itself has sent along; it is only shown. */
+/** A number from a hidden field of the page; it is only shown. */
 function sentNumber(fields: Fields, name: string): number {
   const text = fields.text(name);
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;

@@ -33,7 +33,7 @@ import { rulesPicture } from '../parts/rules-picture.ts';
 const TEXT_LENGTH_MAX = 200_000;
 const ROWS_MIN = 12;
 const ROWS_MAX = 30;
-/** Above that, the rest is only counted. */
+/** Maximum lines shown; the rest is counted. */
 const LINES_SHOWN_MAX = 50;
 const REVISION = /^[0-9a-f]{32}$/;
 

@@ -9,7 +9,7 @@ import { choicesOf, type Filled, queryForm, selectField, submit, textField } fro
 import { count, crumb, empty, foreign, pager, plural, table } from '../parts/parts.ts';
 import { known, NOT_KNOWN } from './cluster-figures.ts';
 
-/** Some 3,000 px on a wide screen. */
+/** About 3,000 px on a wide screen. */
 const SLOTS_PER_PAGE = 64;
 const PATH = pathTo(['cluster', 'slots']);
 
