@@ -154,18 +154,25 @@ function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Mar
 function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
   const { tenantId, state, plan, counts, grants, createdAtMs } = tenant;
   const { namespacesMax, keysMax, grantsMax } = resolvePlan(plans, plan);
-  const bound = (title: string, path: string, number: number | undefined, max: number | undefined, more = ''): Markup =>
-    number !== undefined &&
-    fact(
-      title,
-      html`<a href=${tenantPath(tenantId, path)}>${count(number)}${max === undefined ? '' : ` of ${count(max)}`}${more}</a>`,
-    );
+  const bound = (
+    title: string,
+    path: string,
+    number: number | undefined,
+    max: number | undefined,
+    more = '',
+  ): Markup => {
+    if (number === undefined) return undefined;
+    const text = `${count(number)}${max === undefined ? '' : ` of ${count(max)}`}${more}`;
+    return fact(title, html`<a href=${tenantPath(tenantId, path)}>${text}</a>`);
+  };
+  // Rounded up: a small amount is not shown as nothing.
+  const kibibytes = Math.ceil((grants?.bytes ?? 0) / 1024);
   return html`<dl class="facts">
     ${fact('State', stateBadge(state))}
     ${fact('Plan', planText(plans, plan))}
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
-    ${/* Rounded up: a small amount is not shown as nothing. */ bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(Math.ceil((grants?.bytes ?? 0) / 1024))} KiB)`)}
+    ${bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(kibibytes)} KiB)`)}
     ${fact('Created', html`${moment(createdAtMs)} UTC`)}
   </dl>`;
 }
