@@ -76,21 +76,21 @@ interface Read {
   readonly gap: string | undefined;
 }
 
-/** Starts at the earliest change that is kept if the requested start is no longer kept. */
-async function readChanges(
-  call: PageCall,
-  session: OperatorTenantSession,
-  start: FeedStart,
-  filter: FeedFilter,
-): Promise<Read> {
-  const read = (from: FeedStart): Promise<ChangesPage> =>
-    session.readChanges(call.context(), { ...from, filter, limit: CHANGES_PER_READ, waitMs: 0 });
+/** Continues at the cursor, if there is one. Starts at the earliest change that is kept if the requested start is not. */
+async function readChanges(call: PageCall, session: OperatorTenantSession, asked: Asked): Promise<Read> {
+  const cursor = call.query.optional('cursor');
+  const minutes = STARTS[asked.from]?.minutes ?? 0;
+  const since = minutes === 0 ? 'now' : call.clock.wallMs() - minutes * MS_PER_MINUTE;
+  const read = (start: FeedStart): Promise<ChangesPage> => {
+    const query = { ...start, filter: filterOf(asked), limit: CHANGES_PER_READ, waitMs: 0 };
+    return session.readChanges(call.context(), query);
+  };
   try {
-    return { page: await read(start), gap: undefined };
+    return { page: await read(cursor === undefined ? { since } : { cursor }), gap: undefined };
   } catch (error) {
-    const earliest =
-      error instanceof GrantdError && error.code === 'cursor-too-old' ? error.details.earliest : undefined;
-    if (!(error instanceof GrantdError) || typeof earliest !== 'string') throw error;
+    if (!(error instanceof GrantdError) || error.code !== 'cursor-too-old') throw error;
+    const { earliest } = error.details;
+    if (typeof earliest !== 'string') throw error;
     return { page: await read({ cursor: earliest }), gap: error.message };
   }
 }
@@ -152,12 +152,7 @@ function filterForm(path: string, asked: Asked, filled: Filled): Markup {
 async function listMarkup(call: PageCall, path: string, asked: Asked): Promise<Markup> {
   const session = await tenantSessionOf(call);
   const { tenantId } = session;
-  const nowMs = call.clock.wallMs();
-  const cursor = call.query.optional('cursor');
-  const minutes = STARTS[asked.from]?.minutes ?? 0;
-  const start: FeedStart =
-    cursor !== undefined ? { cursor } : { since: minutes === 0 ? 'now' : nowMs - minutes * MS_PER_MINUTE };
-  const read = await readChanges(call, session, start, filterOf(asked));
+  const read = await readChanges(call, session, asked);
   const further = withQuery(path, { ...asked, cursor: read.page.cursor });
   return html`${staleWarning('The changes could not be read. They go on from the same place as soon as they can: nothing is left out. The list is')}
     <p class="buttons">
@@ -166,7 +161,7 @@ async function listMarkup(call: PageCall, path: string, asked: Asked): Promise<M
       <span class="hint">The newest ${CHANGES_SHOWN_MAX} stay on this page. What came before is in the${' '}
         <a href=${tenantPath(tenantId, 'audit-log')}>audit log</a>.</span>
     </p>
-    <ol class="changes" id="changes" data-items-max=${String(CHANGES_SHOWN_MAX)}>${itemsMarkup(tenantId, asked, read, nowMs)}</ol>`;
+    <ol class="changes" id="changes" data-items-max=${String(CHANGES_SHOWN_MAX)}>${itemsMarkup(tenantId, asked, read, call.clock.wallMs())}</ol>`;
 }
 
 export async function changesPage(call: PageCall): Promise<PageResult> {
@@ -186,8 +181,6 @@ export async function changesPage(call: PageCall): Promise<PageResult> {
 export async function liveChanges(call: PageCall): Promise<PageResult> {
   const asked = askedOf(call);
   const session = await tenantSessionOf(call);
-  const cursor = call.query.optional('cursor');
-  const start: FeedStart = cursor === undefined ? { since: 'now' } : { cursor };
-  const read = await readChanges(call, session, start, filterOf(asked));
+  const read = await readChanges(call, session, asked);
   return { kind: 'part', body: itemsMarkup(session.tenantId, asked, read, call.clock.wallMs()) };
 }

@@ -48,22 +48,18 @@ const isAnswered = (row: Row): row is Answered => 'authorized' in row;
 const differs = ({ expected, authorized }: Answered): boolean => expected !== undefined && expected !== authorized;
 const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not authorized');
 
-async function ask(
-  call: PageCall,
-  session: OperatorTenantSession,
-  lines: readonly ExpectedLine[],
-): Promise<Results | undefined> {
+async function check(call: PageCall, session: OperatorTenantSession, lines: readonly ExpectedLine[]): Promise<Results> {
   const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
-  if (asked.length === 0) return undefined;
   const questions = asked.map(({ question }) => question);
-  const { authorized, undefinedAt, checkedAtMs } = await session.checkOrDeny(call.context(), questions);
-  const isUndefined = new Set(undefinedAt);
-  let at = -1;
+  const { authorized, undefinedAt, checkedAtMs } =
+    questions.length > 0
+      ? await session.checkOrDeny(call.context(), questions)
+      : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
   const rows = lines.map((line): Row => {
     if ('refusal' in line) return line;
-    at += 1;
     const { number, question } = line;
-    if (!isUndefined.has(at)) return { ...line, authorized: authorized[at] === true };
+    const at = asked.indexOf(line);
+    if (!undefinedAt.includes(at)) return { ...line, authorized: authorized[at] === true };
     return { number, refusal: `No rule of the tenant defines the name ${JSON.stringify(question.relation)}.` };
   });
   return { rows, checkedAtMs };
@@ -174,10 +170,7 @@ async function showResults(
   session: OperatorTenantSession,
   lines: readonly ExpectedLine[],
 ): Promise<Markup> {
-  const results = (await ask(call, session, lines)) ?? {
-    rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
-    checkedAtMs: call.clock.wallMs(),
-  };
+  const results = await check(call, session, lines);
   const answered = results.rows.filter(isAnswered);
   const denied = namespacesDenied(
     answered.map(({ question }) => question),
