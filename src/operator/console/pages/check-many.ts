@@ -2,7 +2,7 @@
 // moment, and what differs is marked. The results make a file that `grantd check -f` compares with later.
 
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
-import type { OperatorTenantSession } from '../../../front/front.ts';
+import type { LenientAnswer, OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -51,10 +51,11 @@ const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not
 async function check(call: PageCall, session: OperatorTenantSession, lines: readonly ExpectedLine[]): Promise<Results> {
   const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
   const questions = asked.map(({ question }) => question);
-  const { authorized, undefinedAt, checkedAtMs } =
+  const answer: LenientAnswer =
     questions.length > 0
       ? await session.checkOrDeny(call.context(), questions)
       : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
+  const { authorized, undefinedAt, checkedAtMs } = answer;
   const rows = lines.map((line): Row => {
     if ('refusal' in line) return line;
     const { number, question } = line;
