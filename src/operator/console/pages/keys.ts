@@ -63,7 +63,7 @@ const KEYS_PER_PAGE = 50;
 const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'check:read': 'run checks, list objects and namespaces',
   'grant:write': 'create and revoke grants, create namespaces',
-  admin: 'manage keys of any scope, replace the rules: with it, everything can be had',
+  admin: 'manage keys of any scope, replace the rules; amounts to full access',
 };
 
 /** To revoke or rotate a key. */
