@@ -4,8 +4,8 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
-import type { OperatorAccess } from '../../core/operator-access.ts';
 import type { Plans } from '../../core/plans.ts';
+import type { OperatorAccess } from '../../core/scopes.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { Markup } from '../../http/pages/markup.ts';

@@ -7,7 +7,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
-import { namesToAsk } from '../../../rules/rules-in-words.ts';
+import { namesToAsk } from '../../../rules/rules-text.ts';
 import type { ResultPage } from '../../../shard/shard.ts';
 import { answerQuestion, type Outcome, type Refusal } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
