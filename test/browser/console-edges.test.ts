@@ -185,7 +185,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await using opened = await visit({ hasTouch: true });
     const { page } = opened;
     const chooser = page.getByRole('slider', { name: 'Slot' });
-    const told = page.locator('#slot-told');
+    const told = page.locator('#slot-description');
     const isTold = (text: string) => waitFor(text, async () => (await told.textContent()) === text);
     await isTold('Point at a cell, or choose a slot here with the arrow keys.');
     // The page may show the cluster of the test before, for as long as a look is shared.

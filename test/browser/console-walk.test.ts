@@ -165,9 +165,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
 
     await section('Keys').click();
     await link('Rotate service').click();
-    await page.getByLabel('How long the former key still works').selectOption('7 days');
+    await page.getByLabel('How long the previous key still works').selectOption('7 days');
     await button('Rotate').click();
-    await page.getByText(/^The former key ….{4} works until/).waitFor();
+    await page.getByText(/^The previous key ….{4} works until/).waitFor();
     await button('Copy the key').click();
     await page.getByText('Copied.').waitFor();
     const successor = await page.evaluate(() => navigator.clipboard.readText());

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { readBody } from '../body.ts';
 
-/** Whoever sends it has not logged in yet. */
+/** The sender has not logged in yet. */
 export const LOG_IN_FORM_BYTES_MAX = 64 * 1024;
 /** 200,000 UTF-16 units of pasted text take up to nine bytes each, percent-encoded. */
 export const FORM_BYTES_MAX = 2 * 1024 * 1024;
@@ -33,6 +33,11 @@ export class Fields {
   /** Empty if it was not sent; the first value if it was sent several times. */
   text(name: string): string {
     return this.#values.get(name)?.[0] ?? '';
+  }
+
+  /** As `text`, without the space around it. */
+  typed(name: string): string {
+    return this.text(name).trim();
   }
 
   /** The values of check boxes with one name. */
@@ -69,8 +74,17 @@ export interface Refusal {
   readonly messages: Readonly<Record<string, string>>;
 }
 
-export function refuse(field: string, message: string, status = 422): Refusal {
-  return { status, messages: { [field]: message } };
+export const refuse = (field: string, message: string, status = 422): Refusal => ({
+  status,
+  messages: { [field]: message },
+});
+
+/** Undefined if no field has a message. */
+export function refuseAll(messages: Readonly<Record<string, string | undefined>>): Refusal | undefined {
+  const wrong = Object.entries(messages).flatMap(([field, message]) =>
+    message === undefined ? [] : [[field, message]],
+  );
+  return wrong.length === 0 ? undefined : { status: 422, messages: Object.fromEntries(wrong) };
 }
 
 /** The refusal of a zod schema: one sentence per field, the first that applies. */
@@ -81,6 +95,12 @@ export function refuseInvalid(error: z.ZodError): Refusal {
     messages[field] ??= `This ${issue.message}.`;
   }
   return { status: 422, messages };
+}
+
+/** Milliseconds since the Unix epoch, from a browser's field for date and time in UTC; undefined if it is neither. */
+export function parseDateTime(text: string): number | undefined {
+  const ms = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** Errors that no correction of the form can fix: the error page is shown instead. */
@@ -97,8 +117,17 @@ export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, 
   return refuse(fields[thrown.code] ?? 'form', thrown.message, ERROR_CATALOGUE[thrown.code].httpStatus);
 }
 
-/** As `refuseThrown`, for a question: only what is wrong with the question, or too large, is of the form. */
-export function refuseQuestion(thrown: unknown): Refusal {
-  if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
-  return refuseThrown(thrown, { 'invalid-relation': 'relation' });
+export interface Outcome<Answer> {
+  readonly answer?: Answer;
+  readonly refusal?: Refusal | undefined;
+}
+
+/** Answers a question. Refuses only one that is wrong itself, or too large; rethrows other errors. */
+export async function answerQuestion<Answer>(answer: () => Promise<Answer>): Promise<Outcome<Answer>> {
+  try {
+    return { answer: await answer() };
+  } catch (thrown) {
+    if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
+    return { refusal: refuseThrown(thrown, { 'invalid-relation': 'relation' }) };
+  }
 }

@@ -1,5 +1,5 @@
 // A log-in code: the secret in the log-in link that `grantd dev` prints. Invariant: the code opens one session, once,
-// within its time, and only for a client on this machine; otherwise it is a wrong token like any other. It follows the
+// within its time, and only for a client on this machine; otherwise it is treated like any wrong token. It follows the
 // `#`, so that it reaches no server, log or Referer header with the address of a page.
 
 import { createHash, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-// All pages of the console, together with the sessions that give access to them.
+// The table of all pages of the console, and what they need to be served.
 
 import type { Router } from 'express';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -13,27 +13,38 @@ import type { IdentityProvider } from '../identity/identity-provider.ts';
 import { createSealedTexts } from '../identity/sealed-text.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { loadAssets } from './assets.ts';
+import { type Refusal, refuseThrown } from './forms.ts';
 import type { LogInCode } from './log-in-code.ts';
-import { auditLogPages } from './pages/audit-log.ts';
-import { changesPages } from './pages/changes.ts';
-import { checkPages } from './pages/check.ts';
-import { checkManyPages } from './pages/check-many.ts';
-import { clusterPages } from './pages/cluster.ts';
-import { grantLinePages } from './pages/grant-lines.ts';
-import { grantPages } from './pages/grants.ts';
-import { identifyKeyPages } from './pages/identify-key.ts';
-import { keyRotationPages } from './pages/key-rotation.ts';
-import { keyPages } from './pages/keys.ts';
+import type { ConsolePage, PageCall, PageResult } from './page.ts';
+import { auditLogPage } from './pages/audit-log.ts';
+import { changesPage, liveChanges } from './pages/changes.ts';
+import { checkPage } from './pages/check.ts';
+import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
+import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
+import { createLines, linesPage } from './pages/grant-lines.ts';
+import { askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
+import { identifyKey, identifyKeyPage } from './pages/identify-key.ts';
+import { askToRevokeKey, askToRotateKey, createKey, keysPage, revokeKey, rotateKey } from './pages/keys.ts';
+import { objectsPage } from './pages/listings.ts';
 import { createLogIn } from './pages/log-in.ts';
-import { namespacePages } from './pages/namespaces.ts';
-import { objectPages } from './pages/objects.ts';
+import { createNamespace, namespacesPage } from './pages/namespaces.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
-import { revokeAllPages } from './pages/revoke-all.ts';
-import { rulesPages } from './pages/rules.ts';
-import { slotsPages } from './pages/slots.ts';
-import { tenantPages } from './pages/tenant.ts';
-import { tenantLifePages } from './pages/tenant-life.ts';
-import { tenantsPages } from './pages/tenants.ts';
+import { askToRevokeAll, revokeAll } from './pages/revoke-all.ts';
+import { rulesPage, validateRules, writeRules } from './pages/rules.ts';
+import { slotsPage } from './pages/slots.ts';
+import {
+  changeName,
+  changePlan,
+  deletionPart,
+  LIFE_STEPS,
+  lifePage,
+  namePage,
+  overviewPage,
+  planPage,
+  takeLifeStep,
+  usagePart,
+} from './pages/tenant.ts';
+import { createTenant, newTenantPage, tenantsPage } from './pages/tenants.ts';
 import type { ConsoleIdentity } from './parts/layout.ts';
 import { createPageRouter } from './router.ts';
 import { OperatorSessions } from './sessions.ts';
@@ -58,37 +69,107 @@ interface PagesOptions extends ConsoleIdentity {
   readonly deadlineMs: number;
 }
 
+type Run = ConsolePage['run'];
+
+type Entry = (path: string, name: string, run: Run) => ConsolePage;
+
+/** A page that every operator may see. */
+const read: Entry = (path, name, run) => ({ method: 'GET', path, name, access: 'read-only', run });
+
+/** A part of a page that it requests by itself. */
+const refresh: Entry = (...page) => ({ ...read(...page), unattended: true });
+
+/** A form that every operator may send, because it changes nothing. */
+const query: Entry = (...page) => ({ ...read(...page), method: 'POST' });
+
+/** A page that exists for the form on it. */
+const ask: Entry = (...page) => ({ ...read(...page), access: 'full' });
+
+/** A form that needs full access. */
+const send: Entry = (...page) => ({ ...query(...page), access: 'full' });
+
+/** Sends a form, and shows it again with the reason if it is refused. */
+const unlessRefused =
+  (
+    attempt: (call: PageCall) => Promise<PageResult | Refusal>,
+    again: (call: PageCall, refusal: Refusal) => PageResult | Promise<PageResult>,
+  ): Run =>
+  async (call) => {
+    let refusal: Refusal;
+    try {
+      const result = await attempt(call);
+      if ('kind' in result) return result;
+      refusal = result;
+    } catch (error) {
+      refusal = refuseThrown(error);
+    }
+    return again(call, refusal);
+  };
+
+/** A form that changes something. `again`: the page that shows it again if it is refused. */
+const change = (path: string, name: string, ...form: Parameters<typeof unlessRefused>): ConsolePage =>
+  send(path, name, unlessRefused(...form));
+
+const TENANT = '/tenants/:tenantId';
+
+const PAGES: readonly ConsolePage[] = [
+  read('/cluster', 'page-cluster', clusterPage),
+  refresh('/cluster/live', 'page-cluster-live', clusterFigures),
+  refresh('/cluster/past', 'page-cluster-past', clusterPast),
+  read('/cluster/slots', 'page-slots', slotsPage),
+  read('/tenants', 'page-tenants', tenantsPage),
+  change('/tenants', 'page-create-tenant', createTenant, newTenantPage),
+  // Before the page of one tenant: `new` is not an ID.
+  ask('/tenants/new', 'page-new-tenant', newTenantPage),
+  read(TENANT, 'page-tenant', overviewPage),
+  refresh(`${TENANT}/usage`, 'page-usage', usagePart),
+  change(`${TENANT}/plan`, 'page-change-plan', changePlan, planPage),
+  change(`${TENANT}/name`, 'page-change-name', changeName, namePage),
+  ...LIFE_STEPS.flatMap((step) => [
+    ask(`${TENANT}/${step.path}`, `page-${step.path}-tenant`, lifePage(step)),
+    change(`${TENANT}/${step.path}`, `page-${step.path}-tenant`, takeLifeStep(step), lifePage(step)),
+  ]),
+  refresh(`${TENANT}/deletion`, 'page-deletion', deletionPart),
+  read(`${TENANT}/keys`, 'page-keys', keysPage),
+  change(`${TENANT}/keys`, 'page-create-key', createKey, keysPage),
+  ask(`${TENANT}/keys/:keyId/revoke`, 'page-revoke-key', askToRevokeKey),
+  change(`${TENANT}/keys/:keyId/revoke`, 'page-revoke-key', revokeKey, askToRevokeKey),
+  ask(`${TENANT}/keys/:keyId/rotate`, 'page-rotate-key', askToRotateKey),
+  change(`${TENANT}/keys/:keyId/rotate`, 'page-rotate-key', rotateKey, askToRotateKey),
+  read('/identify-key', 'page-identify-key', identifyKeyPage),
+  query('/identify-key', 'page-identify-key', unlessRefused(identifyKey, identifyKeyPage)),
+  read(`${TENANT}/namespaces`, 'page-namespaces', namespacesPage),
+  change(`${TENANT}/namespaces`, 'page-create-namespace', createNamespace, namespacesPage),
+  read(`${TENANT}/grants`, 'page-grants', grantsPage),
+  change(`${TENANT}/grants`, 'page-create-grant', createGrant, grantsPage),
+  ask(`${TENANT}/grants/revoke`, 'page-revoke-grant', askToRevokeGrant),
+  change(`${TENANT}/grants/revoke`, 'page-revoke-grant', revokeGrant, grantsPage),
+  ask(`${TENANT}/grants/lines`, 'page-grant-lines', linesPage),
+  change(`${TENANT}/grants/lines`, 'page-grant-lines', createLines, linesPage),
+  ask(`${TENANT}/grants/revoke-all`, 'page-revoke-all', askToRevokeAll),
+  send(`${TENANT}/grants/revoke-all`, 'page-revoke-all', revokeAll),
+  read(`${TENANT}/objects`, 'page-objects', objectsPage),
+  read(`${TENANT}/check`, 'page-check', checkPage),
+  read(`${TENANT}/check/many`, 'page-check-many', checkManyPage),
+  query(`${TENANT}/check/many`, 'page-check-many', checkMany),
+  query(`${TENANT}/check/many/file`, 'page-check-file', checksFile),
+  read(`${TENANT}/rules`, 'page-rules', rulesPage),
+  send(`${TENANT}/rules`, 'page-write-rules', writeRules),
+  send(`${TENANT}/rules/validate`, 'page-validate-rules', validateRules),
+  read(`${TENANT}/changes`, 'page-changes', changesPage),
+  refresh(`${TENANT}/changes/live`, 'page-changes-live', liveChanges),
+  read(`${TENANT}/audit-log`, 'page-audit-log', auditLogPage),
+];
+
 /** To mount below the prefix of the pages. */
 export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
-  const { operator, watch, clock, metrics, failureLimiter, logInCode } = dependencies;
+  const { metrics, failureLimiter, logInCode, identityProvider: provider } = dependencies;
   const sessions = new OperatorSessions(dependencies);
-  const forPages = { operator, clock, plans: options.plans, watch };
-  const pages = [
-    ...clusterPages(forPages),
-    ...slotsPages(forPages),
-    // Before the page of one tenant: `new` is not an id.
-    ...tenantsPages(forPages),
-    ...tenantPages(forPages),
-    ...tenantLifePages(forPages),
-    ...keyPages(forPages),
-    ...keyRotationPages(forPages),
-    ...identifyKeyPages(forPages),
-    ...namespacePages(forPages),
-    ...grantPages(forPages),
-    ...grantLinePages(forPages),
-    ...revokeAllPages(forPages),
-    ...objectPages(forPages),
-    ...checkPages(forPages),
-    ...checkManyPages(forPages),
-    ...rulesPages(forPages),
-    ...changesPages(forPages),
-    ...auditLogPages(forPages),
-  ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });
-  const provider = dependencies.identityProvider;
   const providerLogIn =
     provider?.logsIn === true
       ? createProviderLogIn({ provider, sealed: createSealedTexts(dependencies), sessions, failureLimiter, metrics })
       : undefined;
-  return createPageRouter({ ...dependencies, pages, logIn, providerLogIn, sessions, assets: loadAssets() }, options);
+  const forRouter = { ...dependencies, plans: options.plans, pages: PAGES, logIn, providerLogIn, sessions };
+  return createPageRouter({ ...forRouter, assets: loadAssets() }, options);
 }

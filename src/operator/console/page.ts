@@ -1,32 +1,47 @@
 // A page of the console: a method, a path, and a function from a call to a response. Pages know neither express nor
 // sockets; the router finds the session, enforces log-in and CSRF, and sends the response.
 
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorAccess } from '../../core/scopes.ts';
+import type { Tenant } from '../../core/tenants.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { Markup } from '../../http/pages/markup.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
+import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
-import type { Fields } from './forms.ts';
+import type { Fields, Refusal } from './forms.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
 /** All pages of the console are below this path. */
 export const PAGES_PREFIX = '/console';
 
+export interface ShownPage {
+  readonly kind: 'page';
+  readonly status: number;
+  readonly title: string;
+  readonly body: Markup;
+}
+
 export type PageResult =
-  | { readonly kind: 'page'; readonly status: number; readonly title: string; readonly body: Markup }
+  | ShownPage
   /** A part of a page that refreshes itself. */
   | { readonly kind: 'part'; readonly body: Markup }
   /** A file that the browser saves. */
   | { readonly kind: 'file'; readonly name: string; readonly contentType: string; readonly text: string }
   /** After a change: the page to go to, and the notice to show there. */
-  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string; readonly undo?: Undo };
+  | { readonly kind: 'redirect'; readonly to: string; readonly notice: string | undefined; readonly undo?: Undo };
 
-export interface PageCall {
-  readonly request: IncomingMessage;
+export interface PageDependencies {
+  readonly operator: OperatorApi;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly watch: ClusterWatch;
+}
+
+export interface PageCall extends PageDependencies {
   /** From the query. */
   readonly query: Fields;
   /** From the body; empty except for POST. */
@@ -34,7 +49,7 @@ export interface PageCall {
   /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly session: OperatorSession;
-  /** The request's id with a full deadline from now on. */
+  /** The request's ID with a full deadline from now on. */
   context(): RequestContext;
 }
 
@@ -44,21 +59,24 @@ export interface ConsolePage {
   readonly path: string;
   /** The label of its metrics. */
   readonly name: string;
-  /** What the operator must have; `full` unless it says otherwise. */
-  readonly access?: OperatorAccess;
+  /** The access that the operator needs. */
+  readonly access: OperatorAccess;
   /** The page requests this by itself, without the operator: it does not extend the session. */
   readonly unattended?: boolean;
-  run(call: PageCall): Promise<PageResult>;
+  run(call: PageCall): PageResult | Promise<PageResult>;
 }
 
-export interface PageDependencies {
-  readonly operator: OperatorApi;
-  readonly clock: Clock;
-  readonly plans: Plans;
-  readonly watch: ClusterWatch;
-}
+/** `refusal`: why the form on the page was refused. */
+export const page = (title: string, body: Markup, refusal?: Pick<Refusal, 'status'>): ShownPage => ({
+  kind: 'page',
+  status: refusal?.status ?? 200,
+  title,
+  body,
+});
 
-/** The tenant in the path. Throws `tenant-not-found` for an id that grantd cannot have issued. */
+export const redirect = (to: string, notice?: string): PageResult => ({ kind: 'redirect', to, notice });
+
+/** The tenant in the path. Throws `tenant-not-found` for an ID that grantd cannot have issued. */
 export function tenantIdOf(call: PageCall): TenantId {
   const tenantId = parseTenantId(call.parameters.tenantId ?? '');
   if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
@@ -72,16 +90,62 @@ export function keyIdOf(call: PageCall): KeyId {
   return keyId;
 }
 
-/** A session for the tenant in the path, with every scope. */
-export function tenantSessionOf(operator: OperatorApi, call: PageCall): Promise<OperatorTenantSession> {
-  return operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
+/** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
+export async function readTenant(call: PageCall): Promise<TenantStatus> {
+  const tenant = await call.operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
+  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
+  return tenant;
 }
 
-/** A path below the prefix. Every part is encoded; empty query values are omitted. */
-export function pathTo(parts: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
-  const path = [PAGES_PREFIX, ...parts.map(encodeURIComponent)].join('/');
+/** The fields of a tenant that the frame of its pages shows. */
+export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
+
+/** If the tenant cannot be read, its ID replaces its name: an error page would lose what was typed. */
+export async function readTenantOrId(call: PageCall): Promise<FramedTenant> {
+  try {
+    return await readTenant(call);
+  } catch {
+    const tenantId = tenantIdOf(call);
+    return { tenantId, name: tenantId, state: 'active' };
+  }
+}
+
+/** Undefined if the tenant does not exist, or no longer. */
+export async function unlessGone<Result>(read: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof GrantdError && error.code === 'tenant-not-found') return undefined;
+    throw error;
+  }
+}
+
+/** A session for the tenant in the path, with every scope. */
+export const tenantSessionOf = (call: PageCall): Promise<OperatorTenantSession> =>
+  call.operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
+
+/** The tenant in the path, and a session for it with every scope. */
+export async function openTenant(
+  call: PageCall,
+): Promise<{ readonly tenant: TenantStatus; readonly session: OperatorTenantSession }> {
+  const tenant = await readTenant(call);
+  return { tenant, session: await tenantSessionOf(call) };
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** Empty query values are omitted. */
+export function withQuery(path: string, query: Query): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
   );
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
+
+/** A path below the prefix. Every part is encoded. */
+export const pathTo = (parts: readonly string[], query: Query = {}): string =>
+  withQuery([PAGES_PREFIX, ...parts.map(encodeURIComponent)].join('/'), query);
+
+/** The path of a page of a tenant, such as `grants/revoke`; its overview by default. */
+export const tenantPath = (tenantId: string, path = '', query: Query = {}): string =>
+  pathTo(['tenants', tenantId, ...path.split('/').filter(Boolean)], query);

@@ -2,12 +2,11 @@
 // response. Failures are pages too. No code of a page runs without a session that has the access it declares, and no
 // form from another session changes anything.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { problemOf } from '../../core/problem.ts';
 import { type Operator, requireAccess } from '../../core/scopes.ts';
@@ -15,10 +14,17 @@ import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import type { Assets } from './assets.ts';
-import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, type Refusal, readForm } from './forms.ts';
-import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.ts';
+import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
+import {
+  type ConsolePage,
+  PAGES_PREFIX,
+  type PageDependencies,
+  pathTo,
+  type ShownPage,
+  page as showPage,
+} from './page.ts';
 import { errorBody } from './pages/error.ts';
-import { type LogIn, showLogIn } from './pages/log-in.ts';
+import { type LogIn, type RefusedLogIn, showLogIn } from './pages/log-in.ts';
 import { LOG_IN_SECONDS_MAX, type ProviderLogIn, showContinue } from './pages/provider-log-in.ts';
 import { type ConsoleIdentity, renderDocument } from './parts/layout.ts';
 import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
@@ -31,12 +37,17 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+const HTML = 'text/html; charset=utf-8';
 const compress = promisify<Buffer, Buffer>(gzip);
 const ASSET_AGE_SECONDS = 31_536_000;
-/** The cookie of a session: `__Host-` binds it to this very host and requires TLS. */
-const COOKIE = 'grantd_console';
-/** The cookie of a log-in at the identity provider, which the provider's redirect must bring back: `SameSite=Lax`. */
-const LOG_IN_COOKIE = 'grantd_log_in';
+/** `__Host-` before the name binds a cookie to this very host and requires TLS. */
+interface Cookie {
+  readonly name: string;
+  readonly sameSite: 'Strict' | 'Lax';
+}
+const SESSION_COOKIE: Cookie = { name: 'grantd_console', sameSite: 'Strict' };
+/** The cookie of a log-in at the identity provider, which the provider's redirect must bring back. */
+const PROVIDER_COOKIE: Cookie = { name: 'grantd_log_in', sameSite: 'Lax' };
 
 interface Locals {
   readonly requestId: string;
@@ -46,7 +57,7 @@ interface Locals {
 
 type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
 
-interface RouterDependencies {
+interface RouterDependencies extends PageDependencies {
   readonly pages: readonly ConsolePage[];
   readonly logIn: LogIn;
   /** Without it, only operator tokens log in. */
@@ -54,7 +65,6 @@ interface RouterDependencies {
   readonly sessions: OperatorSessions;
   readonly assets: Assets;
   readonly origin: RequestOrigin;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -71,55 +81,262 @@ function cookieOf(request: IncomingMessage, name: string): string | undefined {
   return undefined;
 }
 
-const searchOf = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
-
-function sendHtml(response: ServerResponse, status: number, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
-  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': bytes.length });
-  response.end(bytes);
-}
-
 /** Below this, compression gains nothing. */
 const COMPRESSED_BYTES_MIN = 1024;
 
-/**
- * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret whose
- * length could tell of it next to text of somebody else.
- */
-async function sendRefreshed(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
-  response.setHeader('Vary', 'Accept-Encoding');
-  const accepted = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(request.headers['accept-encoding'] ?? ''));
-  const bytes = Buffer.from(text, 'utf8');
-  if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) {
-    sendHtml(response, 200, text);
+/** One request and its response. */
+class Exchange {
+  readonly site: RouterDependencies;
+  readonly options: RouterOptions;
+  readonly request: Request;
+  readonly response: PageResponse;
+
+  constructor(site: RouterDependencies, options: RouterOptions, request: Request, response: PageResponse) {
+    this.site = site;
+    this.options = options;
+    this.request = request;
+    this.response = response;
+  }
+
+  get search(): string {
+    const { url } = this.request;
+    return url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+  }
+
+  get query(): Fields {
+    return new Fields(this.search);
+  }
+
+  get address(): string {
+    return this.site.origin.addressOf(this.request);
+  }
+
+  #cookieName({ name }: Cookie): string {
+    return this.site.origin.isSecure(this.request) ? `__Host-${name}` : name;
+  }
+
+  cookie(cookie: Cookie): string | undefined {
+    return cookieOf(this.request, this.#cookieName(cookie));
+  }
+
+  /** Without an age, the cookie ends with the browser. An empty value removes it. */
+  setCookie(cookie: Cookie, value: string, ageSeconds?: number): void {
+    const secure = this.site.origin.isSecure(this.request) ? '; Secure' : '';
+    const age = value === '' ? 0 : ageSeconds;
+    const ends = age === undefined ? '' : `; Max-Age=${age}`;
+    const pair = `${this.#cookieName(cookie)}=${value}`;
+    this.response.appendHeader('Set-Cookie', `${pair}; Path=/; HttpOnly; SameSite=${cookie.sameSite}${secure}${ends}`);
+  }
+
+  /** `active`: the operator made this request, not a page by itself. */
+  findSession(active: boolean): OperatorSession | undefined {
+    const id = this.cookie(SESSION_COOKIE);
+    return id === undefined ? undefined : this.site.sessions.find(id, active);
+  }
+
+  requireSession(active: boolean): OperatorSession {
+    const session = this.findSession(active);
+    assert(session !== undefined, 'a page runs only for an operator who is logged in');
+    return session;
+  }
+
+  async readForm(session: OperatorSession): Promise<Fields> {
+    const form = await readForm(this.request, FORM_BYTES_MAX);
+    if (isFormOf(session, form.optional('csrf'))) return form;
+    throw new GrantdError(
+      'unauthorized',
+      'The form does not belong to this session. Nothing was changed. Open the page again.',
+    );
+  }
+
+  send(status: number, type: string, content: string | Buffer, headers: Readonly<Record<string, string>> = {}): void {
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+    this.response.writeHead(status, { 'Content-Type': type, ...headers, 'Content-Length': bytes.length });
+    this.response.end(bytes);
+  }
+
+  /**
+   * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret that
+   * its length could reveal next to a text of another user.
+   */
+  async sendRefreshed(text: string): Promise<void> {
+    this.response.setHeader('Vary', 'Accept-Encoding');
+    const accepted = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(this.request.headers['accept-encoding'] ?? ''));
+    const bytes = Buffer.from(text, 'utf8');
+    if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) this.send(200, HTML, bytes);
+    else this.send(200, HTML, await compress(bytes), { 'Content-Encoding': 'gzip' });
+  }
+
+  sendDocument(session: OperatorSession | undefined, { status, title, body }: ShownPage): void {
+    const path = `${PAGES_PREFIX}${this.request.path}`;
+    const text = renderDocument({ ...this.options, assets: this.site.assets, title, session, path, body });
+    if (session !== undefined) session.notice = undefined;
+    this.send(status, HTML, text);
+  }
+
+  redirect(to: string): void {
+    this.response.writeHead(303, { Location: to, 'Content-Length': 0 });
+    this.response.end();
+  }
+}
+
+type Handler = (exchange: Exchange) => void | Promise<void>;
+/** A route that is no page: the label of its metrics if it has one, the method, the path, and the handler. */
+type Route = readonly [operation: string | undefined, method: 'get' | 'post', path: string, handle: Handler];
+
+/** A page redirects to the log-in and back; for a request of htmx, the whole window goes there. */
+function askToLogIn(exchange: Exchange): void {
+  const { method, originalUrl, headers } = exchange.request;
+  if (headers['hx-request'] !== 'true') {
+    exchange.redirect(pathTo(['log-in'], { to: method === 'GET' ? originalUrl : undefined }));
     return;
   }
-  const compressed = await compress(bytes);
-  response.writeHead(200, {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Encoding': 'gzip',
-    'Content-Length': compressed.length,
+  const current = headers['hx-current-url'];
+  const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
+  exchange.response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
+  exchange.send(401, HTML, '');
+}
+
+function sendLogInPage(exchange: Exchange, fields: Fields, refused?: RefusedLogIn): void {
+  const seconds = refused?.retryAfterSeconds;
+  if (seconds !== undefined) exchange.response.setHeader('Retry-After', String(seconds));
+  const hasProvider = exchange.site.providerLogIn !== undefined;
+  exchange.sendDocument(undefined, showLogIn(fields, refused?.refusal, hasProvider));
+}
+
+/** Gives the browser its new session. */
+function enter(exchange: Exchange, { id, operator }: OperatorSession): void {
+  const { sessions, log } = exchange.site;
+  const before = exchange.cookie(SESSION_COOKIE);
+  if (before !== undefined) sessions.end(before);
+  log.info({ requestId: exchange.response.locals.requestId, operator }, 'an operator logged in');
+  exchange.setCookie(SESSION_COOKIE, id);
+}
+
+function sendAsset(exchange: Exchange): void {
+  const asset = exchange.site.assets.find(String(exchange.request.params.name));
+  if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
+  exchange.response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
+  exchange.send(200, asset.contentType, asset.bytes);
+}
+
+function begin(exchange: Exchange): void {
+  if (exchange.findSession(true) === undefined) askToLogIn(exchange);
+  else exchange.redirect(pathTo(['cluster']));
+}
+
+function beginLogIn(exchange: Exchange): void {
+  const { query } = exchange;
+  if (exchange.findSession(true) === undefined) sendLogInPage(exchange, query);
+  else exchange.redirect(exchange.site.logIn.targetOf(query));
+}
+
+async function logIn(exchange: Exchange): Promise<void> {
+  const form = await readForm(exchange.request, LOG_IN_FORM_BYTES_MAX);
+  const outcome = exchange.site.logIn.attempt(exchange.address, form);
+  if (outcome.kind === 'refused') {
+    sendLogInPage(exchange, form, outcome);
+    return;
+  }
+  enter(exchange, outcome.session);
+  exchange.redirect(exchange.site.logIn.targetOf(form));
+}
+
+async function logOut(exchange: Exchange): Promise<void> {
+  const session = exchange.requireSession(true);
+  await exchange.readForm(session);
+  exchange.site.sessions.end(session.id);
+  exchange.setCookie(SESSION_COOKIE, '');
+  exchange.redirect(pathTo(['log-in'], { done: 'logged-out' }));
+}
+
+const OPEN_ROUTES: readonly Route[] = [
+  ['page-asset', 'get', '/assets/:name', sendAsset],
+  [undefined, 'get', '/', begin],
+  ['page-log-in', 'get', '/log-in', beginLogIn],
+  ['page-log-in', 'post', '/log-in', logIn],
+];
+
+const providerRoutes = ({ begin: beginAtProvider, complete }: ProviderLogIn): readonly Route[] => [
+  [
+    'page-provider-log-in',
+    'get',
+    '/log-in/provider',
+    async (exchange) => {
+      const { url, cookie } = await beginAtProvider(exchange.site.logIn.targetOf(exchange.query));
+      exchange.setCookie(PROVIDER_COOKIE, cookie, LOG_IN_SECONDS_MAX);
+      exchange.redirect(url);
+    },
+  ],
+  [
+    'page-provider-log-in',
+    'get',
+    '/log-in/callback',
+    async (exchange) => {
+      // Its address holds the code of the log-in.
+      exchange.response.setHeader('Referrer-Policy', 'no-referrer');
+      const outcome = await complete(exchange.address, exchange.search, exchange.cookie(PROVIDER_COOKIE));
+      if (outcome.kind === 'refused') {
+        sendLogInPage(exchange, NO_FIELDS, outcome);
+        return;
+      }
+      enter(exchange, outcome.session);
+      exchange.setCookie(PROVIDER_COOKIE, '');
+      const target = exchange.site.logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
+      exchange.sendDocument(undefined, showContinue(target));
+    },
+  ],
+];
+
+async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
+  const { request, site, options } = exchange;
+  const { locals } = exchange.response;
+  locals.operation = page.name;
+  const session = exchange.requireSession(page.unattended !== true);
+  locals.operator = { name: session.operator, access: session.access };
+  requireAccess(session, page.access);
+  const form = page.method === 'POST' ? await exchange.readForm(session) : NO_FIELDS;
+  const { operator, clock, plans, watch } = site;
+  const result = await page.run({
+    ...{ operator, clock, plans, watch, session, form },
+    query: exchange.query,
+    parameters: request.params as Record<string, string>,
+    context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
   });
-  response.end(compressed);
+  if (result.kind === 'page') exchange.sendDocument(session, result);
+  else if (result.kind === 'part') {
+    const text = renderMarkup(result.body);
+    if (page.unattended === true) await exchange.sendRefreshed(text);
+    else exchange.send(200, HTML, text);
+  } else if (result.kind === 'file') {
+    // The name is one of the console's own.
+    const disposition = `attachment; filename="${result.name}"`;
+    exchange.send(200, result.contentType, result.text, { 'Content-Disposition': disposition });
+  } else {
+    const { notice: text, undo, to } = result;
+    session.notice = text === undefined ? undefined : { text, undo };
+    exchange.redirect(to);
+  }
 }
 
-/** Its name is one of the console's own. */
-function sendFile(response: ServerResponse, file: Extract<PageResult, { kind: 'file' }>): void {
-  const bytes = Buffer.from(file.text, 'utf8');
-  response.writeHead(200, {
-    'Content-Type': file.contentType,
-    'Content-Disposition': `attachment; filename="${file.name}"`,
-    'Content-Length': bytes.length,
-  });
-  response.end(bytes);
+/** `pages`: those of the path, one for each method. */
+function runOneOf(pages: readonly ConsolePage[], exchange: Exchange): Promise<void> {
+  const { method } = exchange.request;
+  const page = pages.find((each) => each.method === (method === 'HEAD' ? 'GET' : method));
+  if (page !== undefined) return runPage(page, exchange);
+  const allow = pages.map((each) => each.method).join(', ');
+  throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
 }
 
-function redirect(response: ServerResponse, to: string): void {
-  response.writeHead(303, { Location: to, 'Content-Length': 0 });
-  response.end();
+/** Browsers report where a request comes from; a form of another site is refused before anything reads it. */
+function requireSameSite({ method, headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  if (method === 'POST' && site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw new GrantdError('unauthorized', 'The form came from another site. Nothing was changed.');
+  }
 }
 
-/** Refuses paths that express cannot route: one that is not percent-encoded UTF-8 names nothing. */
+/** Refuses a path that express cannot route: only percent-encoded UTF-8 can be the path of a page. */
 function requireDecodablePath(path: string): void {
   try {
     decodeURIComponent(path);
@@ -128,246 +345,65 @@ function requireDecodablePath(path: string): void {
   }
 }
 
-/** Browsers report where a request comes from; a form of another site is refused before anything reads it. */
-function requireSameSite(request: IncomingMessage): void {
-  const site = request.headers['sec-fetch-site'];
-  if (request.method === 'POST' && site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new GrantdError('unauthorized', 'The form came from another site. Nothing was changed.');
+function sendFailure(exchange: Exchange, thrown: unknown): void {
+  const { response, options, site } = exchange;
+  const error = GrantdError.from(thrown);
+  const { requestId } = response.locals;
+  const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
+  if (problem.status === 500) site.log.error({ requestId, err: error.cause ?? error }, 'page failed');
+  else if (problem.status === 503) site.log.warn({ requestId, err: error.cause ?? error }, 'page refused');
+  if (response.headersSent) {
+    response.destroy();
+    return;
   }
+  for (const name of ['Allow', 'Retry-After']) {
+    const value = problem.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  // Within a session, the status is 403: a 401 would ask for another token.
+  const status = error.code === 'unauthorized' ? 403 : problem.status;
+  if (status === 413) response.setHeader('Connection', 'close');
+  exchange.sendDocument(
+    exchange.findSession(false),
+    showPage(problem.body.title, errorBody(error, requestId), { status }),
+  );
 }
 
 export function createPageRouter(dependencies: RouterDependencies, options: RouterOptions): Router {
-  const { pages, logIn, providerLogIn, sessions, assets, origin, clock, log } = dependencies;
+  const { pages, providerLogIn } = dependencies;
   const router = express.Router({ strict: true, caseSensitive: true });
-  const cookieName = (request: IncomingMessage, name: string): string =>
-    origin.isSecure(request) ? `__Host-${name}` : name;
-
-  function setCookie(
-    request: IncomingMessage,
-    response: ServerResponse,
-    value: string,
-    options: { readonly name: string; readonly sameSite: 'Strict' | 'Lax'; readonly ageSeconds?: number } = {
-      name: COOKIE,
-      sameSite: 'Strict',
-    },
-  ): void {
-    const { name, sameSite, ageSeconds } = options;
-    const secure = origin.isSecure(request) ? '; Secure' : '';
-    const age = value === '' ? 0 : ageSeconds;
-    const ends = age === undefined ? '' : `; Max-Age=${age}`;
-    const cookie = `${cookieName(request, name)}=${value}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${ends}`;
-    response.appendHeader('Set-Cookie', cookie);
-  }
-
-  function sendDocument(
-    request: Request,
-    response: PageResponse,
-    session: OperatorSession | undefined,
-    page: Pick<Extract<PageResult, { kind: 'page' }>, 'status' | 'title' | 'body'>,
-  ): void {
-    const path = `${PAGES_PREFIX}${request.path}`;
-    const text = renderDocument({ ...options, assets, title: page.title, session, path, body: page.body });
-    if (session !== undefined) session.notice = undefined;
-    sendHtml(response, page.status, text);
-  }
-
-  const sessionOf = (request: IncomingMessage, active: boolean): OperatorSession | undefined => {
-    const id = cookieOf(request, cookieName(request, COOKIE));
-    return id === undefined ? undefined : sessions.find(id, active);
+  const exchangeOf = (request: Request, response: PageResponse): Exchange =>
+    new Exchange(dependencies, options, request, response);
+  const add = ([operation, method, path, handle]: Route): void => {
+    router[method](path, (request: Request, response: PageResponse) => {
+      if (operation !== undefined) response.locals.operation = operation;
+      return handle(exchangeOf(request, response));
+    });
   };
-
-  /** A page redirects to the log-in and back; for a request of htmx, the whole window goes there. */
-  function askToLogIn(request: Request, response: PageResponse): void {
-    const back = request.method === 'GET' ? request.originalUrl : undefined;
-    if (request.headers['hx-request'] === 'true') {
-      const current = request.headers['hx-current-url'];
-      const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
-      response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
-      sendHtml(response, 401, '');
-      return;
-    }
-    redirect(response, pathTo(['log-in'], { to: back }));
-  }
-
   router.use((request: Request, response: PageResponse, next: NextFunction) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     requireDecodablePath(request.path);
     requireSameSite(request);
     next();
   });
-
-  router.get('/assets/:name', (request: Request<{ name: string }>, response: PageResponse) => {
-    response.locals.operation = 'page-asset';
-    const asset = assets.find(request.params.name);
-    if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
-    response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
-    response.writeHead(200, { 'Content-Type': asset.contentType, 'Content-Length': asset.bytes.length });
-    response.end(asset.bytes);
-  });
-
-  function refuseLogIn(
-    request: Request,
-    response: PageResponse,
-    form: Fields,
-    outcome: { readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined },
-  ): void {
-    if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
-    sendDocument(request, response, undefined, showLogIn(form, outcome.refusal, providerLogIn !== undefined));
+  for (const route of [...OPEN_ROUTES, ...(providerLogIn === undefined ? [] : providerRoutes(providerLogIn))]) {
+    add(route);
   }
-
-  /** Gives the browser its new session. */
-  function enter(request: Request, response: PageResponse, { id, operator }: OperatorSession): void {
-    const before = cookieOf(request, cookieName(request, COOKIE));
-    if (before !== undefined) sessions.end(before);
-    log.info({ requestId: response.locals.requestId, operator }, 'an operator logged in');
-    setCookie(request, response, id);
-  }
-
-  router.get('/', (request: Request, response: PageResponse) => {
-    if (sessionOf(request, true) === undefined) askToLogIn(request, response);
-    else redirect(response, pathTo(['cluster']));
-  });
-
-  router.get('/log-in', (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-in';
-    const query = new Fields(searchOf(request.url));
-    if (sessionOf(request, true) !== undefined) redirect(response, logIn.targetOf(query));
-    else sendDocument(request, response, undefined, showLogIn(query, undefined, providerLogIn !== undefined));
-  });
-
-  router.post('/log-in', async (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-in';
-    const form = await readForm(request, LOG_IN_FORM_BYTES_MAX);
-    const outcome = logIn.attempt(origin.addressOf(request), form);
-    if (outcome.kind === 'refused') {
-      refuseLogIn(request, response, form, outcome);
-      return;
-    }
-    enter(request, response, outcome.session);
-    redirect(response, logIn.targetOf(form));
-  });
-
-  if (providerLogIn !== undefined) addProviderRoutes(providerLogIn);
-
-  function addProviderRoutes({ begin, complete }: ProviderLogIn): void {
-    router.get('/log-in/provider', async (request: Request, response: PageResponse) => {
-      response.locals.operation = 'page-provider-log-in';
-      const { url, cookie } = await begin(logIn.targetOf(new Fields(searchOf(request.url))));
-      setCookie(request, response, cookie, {
-        name: LOG_IN_COOKIE,
-        sameSite: 'Lax',
-        ageSeconds: LOG_IN_SECONDS_MAX,
-      });
-      redirect(response, url);
-    });
-
-    router.get('/log-in/callback', async (request: Request, response: PageResponse) => {
-      response.locals.operation = 'page-provider-log-in';
-      // Its address holds the code of the log-in.
-      response.setHeader('Referrer-Policy', 'no-referrer');
-      const kept = cookieOf(request, cookieName(request, LOG_IN_COOKIE));
-      const outcome = await complete(origin.addressOf(request), searchOf(request.url), kept);
-      if (outcome.kind === 'refused') refuseLogIn(request, response, NO_FIELDS, outcome);
-      else {
-        enter(request, response, outcome.session);
-        setCookie(request, response, '', { name: LOG_IN_COOKIE, sameSite: 'Lax' });
-        const target = logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
-        sendDocument(request, response, undefined, showContinue(target));
-      }
-    });
-  }
-
   router.use((request: Request, response: PageResponse, next: NextFunction) => {
-    if (sessionOf(request, false) === undefined) askToLogIn(request, response);
+    const exchange = exchangeOf(request, response);
+    if (exchange.findSession(false) === undefined) askToLogIn(exchange);
     else next();
   });
-
-  const sessionIn = (request: Request, active: boolean): OperatorSession => {
-    const session = sessionOf(request, active);
-    assert(session !== undefined, 'a page runs only for an operator who is logged in');
-    return session;
-  };
-
-  async function formOf(request: Request, session: OperatorSession): Promise<Fields> {
-    const form = await readForm(request, FORM_BYTES_MAX);
-    if (isFormOf(session, form.optional('csrf'))) return form;
-    throw new GrantdError(
-      'unauthorized',
-      'The form does not belong to this session. Nothing was changed. Open the page again.',
-    );
-  }
-
-  router.post('/log-out', async (request: Request, response: PageResponse) => {
-    response.locals.operation = 'page-log-out';
-    const session = sessionIn(request, true);
-    await formOf(request, session);
-    sessions.end(session.id);
-    setCookie(request, response, '');
-    redirect(response, pathTo(['log-in'], { done: 'logged-out' }));
-  });
-
-  async function run(page: ConsolePage, request: Request, response: PageResponse): Promise<void> {
-    const { locals } = response;
-    locals.operation = page.name;
-    const session = sessionIn(request, page.unattended !== true);
-    locals.operator = { name: session.operator, access: session.access };
-    requireAccess(session, page.access ?? 'full');
-    const form = page.method === 'POST' ? await formOf(request, session) : NO_FIELDS;
-    const answer = await page.run({
-      request,
-      query: new Fields(searchOf(request.url)),
-      form,
-      parameters: request.params as Record<string, string>,
-      session,
-      context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
-    });
-    if (answer.kind === 'page') sendDocument(request, response, session, answer);
-    else if (answer.kind === 'part') {
-      const text = renderMarkup(answer.body);
-      if (page.unattended === true) await sendRefreshed(request, response, text);
-      else sendHtml(response, 200, text);
-    } else if (answer.kind === 'file') sendFile(response, answer);
-    else {
-      const { notice: text, undo } = answer;
-      session.notice = text === undefined ? undefined : { text, undo };
-      redirect(response, answer.to);
-    }
-  }
-
+  add(['page-log-out', 'post', '/log-out', logOut]);
   for (const [path, ofPath] of Map.groupBy(pages, (page) => page.path)) {
-    router.all(path, (request: Request, response: PageResponse) => {
-      const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const page = ofPath.find((each) => each.method === method);
-      if (page !== undefined) return run(page, request, response);
-      const allow = ofPath.map((each) => each.method).join(', ');
-      throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
-    });
+    router.all(path, (request: Request, response: PageResponse) => runOneOf(ofPath, exchangeOf(request, response)));
   }
-
   router.use(() => {
     throw new GrantdError('not-found', 'There is no page at this path.');
   });
-
   // Express recognizes an error handler by its four parameters.
-  router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) => {
-    const error = GrantdError.from(thrown);
-    const { requestId } = response.locals;
-    const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
-    if (problem.status === 500) log.error({ requestId, err: error.cause ?? error }, 'page failed');
-    else if (problem.status === 503) log.warn({ requestId, err: error.cause ?? error }, 'page refused');
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    for (const name of ['Allow', 'Retry-After']) {
-      const value = problem.headers[name];
-      if (value !== undefined) response.setHeader(name, value);
-    }
-    // Within a session, the status is 403: a 401 would ask for another token.
-    const status = error.code === 'unauthorized' ? 403 : problem.status;
-    if (status === 413) response.setHeader('Connection', 'close');
-    const body = errorBody(error, requestId);
-    sendDocument(request, response, sessionOf(request, false), { status, title: problem.body.title, body });
-  });
+  router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) =>
+    sendFailure(exchangeOf(request, response), thrown),
+  );
   return router;
 }

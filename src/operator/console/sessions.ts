@@ -1,7 +1,7 @@
 // Sessions of the console's pages, in the memory of this process. Invariants: a session ends at log-out, 8 hours after
-// the log-in, 30 minutes after the last page, or as soon as its token is removed or gives other access. One of the
-// identity provider ends an hour after the log-in. There are never more than the bound; beyond it, the longest-idle one
-// ends.
+// the log-in, 30 minutes after the last page, or as soon as its token is removed or its access changes. A session of
+// the identity provider ends an hour after the log-in. The number of sessions is bounded; beyond the bound, the one that
+// has been idle longest ends.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';
@@ -10,8 +10,8 @@ import { hashOperatorToken, type OperatorTokens } from '../operator-tokens.ts';
 
 const AGE_MS_MAX = 8 * 3_600_000;
 /**
- * The provider is not asked again during a session: somebody whom it no longer admits keeps the access for this long.
- * The next log-in usually asks for nothing.
+ * The provider is not asked again during a session, so an operator whom it no longer admits keeps access for this long.
+ * The next log-in usually needs no input.
  */
 const PROVIDER_AGE_MS_MAX = 3_600_000;
 const IDLE_MS_MAX = 30 * 60_000;
@@ -24,11 +24,11 @@ export interface Undo {
   /** Where it is sent. */
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** What it does, for screen readers. */
+  /** What the button does, for screen readers. */
   readonly label: string;
 }
 
-/** What was just done. */
+/** The result of the last action. */
 export interface Notice {
   readonly text: string;
   readonly undo: Undo | undefined;
@@ -111,7 +111,7 @@ export class OperatorSessions {
     return session;
   }
 
-  /** `active`: the operator did something; requests that a page sends by itself do not extend the session. */
+  /** `active`: the operator made the request; requests that a page sends by itself do not extend the session. */
   find(id: string, active: boolean): OperatorSession | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;

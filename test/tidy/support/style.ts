@@ -24,7 +24,6 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/operator/api/operations/grants.ts grantOperations': 'lists operations',
     'src/operator/api/operations/tenants.ts tenantOperations': 'lists operations',
     'src/operator/console/assets/console.js script': 'the script of the pages, closed off from them',
-    'src/operator/console/router.ts createPageRouter': 'puts the pages of the console together',
     'src/store/cassandra/schema/migration-lock.ts acquireMigrationLock': 'one lock, from taking to giving back',
     'src/store/cassandra/tables/purge.ts createPurge': 'lists the statements of a purge',
     'src/store/cassandra/tables/state-reads.ts createStateReads': 'lists the calls of the state tables',

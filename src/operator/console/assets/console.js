@@ -1,13 +1,13 @@
 // The console's own script: what pages do in the browser beyond the attributes of htmx. A part that refreshes itself
-// pauses while it is hidden and shows when it is out of date; a button copies the text next to it; a log-in link logs
-// in.
+// pauses while it is hidden and shows its age when it is out of date; buttons copy the text next to them; a log-in link
+// fills in the form of the log-in.
 
 (() => {
   const isPaused = (element) => element.closest('[data-paused]') !== null;
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
 
   // A part that refreshes itself is out of date once a refresh has failed, or three in a row are missing: the server
-  // may be gone silently. The part turns grey, and its ages keep counting.
+  // may have gone away silently. The part turns grey, and its ages keep counting.
   const RENEWALS_MISSED_MAX = 3;
   const renewedAtMs = new Map();
   const failedIds = new Set();
@@ -68,20 +68,6 @@
     if (isLive(event.detail.ctx?.sourceElement)) noteRenewal(event.detail.ctx.sourceElement, false);
   });
 
-  /** Only a secure context has the clipboard; elsewhere the text is selected, so that one keystroke copies it. */
-  async function copy(button) {
-    const source = document.getElementById(button.getAttribute('data-copy'));
-    const told = document.getElementById(button.getAttribute('data-copy-told'));
-    if (source === null) return;
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      if (told !== null) told.textContent = 'Copied.';
-    } catch {
-      window.getSelection().selectAllChildren(source);
-      if (told !== null) told.textContent = 'Selected: copy it with Ctrl+C.';
-    }
-  }
-
   const COPIED_SHOWN_MS = 2000;
   function announce(text) {
     const region = document.getElementById('announced');
@@ -92,23 +78,31 @@
       region.textContent = text;
     }, 50);
   }
-  /** As `copy`, for the element before the button. */
-  async function copyBefore(button) {
-    const source = button.previousElementSibling;
+  /**
+   * Copies the element that the button names, or the one before it. Only a secure context has the clipboard; elsewhere
+   * the text is selected, so that one keystroke copies it.
+   */
+  async function copy(button) {
+    const source = document.getElementById(button.dataset.copy ?? '') ?? button.previousElementSibling;
+    const status = document.getElementById(button.dataset.copyStatus ?? '');
+    const report = (text) => {
+      if (status === null) announce(text);
+      else status.textContent = text;
+    };
     if (source === null) return;
     try {
       await navigator.clipboard.writeText(source.textContent);
-      announce('Copied.');
+      report('Copied.');
       button.classList.add('copied');
       setTimeout(() => button.classList.remove('copied'), COPIED_SHOWN_MS);
     } catch {
       window.getSelection().selectAllChildren(source);
-      announce('Selected: copy it with Ctrl+C.');
+      report('Selected: copy it with Ctrl+C.');
     }
   }
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('[data-copy], .copy') : null;
-    if (button !== null) void (button.hasAttribute('data-copy') ? copy(button) : copyBefore(button));
+    if (button !== null) void copy(button);
   });
 
   // A list to which a part adds: paused and resumed by a button, and cut to the newest items.
@@ -126,7 +120,7 @@
       window.htmx.trigger(part, 'refresh');
     }
   });
-  // The first child asks for more; the newest item follows it.
+  // The first child requests more items; the newest item follows it.
   const newestSeen = new WeakMap();
   function noteItems() {
     for (const list of document.querySelectorAll('[data-items-max]')) {
@@ -144,13 +138,13 @@
   document.addEventListener('htmx:after:swap', noteItems);
 
   // The slots: the pointer, a finger or the arrow keys choose one, and the line below the picture describes it. A
-  // refresh replaces the picture, so the chosen slot is marked again.
+  // refresh replaces the picture, so the chosen slot is marked again afterwards.
   let chosenSlot;
-  function tellSlot() {
+  function describeSlot() {
     const picture = document.querySelector('svg[data-slots]');
     const field = document.getElementById('slot-number');
-    const told = document.getElementById('slot-told');
-    if (picture === null || field === null || told === null || chosenSlot === undefined) return;
+    const status = document.getElementById('slot-description');
+    if (picture === null || field === null || status === null || chosenSlot === undefined) return;
     const [columns, cell] = [Number(picture.dataset.columns), Number(picture.dataset.cell)];
     const [left, top] = [(chosenSlot % columns) * cell, Math.floor(chosenSlot / columns) * cell];
     const inside = new DOMPoint(left + cell / 2 - 1, top + cell / 2 - 1);
@@ -159,7 +153,7 @@
     const text = `Slot ${chosenSlot}: ${found.textContent}`;
     field.value = String(chosenSlot);
     field.setAttribute('aria-valuetext', text);
-    told.textContent = text;
+    status.textContent = text;
     const mark = picture.querySelector('.slot-chosen');
     mark.setAttribute('x', String(left));
     mark.setAttribute('y', String(top));
@@ -173,18 +167,18 @@
     const slot = Math.floor(((event.clientY - top) / width) * columns) * columns + across;
     if (across < 0 || across >= columns || slot >= Number(picture.dataset.slots) || slot === chosenSlot) return;
     chosenSlot = slot;
-    tellSlot();
+    describeSlot();
   }
   for (const name of ['pointermove', 'pointerdown']) document.addEventListener(name, chooseSlotAt);
-  // At the focus too: the slider stands somewhere before it is moved.
+  // On focus too: the slider has a position before it is moved.
   for (const name of ['input', 'focusin']) {
     document.addEventListener(name, (event) => {
       if (event.target.id !== 'slot-number') return;
       chosenSlot = Number(event.target.value);
-      tellSlot();
+      describeSlot();
     });
   }
-  document.addEventListener('htmx:after:swap', tellSlot);
+  document.addEventListener('htmx:after:swap', describeSlot);
 
   // Moves the code of a log-in link into the form and out of the address, so that the browser history does not keep it.
   function logInByLink() {

@@ -7,27 +7,25 @@ import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
-import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
+import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { KEYS_PER_READ } from '../../find-key.ts';
-import { type Refusal, refuseInvalid } from '../forms.ts';
+import { parseDateTime, type Refusal, refuseAll, refuseInvalid } from '../forms.ts';
 import {
-  type ConsolePage,
+  type FramedTenant,
   type PageCall,
-  type PageDependencies,
   type PageResult,
-  pathTo,
+  readTenant,
   tenantIdOf,
+  tenantPath,
   tenantSessionOf,
+  unlessGone,
+  withQuery,
 } from '../page.ts';
-import { actionBadge } from '../parts/action-badge.ts';
-import { copyId } from '../parts/copy.ts';
-import { parseDateTime } from '../parts/date-time.ts';
-import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
-import { type KeyFacts, keyFactsOf, keyIdEnd, keyMarkup } from '../parts/key-label.ts';
-import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
-import { code, count, empty, foreign, moment, pager, table } from '../parts/parts.ts';
-import { readTenant } from './tenant.ts';
+import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
+import { type KeyLabel, keyIdEnd, keyLabelOf, keyMarkup } from '../parts/key-facts.ts';
+import { tenantPage } from '../parts/layout.ts';
+import { actionBadge, code, copyId, count, empty, foreign, moment, pager, section, table } from '../parts/parts.ts';
 
 const CHANGES_PER_PAGE = 50;
 
@@ -62,11 +60,7 @@ type Asked = Partial<Readonly<Record<Field, string>>>;
 
 /** The filled-in fields, as typed. */
 function askedOf({ query }: PageCall): Asked {
-  const filled = FIELDS.flatMap((name) => {
-    const text = query.text(name).trim();
-    return text === '' ? [] : [[name, text] as const];
-  });
-  return Object.fromEntries(filled);
+  return Object.fromEntries(FIELDS.map((name) => [name, query.typed(name)]).filter(([, text]) => text !== ''));
 }
 
 interface Filter {
@@ -78,27 +72,27 @@ interface Filter {
 function parseFilter({ since, until, ...rest }: Asked): { readonly filter: Filter } | { readonly refusal: Refusal } {
   const parsed = z.object(auditFilterShape).safeParse(rest);
   const [sinceMs, untilMs] = [since, until].map((text) => (text === undefined ? undefined : parseDateTime(text)));
-  const messages: Record<string, string> = parsed.success ? {} : { ...refuseInvalid(parsed.error).messages };
-  for (const [name, text, ms] of [
-    ['since', since, sinceMs],
-    ['until', until, untilMs],
-  ] as const) {
-    if (text !== undefined && ms === undefined) messages[name] = 'This is not a date and time.';
-  }
-  if (untilMs !== undefined && untilMs <= Math.max(sinceMs ?? 0, 0)) messages.until ??= 'This must be after “Since”.';
-  if (!parsed.success || Object.keys(messages).length > 0) return { refusal: { status: 422, messages } };
-  return { filter: { fields: parsed.data, sinceMs, untilMs } };
+  const wrongDate = (text: string | undefined, ms: number | undefined): string | undefined =>
+    text !== undefined && ms === undefined ? 'This is not a date and time.' : undefined;
+  const isReversed = untilMs !== undefined && untilMs <= Math.max(sinceMs ?? 0, 0);
+  const refusal = refuseAll({
+    ...(parsed.success ? {} : refuseInvalid(parsed.error).messages),
+    since: wrongDate(since, sinceMs),
+    until: wrongDate(until, untilMs) ?? (isReversed ? 'This must be after “Since”.' : undefined),
+  });
+  return parsed.success && refusal === undefined
+    ? { filter: { fields: parsed.data, sinceMs, untilMs } }
+    : { refusal: refusal ?? { status: 422, messages: {} } };
 }
 
 /** The same page with another value of one field, starting from its first page. */
 interface Narrowing {
-  readonly parts: readonly string[];
+  readonly path: string;
   readonly asked: Asked;
 }
 
-function narrow({ parts, asked }: Narrowing, field: Field, value: string, shown: Markup): Markup {
-  return html`<a href=${pathTo(parts, { ...asked, [field]: value })}>${shown}</a>`;
-}
+const narrow = ({ path, asked }: Narrowing, field: Field, value: string, shown: Markup): Markup =>
+  html`<a href=${withQuery(path, { ...asked, [field]: value })}>${shown}</a>`;
 
 function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
@@ -107,29 +101,27 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const { former_key_id: formerKeyId } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
-    subject === undefined
-      ? undefined
-      : html` ${narrow(narrowing, 'subject', subject, foreign(subject))} <strong>${relation}</strong>${' '}
+    subject !== undefined &&
+      html` ${narrow(narrowing, 'subject', subject, foreign(subject))} <strong>${relation}</strong>${' '}
           ${narrow(narrowing, 'object', object, foreign(object))}`,
     keyId !== undefined
       ? html` ${keyMarkup({ keyId, name: name ?? '', scopes })}`
       : name === undefined || name === ''
         ? undefined
         : html` ${foreign(name)}`,
-    formerKeyId === undefined
-      ? undefined
-      : html` in place of <span title=${formerKeyId}>${code(keyIdEnd(formerKeyId))}</span>, which ends at ${parsed.former_ends_at}`,
-    plan === undefined ? undefined : html` plan ${plan}`,
-    state === undefined ? undefined : html`, ${state}`,
-    rules === undefined ? undefined : html` ${rules}`,
+    formerKeyId !== undefined &&
+      html` in place of <span title=${formerKeyId}>${code(keyIdEnd(formerKeyId))}</span>, which ends at ${parsed.former_ends_at}`,
+    plan !== undefined && html` plan ${plan}`,
+    state !== undefined && html`, ${state}`,
+    rules !== undefined && html` ${rules}`,
   ];
   return html`${actionBadge(action)}${details}`;
 }
 
-/** Fewer of one request stay apart. */
+/** Minimum entries of one request that are grouped. */
 const GROUPED_MIN = 4;
 
-/** Entries of one request that follow each other, as one row; otherwise a row of its own. */
+/** Consecutive entries of one request, or a single entry. */
 type Row = readonly [AuditRecord, ...(readonly AuditRecord[])];
 
 function groupByRequest(items: readonly AuditRecord[]): readonly Row[] {
@@ -146,7 +138,7 @@ function groupByRequest(items: readonly AuditRecord[]): readonly Row[] {
   return rows;
 }
 
-/** How many of each action; on demand all of them. */
+/** The number of entries for each action; unfolds to all of them. */
 function groupMarkup(row: Row, narrowing: Narrowing): Markup {
   const actions = Map.groupBy(row, ({ change }) => parseChange(change)?.action ?? 'unknown');
   return html`<details class="grouped">
@@ -155,7 +147,7 @@ function groupMarkup(row: Row, narrowing: Narrowing): Markup {
   </details>`;
 }
 
-function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup {
+function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyLabel>): Markup {
   const name = /^operator:(.*)$/su.exec(actor)?.[1];
   if (name !== undefined) return html`operator token ${foreign(name)}`;
   const key = keys.get(actor);
@@ -164,12 +156,11 @@ function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup
 
 /** The keys that made these changes, if known: those of the tenant and those that the rows mention. */
 async function knownKeys(
-  { operator }: PageDependencies,
   call: PageCall,
   tenant: FramedTenant,
   rows: readonly AuditRecord[],
-): Promise<ReadonlyMap<string, KeyFacts>> {
-  const keys = new Map<string, KeyFacts>();
+): Promise<ReadonlyMap<string, KeyLabel>> {
+  const keys = new Map<string, KeyLabel>();
   for (const { change } of rows) {
     const { key_id: keyId, name = '', scopes = [] } = parseChange(change) ?? {};
     if (keyId !== undefined) keys.set(keyId, { keyId, name, scopes });
@@ -178,56 +169,50 @@ async function knownKeys(
   const hasKeys = tenant.state === 'active' || tenant.state === 'suspended';
   if (!hasKeys || !rows.some(isUnknown)) return keys;
   try {
-    const session = await tenantSessionOf(operator, call);
+    const session = await tenantSessionOf(call);
     const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
-    for (const key of items) keys.set(key.keyId, keyFactsOf(key));
+    for (const key of items) keys.set(key.keyId, keyLabelOf(key));
   } catch (error) {
-    // Names are a convenience: without them, the changes show ids.
+    // Names are a convenience: without them, the changes show IDs.
     if (!(error instanceof GrantdError)) throw error;
   }
   return keys;
 }
 
 /** The tenant; if it is deleted, what the last entry of its log says. Throws `tenant-not-found` if it never existed. */
-async function readKnown(dependencies: PageDependencies, call: PageCall): Promise<TenantStatus | FramedTenant> {
-  try {
-    return await readTenant(dependencies, call);
-  } catch (error) {
-    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
-    const tenantId = tenantIdOf(call);
-    const query = { limit: 1, cursor: undefined, newestFirst: true };
-    const { items } = await dependencies.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
-    const name = parseChange(items[0]?.change ?? '')?.name ?? tenantId;
-    return { tenantId, name, state: 'deleted' };
-  }
+async function readKnown(call: PageCall): Promise<FramedTenant> {
+  const tenant = await unlessGone(readTenant(call));
+  if (tenant !== undefined) return tenant;
+  const tenantId = tenantIdOf(call);
+  const query = { limit: 1, cursor: undefined, newestFirst: true };
+  const { items } = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
+  return { tenantId, name: parseChange(items[0]?.change ?? '')?.name ?? tenantId, state: 'deleted' };
 }
 
-function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
+function filterForm({ path, asked }: Narrowing, filled: Filled): Markup {
   const isAsked = Object.keys(asked).length > 0;
   const field = (name: Field, label: string, hint?: string, type: 'text' | 'datetime-local' = 'text'): Markup =>
-    textField({ name, label, type, value: asked[name] ?? '', ...(hint === undefined ? {} : { hint }) }, filled);
-  const actions = AUDIT_ACTIONS.map((action) => ({ value: action, text: action }));
-  const choices = [{ value: '', text: 'any' }, ...actions];
+    textField({ name, label, type, hint }, filled);
+  const fields = html`
+    ${selectField({ name: 'action', label: 'Action', choices: choicesOf('any', AUDIT_ACTIONS) }, filled)}
+    ${field('actor', 'Actor', 'operator:NAME, an API key ID, or system')}
+    ${field('subject', 'Subject', 'namespace:id')}
+    ${field('object', 'Object', 'namespace:id')}
+    ${field('request_id', 'Request', 'req_ and 26 characters')}
+    ${field('since', 'Since (UTC)', undefined, 'datetime-local')}
+    ${field('until', 'Before (UTC)', undefined, 'datetime-local')}
+    ${submit('Show', 'secondary')}`;
   return html`<details open=${isAsked}>
     <summary>Filter by action, actor, subject, object, request or time</summary>
-    <search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
-      ${selectField({ name: 'action', label: 'Action', choices, value: asked.action ?? '' }, filled)}
-      ${field('actor', 'Actor', 'operator:NAME, an API key ID, or system')}
-      ${field('subject', 'Subject', 'namespace:id')}
-      ${field('object', 'Object', 'namespace:id')}
-      ${field('request_id', 'Request', 'req_ and 26 characters')}
-      ${field('since', 'Since (UTC)', undefined, 'datetime-local')}
-      ${field('until', 'Before (UTC)', undefined, 'datetime-local')}
-      ${submit('Show', 'secondary')}
-    </form></search>
-    ${isAsked ? html`<p><a href=${pathTo(parts)}>Show all entries</a></p>` : undefined}
+    <search>${queryForm(path, fields)}</search>
+    ${isAsked && html`<p><a href=${path}>Show all entries</a></p>`}
   </details>`;
 }
 
 function listingMarkup(
   page: AuditLogPage,
   narrowing: Narrowing,
-  keys: ReadonlyMap<string, KeyFacts>,
+  keys: ReadonlyMap<string, KeyLabel>,
   isDeleted: boolean,
 ): Markup {
   const { items, nextCursor } = page;
@@ -235,65 +220,51 @@ function listingMarkup(
     if (nextCursor !== undefined)
       return empty('Nothing found so far', 'There are older entries: continue with the next page.');
     return Object.keys(narrowing.asked).length > 0
-      ? empty('No entry matches', html`<a href=${pathTo(narrowing.parts)}>Show all entries</a>, or use fewer filters.`)
+      ? empty('No entry matches', html`<a href=${narrowing.path}>Show all entries</a>, or use fewer filters.`)
       : empty(
           'Nothing here',
           isDeleted ? 'The entries of this tenant have expired.' : 'Every change to this tenant appears here.',
         );
   }
-  // Whoever asks for one request wants to see its entries.
+  // A page filtered by request shows every entry of it.
   const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
-  return table<Row>(
-    'Changes',
-    [
-      { title: 'When (UTC)', cell: ([{ atMs }]) => moment(atMs) },
-      {
-        title: 'What',
-        cell: (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing)),
-      },
-      { title: 'By', cell: ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
-      {
-        title: 'Request',
-        cell: ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId))),
-      },
-    ],
-    rows,
-  );
+  return table<Row>('Changes', rows, [
+    ['When (UTC)', ([{ atMs }]) => moment(atMs)],
+    ['What', (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing))],
+    ['By', ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys))],
+    ['Request', ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId)))],
+  ]);
 }
 
-async function auditLogPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  const tenant = await readKnown(dependencies, call);
+export async function auditLogPage(call: PageCall): Promise<PageResult> {
+  const tenant = await readKnown(call);
   const { tenantId } = tenant;
-  const parts = ['tenants', tenantId, 'audit-log'];
-  const asked = askedOf(call);
-  const narrowing = { parts, asked };
-  const read = parseFilter(asked);
+  const narrowing = { path: tenantPath(tenantId, 'audit-log'), asked: askedOf(call) };
+  const read = parseFilter(narrowing.asked);
   const refusal = 'refusal' in read ? read.refusal : undefined;
-  const cursor = call.query.optional('cursor');
-  let listing: Markup;
-  if ('filter' in read) {
-    const { fields, sinceMs, untilMs } = read.filter;
-    const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
-    const page = await dependencies.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
-    const keys = await knownKeys(dependencies, call, tenant, page.items);
-    const { nextCursor, scannedToMs } = page;
-    // One page reads a bounded number of changes.
-    const isShort = nextCursor !== undefined && scannedToMs !== undefined;
-    listing = html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
-      ${isShort ? html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>` : undefined}
-      ${pager({ parts, query: asked, cursor, next: nextCursor })}`;
-  }
-  const content = html`<section aria-labelledby="audit-log-title">
-    <h2 id="audit-log-title">Audit log</h2>
+  const content = html`
     ${filterForm(narrowing, { fields: call.query, refusal })}
-    ${listing}
-    <p><small>On the command line: <code>grantd audit-log --tenant ${tenantId}</code></small></p>
-  </section>`;
-  const title = `Audit log of ${tenant.name}`;
-  return { kind: 'page', status: refusal?.status ?? 200, title, body: tenantFrame(tenant, 'audit-log', content) };
+    ${'filter' in read && (await listing(call, tenant, narrowing, read.filter))}
+    <p><small>On the command line: <code>grantd audit-log --tenant ${tenantId}</code></small></p>`;
+  const shown = section('audit-log', 'Audit log', content);
+  return tenantPage(tenant, 'audit-log', `Audit log of ${tenant.name}`, shown, refusal);
 }
 
-export function auditLogPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const run = (call: PageCall): Promise<PageResult> => auditLogPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/audit-log', name: 'page-audit-log', access: 'read-only', run }];
+async function listing(
+  call: PageCall,
+  tenant: FramedTenant,
+  narrowing: Narrowing,
+  { fields, sinceMs, untilMs }: Filter,
+): Promise<Markup> {
+  const { path, asked } = narrowing;
+  const cursor = call.query.optional('cursor');
+  const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
+  const page = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId: tenant.tenantId });
+  const keys = await knownKeys(call, tenant, page.items);
+  const { nextCursor, scannedToMs } = page;
+  // One page reads a bounded number of changes.
+  const isShort = nextCursor !== undefined && scannedToMs !== undefined;
+  return html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
+    ${isShort && html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>`}
+    ${pager(path, asked, cursor, nextCursor)}`;
 }

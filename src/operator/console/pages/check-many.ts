@@ -2,7 +2,7 @@
 // moment, and what differs is marked. The results make a file that `grantd check -f` compares with later.
 
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
-import type { OperatorTenantSession } from '../../../front/front.ts';
+import type { LenientAnswer, OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -12,26 +12,27 @@ import {
   formatExpectedChecks,
   parseExpectedChecks,
 } from '../../../rules/expected-checks.ts';
-import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
+import { answerQuestion, type Outcome, type Refusal, refuse } from '../forms.ts';
+import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
+import { changeForm, formError, hidden, submit, textArea } from '../parts/form-parts.ts';
+import { tenantPage } from '../parts/layout.ts';
 import {
-  type ConsolePage,
-  type PageCall,
-  type PageDependencies,
-  type PageResult,
-  pathTo,
-  tenantSessionOf,
-} from '../page.ts';
-import { codeSamples, copyBlock } from '../parts/copy.ts';
-import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
-import { tenantFrame } from '../parts/layout.ts';
-import { count, foreign, moment, plural, table } from '../parts/parts.ts';
-import { unknownNamespacesMarkup } from '../parts/warnings.ts';
-import { readTenant } from './tenant.ts';
+  codeSamples,
+  copyBlock,
+  count,
+  crumb,
+  foreign,
+  moment,
+  plural,
+  section,
+  table,
+  unknownNamespacesMarkup,
+} from '../parts/parts.ts';
 
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
 const TEXT_LENGTH_MAX = 200_000;
 
-/** A line with its result; without one, why it has none. */
+/** A line with its result, or the reason why it has none. */
 type Row = { readonly number: number } & (
   | (ExpectedCheck & { readonly authorized: boolean })
   | { readonly refusal: string }
@@ -47,22 +48,19 @@ const isAnswered = (row: Row): row is Answered => 'authorized' in row;
 const differs = ({ expected, authorized }: Answered): boolean => expected !== undefined && expected !== authorized;
 const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not authorized');
 
-async function ask(
-  call: PageCall,
-  session: OperatorTenantSession,
-  lines: readonly ExpectedLine[],
-): Promise<Results | undefined> {
+async function check(call: PageCall, session: OperatorTenantSession, lines: readonly ExpectedLine[]): Promise<Results> {
   const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
-  if (asked.length === 0) return undefined;
   const questions = asked.map(({ question }) => question);
-  const { authorized, undefinedAt, checkedAtMs } = await session.checkOrDeny(call.context(), questions);
-  const isUndefined = new Set(undefinedAt);
-  let at = -1;
+  const answer: LenientAnswer =
+    questions.length > 0
+      ? await session.checkOrDeny(call.context(), questions)
+      : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
+  const { authorized, undefinedAt, checkedAtMs } = answer;
   const rows = lines.map((line): Row => {
     if ('refusal' in line) return line;
-    at += 1;
     const { number, question } = line;
-    if (!isUndefined.has(at)) return { ...line, authorized: authorized[at] === true };
+    const at = asked.indexOf(line);
+    if (!undefinedAt.includes(at)) return { ...line, authorized: authorized[at] === true };
     return { number, refusal: `No rule of the tenant defines the name ${JSON.stringify(question.relation)}.` };
   });
   return { rows, checkedAtMs };
@@ -70,7 +68,7 @@ async function ask(
 
 function resultCell(tenantId: string, row: Answered): Markup {
   const { question, authorized, expected } = row;
-  const why = html`<a href=${pathTo(['tenants', tenantId, 'check'], { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
+  const why = html`<a href=${tenantPath(tenantId, 'check', { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
   const badge = html`<span class="badge ${authorized ? 'state-active' : ''}">${shown(authorized)}</span>`;
   const difference =
     expected !== undefined && differs(row)
@@ -93,6 +91,19 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
     answered.map(({ question, expected, authorized: now }) => ({ question, expected: expected ?? now })),
   );
   const whole = different === 0 && wrong === 0;
+  const resultsTable = table<Row>('Results', rows, [
+    ['Line', ({ number }) => count(number)],
+    ['Subject', (row) => isAnswered(row) && foreign(row.question.subject)],
+    ['Relation', (row) => isAnswered(row) && row.question.relation],
+    ['Object', (row) => isAnswered(row) && foreign(row.question.object)],
+    [
+      'Result',
+      (row) =>
+        isAnswered(row)
+          ? resultCell(tenantId, row)
+          : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
+    ],
+  ]);
   return html`<section class="answer ${whole ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
       <h2 id="answer-title">${title}</h2>
       <p>${plural(answered.length, 'check')}: ${count(authorized)} authorized, ${count(answered.length - authorized)} not
@@ -101,42 +112,24 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
       ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the results of these checks.</p>` : undefined}
       <p class="id">Checked at one moment, ${moment(checkedAtMs)} UTC</p>
     </section>
-    ${table<Row>(
-      'Results',
-      [
-        { title: 'Line', cell: ({ number }) => count(number) },
-        { title: 'Subject', cell: (row) => (isAnswered(row) ? foreign(row.question.subject) : '') },
-        { title: 'Relation', cell: (row) => (isAnswered(row) ? row.question.relation : '') },
-        { title: 'Object', cell: (row) => (isAnswered(row) ? foreign(row.question.object) : '') },
-        {
-          title: 'Result',
-          cell: (row) =>
-            isAnswered(row)
-              ? resultCell(tenantId, row)
-              : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
-        },
-      ],
-      rows,
-    )}
-    ${questions.length === 0 ? undefined : fileSection(call, tenantId, file)}
-    ${questions.length === 0 ? undefined : codeSamples('These checks as code', codeSamplesOfChecks(questions))}`;
+    ${resultsTable}
+    ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions))]}`;
 }
 
-/** Results are kept in the repository of whoever needs them, not here. */
+/** Results are kept in the repository of the application that needs them, not here. */
 function fileSection(call: PageCall, tenantId: string, file: string): Markup {
-  return html`<section class="card" aria-labelledby="file-title">
-    <h2 id="file-title">Keep these results</h2>
+  const content = html`
     <p>A file with these checks and the results that they should have. Where you gave none, it is the present one. Put it
       into the repository of your application, and let its pipeline compare:${' '}
       <code>grantd check -f checks.csv --tenant ${tenantId}</code></p>
     ${copyBlock(file, 'the file')}
     ${changeForm(
       call.session,
-      pathTo(['tenants', tenantId, 'check', 'many', 'file']),
-      html`<input type="hidden" name="lines" value=${file} />${submit('Download checks.csv', 'secondary')}`,
+      tenantPath(tenantId, 'check/many/file'),
+      html`${hidden({ lines: file })}${submit('Download checks.csv', 'secondary')}`,
       { changesNothing: true, label: 'Download' },
-    )}
-  </section>`;
+    )}`;
+  return section('file', 'Keep these results', content, 'card');
 }
 
 /** The lines of the form, or why none of them can be checked. */
@@ -151,65 +144,65 @@ function readLines(text: string): readonly ExpectedLine[] | Refusal {
   );
 }
 
-async function page(dependencies: PageDependencies, call: PageCall, isAsked: boolean): Promise<PageResult> {
-  const tenant = await readTenant(dependencies, call);
-  const session = await tenantSessionOf(dependencies.operator, call);
-  let refusal: Refusal | undefined;
-  let results: Markup;
-  if (isAsked) {
-    const lines = readLines(call.form.text('lines'));
-    if ('messages' in lines) refusal = lines;
-    else {
-      try {
-        const answers = (await ask(call, session, lines)) ?? {
-          rows: lines.flatMap((line) => ('refusal' in line ? [line] : [])),
-          checkedAtMs: dependencies.clock.wallMs(),
-        };
-        const answered = answers.rows.filter(isAnswered);
-        const denied = namespacesDenied(
-          answered.map(({ question }) => question),
-          answered.map(({ authorized }) => authorized),
-        );
-        results = html`${await unknownNamespacesMarkup(call, session, denied)}${resultsMarkup(call, session, answers)}`;
-      } catch (error) {
-        refusal = refuseQuestion(error);
-      }
-    }
-  }
+function manyForm(call: PageCall, tenantId: string, refusal: Refusal | undefined): Markup {
   const filled = { fields: call.form, refusal };
-  const parts = ['tenants', tenant.tenantId, 'check'];
-  const form = changeForm(
+  const lines = {
+    name: 'lines',
+    label: 'Checks, one per line',
+    required: true,
+    hint: html`Subject, relation and object, separated by spaces, tabs or commas:${' '}
+      <code>user:ada viewer document:plan</code>. A fourth part says which result you expect: <code>true</code> or${' '}
+      <code>false</code>. JSON works too: lines, an array, or the body of a bulk check.`,
+    rows: 10,
+    lengthMax: TEXT_LENGTH_MAX,
+  };
+  return changeForm(
     call.session,
-    pathTo([...parts, 'many']),
+    tenantPath(tenantId, 'check/many'),
     html`${formError(filled)}
-      ${textArea(
-        {
-          name: 'lines',
-          label: 'Checks, one per line',
-          required: true,
-          hint: html`Subject, relation and object, separated by spaces, tabs or commas:${' '}
-            <code>user:ada viewer document:plan</code>. A fourth part says which result you expect: <code>true</code> or${' '}
-            <code>false</code>. JSON works too: lines, an array, or the body of a bulk check.`,
-          rows: 10,
-          lengthMax: TEXT_LENGTH_MAX,
-        },
-        filled,
-      )}
+      ${textArea(lines, filled)}
       ${submit('Check all')}`,
     { changesNothing: true, label: 'Checks' },
   );
-  const content = html`<section class="many-checks" aria-labelledby="many-title">
-      <p class="crumb"><a href=${pathTo(parts)}>One check, with its reason</a></p>
-      <h2 id="many-title">Check many at once</h2>
-      <p>Up to ${BULK_CHECKS_MAX} checks are answered at one moment, as the API answers a bulk check. They change nothing.</p>
-      ${form}
-    </section>${results}`;
-  const body = tenantFrame(tenant, 'check', content);
-  return { kind: 'page', status: refusal?.status ?? 200, title: `Checks for ${tenant.name}`, body };
 }
 
-/** Only what the page itself could have written: whatever else the form holds is no part of the file. */
-async function file(call: PageCall): Promise<PageResult> {
+async function showResults(
+  call: PageCall,
+  session: OperatorTenantSession,
+  lines: readonly ExpectedLine[],
+): Promise<Markup> {
+  const results = await check(call, session, lines);
+  const answered = results.rows.filter(isAnswered);
+  const denied = namespacesDenied(
+    answered.map(({ question }) => question),
+    answered.map(({ authorized }) => authorized),
+  );
+  return [await unknownNamespacesMarkup(call, session, denied), resultsMarkup(call, session, results)];
+}
+
+async function manyPage(call: PageCall, isAsked: boolean): Promise<PageResult> {
+  const { tenant, session } = await openTenant(call);
+  const lines = isAsked ? readLines(call.form.text('lines')) : undefined;
+  const { answer, refusal }: Outcome<Markup> =
+    lines === undefined
+      ? {}
+      : 'messages' in lines
+        ? { refusal: lines }
+        : await answerQuestion(() => showResults(call, session, lines));
+  const content = html`<section class="many-checks" aria-labelledby="many-title">
+      ${crumb(tenantPath(tenant.tenantId, 'check'), 'One check, with its reason')}
+      <h2 id="many-title">Check many at once</h2>
+      <p>Up to ${BULK_CHECKS_MAX} checks are answered at one moment, as the API answers a bulk check. They change nothing.</p>
+      ${manyForm(call, tenant.tenantId, refusal)}
+    </section>${answer}`;
+  return tenantPage(tenant, 'check', `Checks for ${tenant.name}`, content, refusal);
+}
+
+export const checkManyPage = (call: PageCall): Promise<PageResult> => manyPage(call, false);
+export const checkMany = (call: PageCall): Promise<PageResult> => manyPage(call, true);
+
+/** Only what the page itself could have written: anything else in the form is not part of the file. */
+export function checksFile(call: PageCall): PageResult {
   const lines = readLines(call.form.text('lines'));
   const checks = 'messages' in lines ? [] : lines.flatMap((line) => ('question' in line ? [line] : []));
   return {
@@ -218,14 +211,4 @@ async function file(call: PageCall): Promise<PageResult> {
     contentType: 'text/csv; charset=utf-8',
     text: formatExpectedChecks(checks),
   };
-}
-
-export function checkManyPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const path = '/tenants/:tenantId/check/many';
-  const common = { access: 'read-only', name: 'page-check-many' } as const;
-  return [
-    { ...common, method: 'GET', path, run: (call) => page(dependencies, call, false) },
-    { ...common, method: 'POST', path, run: (call) => page(dependencies, call, true) },
-    { ...common, method: 'POST', path: `${path}/file`, name: 'page-check-file', run: file },
-  ];
 }

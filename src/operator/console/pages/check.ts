@@ -1,4 +1,4 @@
-// A check with its answer, and why: the chain of grants that allows it, or what was looked for in vain.
+// A check with its result and the reason: the chain of grants that allows it, or the grants that would have.
 
 import { type Grant, isRelation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
@@ -10,63 +10,55 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-text.ts';
-import { type Refusal, refuseQuestion } from '../forms.ts';
+import { answerQuestion, type Outcome } from '../forms.ts';
+import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
+import { formError, queryForm, submit } from '../parts/form-parts.ts';
+import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
+import { tenantPage } from '../parts/layout.ts';
 import {
-  type ConsolePage,
-  type PageCall,
-  type PageDependencies,
-  type PageResult,
-  pathTo,
-  tenantSessionOf,
-} from '../page.ts';
-import { codeSamples, copyCode } from '../parts/copy.ts';
-import { entityLink, holdersPath } from '../parts/entity-links.ts';
-import { formError, submit } from '../parts/form-parts.ts';
-import { tenantFrame } from '../parts/layout.ts';
-import { empty, foreign, moment } from '../parts/parts.ts';
-import { nameField, objectField, readQuestion, subjectField } from '../parts/tuple-form.ts';
-import { unknownNamespacesMarkup } from '../parts/warnings.ts';
-import { readTenant } from './tenant.ts';
+  codeSamples,
+  copyCode,
+  empty,
+  entityLink,
+  foreign,
+  moment,
+  objectLink,
+  unknownNamespacesMarkup,
+} from '../parts/parts.ts';
 
-/** Groups and parents of the object are looked for among this many grants, and this many of each are shown. */
+/** Maximum grants searched for groups and parents of the object, and maximum shown of each. */
 const GRANTS_READ = 200;
 const ENTITIES_SHOWN_MAX = 5;
 
-const checkPath = (tenantId: string, question: NamedTuple): string =>
-  pathTo(['tenants', tenantId, 'check'], { ...question });
-
-function grantStep(session: OperatorTenantSession, { subject, relation, object, grantId, createdAtMs }: Grant): Markup {
-  return html`<li>
-    ${entityLink(session.tenantId, subject)} <strong>${relation}</strong>${' '}
-    <a href=${holdersPath(session.tenantId, { object })}>${foreign(object)}</a>
+const grantStep = (tenantId: string, { subject, relation, object, grantId, createdAtMs }: Grant): Markup => html`<li>
+    ${entityLink(tenantId, subject)} <strong>${relation}</strong> ${objectLink(tenantId, object)}
     <small>grant ${copyCode(grantId)}, created ${moment(createdAtMs)} UTC</small>
   </li>`;
-}
 
-function whyMarkup(session: OperatorTenantSession, question: NamedTuple, because: readonly Grant[]): Markup {
+function whyMarkup(tenantId: string, question: NamedTuple, because: readonly Grant[]): Markup {
   const { subject, relation, object } = question;
-  const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
+  const grants = html`<a href=${tenantPath(tenantId, 'grants', { subject })}>All grants of the subject</a>`;
   const [first] = because;
   if (first === undefined) {
     return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
   }
   if (because.length === 1 && first.subject === subject && first.relation === relation && first.object === object) {
-    return html`<p>Allowed by the grant ${copyCode(first.grantId)}, created ${moment(first.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
+    return html`<p>Allowed by the grant ${copyCode(first.grantId)}, created ${moment(first.createdAtMs)} UTC. ${grants}</p>`;
   }
-  const rules = html`<a href=${pathTo(['tenants', session.tenantId, 'rules'])}>rules</a>`;
+  const rules = html`<a href=${tenantPath(tenantId, 'rules')}>rules</a>`;
   return html`<p>Allowed by ${because.length === 1 ? 'this grant' : 'this chain of grants'} and the ${rules}:</p>
-    <ol class="chain">${because.map((grant) => grantStep(session, grant))}</ol>
-    <p><a href=${grants}>All grants of the subject</a></p>`;
+    <ol class="chain">${because.map((grant) => grantStep(tenantId, grant))}</ol>
+    <p>${grants}</p>`;
 }
 
-/** At most a few, with a word on the rest. */
+/** The first few, and whether there are more. */
 function someOf(texts: readonly Markup[], more: boolean): Markup {
   const shown = texts.slice(0, ENTITIES_SHOWN_MAX);
   const rest = more || texts.length > shown.length ? html`<li>and others</li>` : undefined;
   return html`<ul>${shown.map((text) => html`<li>${text}</li>`)}${rest}</ul>`;
 }
 
-/** Where else it was looked for: each a link to the check of that. */
+/** Groups and parents that could lead to the object, each with a link to the check on it. */
 async function lookedAt(
   call: PageCall,
   session: OperatorTenantSession,
@@ -79,7 +71,7 @@ async function lookedAt(
   const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
   const more = nextCursor !== undefined;
   const link = (relation: string, entity: string): Markup =>
-    html`<a href=${checkPath(session.tenantId, { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
+    html`<a href=${tenantPath(session.tenantId, 'check', { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
   const members = items.flatMap(({ subject: holder, relation }) => {
     const group = groups && wanted.relations.includes(relation) ? parseGroup(holder) : undefined;
     return group === undefined ? [] : [link(group.name, group.object)];
@@ -114,7 +106,9 @@ async function whyNotMarkup(
   question: NamedTuple,
   ruleSet: RuleSet,
 ): Promise<Markup> {
-  const grants = html`<a href=${pathTo(['tenants', session.tenantId, 'grants'], { subject: question.subject })}>Grants of the subject</a>`;
+  const grantsLink = (query: Query, text: string): Markup =>
+    html`<a href=${tenantPath(session.tenantId, 'grants', query)}>${text}</a>`;
+  const grants = grantsLink({ subject: question.subject }, 'Grants of the subject');
   const wanted = describeWanted(ruleSet, question.relation, question.object);
   if (!hasRules(ruleSet) || wanted === undefined) {
     return html`<p>No such grant exists, and the tenant has no rules from which it could follow. ${grants}</p>`;
@@ -123,11 +117,11 @@ async function whyNotMarkup(
   const derived = names.slice(1).filter((name) => !isRelation(name));
   return html`<p>No chain of grants leads there. What would suffice:</p>
     <ul class="wanted">
-      ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to everybody of a public namespace' : ''}</li>`}
+      ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to every subject of a public namespace' : ''}</li>`}
       ${derived.length === 0 ? undefined : html`<li>the derived name ${orList(derived)} on the object</li>`}
       ${await lookedAt(call, session, question, wanted, ruleSet.groups)}
     </ul>
-    <p>${grants} · <a href=${holdersPath(session.tenantId, { object: question.object })}>Grants on the object</a></p>`;
+    <p>${grants} · ${grantsLink({ object: question.object }, 'Grants on the object')}</p>`;
 }
 
 async function answerMarkup(
@@ -138,7 +132,9 @@ async function answerMarkup(
 ): Promise<Markup> {
   const { subject, relation, object } = question;
   const { authorized, because, checkedAtMs } = await session.explain(call.context(), question);
-  const why = authorized ? whyMarkup(session, question, because) : await whyNotMarkup(call, session, question, ruleSet);
+  const why = authorized
+    ? whyMarkup(session.tenantId, question, because)
+    : await whyNotMarkup(call, session, question, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
@@ -150,42 +146,26 @@ async function answerMarkup(
   ${codeSamples('This check as code', codeSamplesOfChecks(question))}`;
 }
 
-async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  const tenant = await readTenant(dependencies, call);
-  const session = await tenantSessionOf(dependencies.operator, call);
+export async function checkPage(call: PageCall): Promise<PageResult> {
+  const { tenant, session } = await openTenant(call);
   const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { query } = call;
-  let refusal: Refusal | undefined;
-  let answer: Markup = empty(
+  const introduction = empty(
     'Check an authorization',
     'Does this subject hold this relation on this object? You see the result that the API returns now.',
   );
-  if (query.list('relation').length > 0) {
-    answer = undefined;
-    const read = readQuestion(query);
-    if ('refusal' in read) refusal = read.refusal;
-    else {
-      try {
-        answer = await answerMarkup(call, session, read.question, ruleSet);
-      } catch (error) {
-        refusal = refuseQuestion(error);
-      }
-    }
-  }
+  const read = query.list('relation').length > 0 ? readQuestion(query) : { answer: introduction };
+  const { answer, refusal }: Outcome<Markup> =
+    'question' in read ? await answerQuestion(() => answerMarkup(call, session, read.question, ruleSet)) : read;
   const filled = { fields: query, refusal };
-  const content = html`<form method="get" action=${pathTo(['tenants', tenant.tenantId, 'check'])} class="form-row" novalidate aria-label="Check">
-      ${subjectField({ required: true }, filled)}
-      ${nameField(namesToAsk(ruleSet), filled)}
-      ${objectField(filled)}
-      ${submit('Check')}
-    </form>
+  const fields = [
+    subjectField({ required: true }, filled),
+    nameField(namesToAsk(ruleSet), filled),
+    objectField(filled),
+    submit('Check'),
+  ];
+  const content = html`${queryForm(tenantPath(tenant.tenantId, 'check'), fields, 'Check')}
     ${formError(filled)}${answer}
-    <p><a href=${pathTo(['tenants', tenant.tenantId, 'check', 'many'])}>Check many at once</a></p>`;
-  const status = refusal?.status ?? 200;
-  return { kind: 'page', status, title: `Check for ${tenant.name}`, body: tenantFrame(tenant, 'check', content) };
-}
-
-export function checkPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const run = (call: PageCall): Promise<PageResult> => checkPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/check', name: 'page-check', access: 'read-only', run }];
+    <p><a href=${tenantPath(tenant.tenantId, 'check/many')}>Check many at once</a></p>`;
+  return tenantPage(tenant, 'check', `Check for ${tenant.name}`, content, refusal);
 }

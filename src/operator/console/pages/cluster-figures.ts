@@ -6,13 +6,13 @@ import type { MemberView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import { asOf, clockTime, code, count, foreign, plural, span, table } from '../parts/parts.ts';
+import { asOf, clockTime, code, count, foreign, plural, span, swatch, table } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
-/** From here on, tenths of a millisecond mean nothing. */
+/** Above this, tenths of a millisecond are noise. */
 const WHOLE_MS_FROM = 100;
 
 export const NOT_KNOWN = '–';
@@ -32,7 +32,7 @@ export interface OwnerRow {
   readonly shardName: string;
   readonly members: readonly MemberView[];
   readonly slots: readonly SlotView[];
-  /** The last figures that it reported; from `look.atMs` if it responded. */
+  /** The last figures that the shard reported; from `look.atMs` if it responded. */
   readonly figures: ShardFigures | undefined;
   /** How it ended within the last hour; undefined while it is a member. */
   readonly ended: Extract<ClusterEvent, { readonly kind: 'left' | 'lost' }> | undefined;
@@ -61,7 +61,7 @@ export function ownersOf({ slots, members, lastFigures }: Look, events: readonly
 }
 
 const isPresent = ({ ended }: OwnerRow): boolean => ended === undefined;
-/** It is a member and has reported before, but did not respond this time. */
+/** The shard is a member and has reported before, but did not respond this time. */
 const isSilent = ({ figures, ended }: OwnerRow, look: Look): boolean =>
   look.loads !== undefined && ended === undefined && figures !== undefined && figures.atMs < look.atMs;
 
@@ -93,10 +93,6 @@ export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
   </dl>`;
 }
 
-export function swatch(colour: string): Markup {
-  return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${colour} width="12" height="12" rx="3" /></svg>`;
-}
-
 function session({ members, ended }: OwnerRow): Markup {
   if (ended !== undefined) {
     const word = ended.kind === 'lost' ? 'lost' : 'left';
@@ -113,47 +109,29 @@ export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
       row.figures !== undefined && row.figures.atMs < look.atMs
         ? html`<span class="outdated">${figure(row)}</span>`
         : figure(row);
-  return table<OwnerRow>(
-    'Shards',
+  return table<OwnerRow>('Shards', owners, [
+    ['Shard', ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`],
     [
-      {
-        title: 'Shard',
-        cell: ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`,
-      },
-      {
-        title: 'Session',
-        cell: (row) =>
-          isSilent(row, look)
-            ? html`${session(row)} <small>no response, ${asOf(row.figures?.atMs ?? look.atMs, look.atMs)}</small>`
-            : session(row),
-      },
-      {
-        title: 'Lease left',
-        kind: 'number',
-        cell: ({ members }) => {
-          const leaseLeftMs = members[0]?.leaseLeftMs;
-          return leaseLeftMs === undefined ? NOT_KNOWN : `${(leaseLeftMs / 1000).toFixed(1)} s`;
-        },
-      },
-      { title: 'Slots', kind: 'number', cell: ({ slots }) => count(slots.length) },
-      {
-        title: 'Lag',
-        kind: 'number',
-        cell: aged(({ slots, figures }) => bounded(largest(slots, lagOf) ?? figures?.lag, LAG_MAX, count)),
-      },
-      { title: 'Checks/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.checksPerSecond)) },
-      {
-        title: 'p99 ms',
-        kind: 'number',
-        cell: aged(({ figures }) => bounded(figures?.load.p99Ms, P99_MS_MAX, milliseconds)),
-      },
-      { title: 'Failures/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.failuresPerSecond, 1)) },
-      { title: 'Address', cell: ({ members, slots }) => code(members[0]?.address ?? slots[0]?.address ?? NOT_KNOWN) },
-      {
-        title: 'Up for',
-        cell: ({ members }) => (members[0] === undefined ? NOT_KNOWN : span(look.atMs - members[0].startedAtMs)),
-      },
+      'Session',
+      (row) =>
+        isSilent(row, look)
+          ? html`${session(row)} <small>no response, ${asOf(row.figures?.atMs ?? look.atMs, look.atMs)}</small>`
+          : session(row),
     ],
-    owners,
-  );
+    [
+      'Lease left',
+      ({ members }) => {
+        const leaseLeftMs = members[0]?.leaseLeftMs;
+        return leaseLeftMs === undefined ? NOT_KNOWN : `${(leaseLeftMs / 1000).toFixed(1)} s`;
+      },
+      'number',
+    ],
+    ['Slots', ({ slots }) => count(slots.length), 'number'],
+    ['Lag', aged(({ slots, figures }) => bounded(largest(slots, lagOf) ?? figures?.lag, LAG_MAX, count)), 'number'],
+    ['Checks/s', aged(({ figures }) => known(figures?.load.checksPerSecond)), 'number'],
+    ['p99 ms', aged(({ figures }) => bounded(figures?.load.p99Ms, P99_MS_MAX, milliseconds)), 'number'],
+    ['Failures/s', aged(({ figures }) => known(figures?.load.failuresPerSecond, 1)), 'number'],
+    ['Address', ({ members, slots }) => code(members[0]?.address ?? slots[0]?.address ?? NOT_KNOWN)],
+    ['Up for', ({ members }) => (members[0] === undefined ? NOT_KNOWN : span(look.atMs - members[0].startedAtMs))],
+  ]);
 }

@@ -5,58 +5,116 @@ import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
-import { type ConsolePage, type PageDependencies, pathTo } from '../page.ts';
-import { asOf, count, foreign, moment } from '../parts/parts.ts';
+import { type PageCall, type PageResult, page, pathTo } from '../page.ts';
+import {
+  asOf,
+  clockTime,
+  count,
+  empty,
+  foreign,
+  moment,
+  plural,
+  refreshing,
+  section,
+  staleWarning,
+  swatch,
+} from '../parts/parts.ts';
+import { type TimePlot, timePlot } from '../parts/plots.ts';
 import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
-import { ownersOf, ownersTable, swatch, tiles } from './cluster-figures.ts';
-import { eventsList, plots } from './cluster-past.ts';
+import { known, milliseconds, ownersOf, ownersTable, P99_MS_MAX, tiles } from './cluster-figures.ts';
 
-const FIGURES_SECONDS = 2;
+const FIGURES_MS = 2000;
 /** Plots change only with their samples, and are several times as long as the figures. */
-const PAST_SECONDS = 10;
+const PAST_MS = 10_000;
+/** If two looks are further apart, the time of an event between them is uncertain. */
+const EXACT_MS_MAX = 15_000;
 
-const slotsOf = (shard: string): Markup =>
-  html`<a href=${pathTo(['cluster', 'slots'], { shard })}>${foreign(shard)}</a>`;
+const PLOTS: readonly TimePlot[] = [
+  { title: 'Checks per second', figure: 'checksPerSecond', format: (value) => known(value), isWhole: true },
+  {
+    title: `p99 of checks in ms, slowest shard (limit: ${P99_MS_MAX} ms)`,
+    figure: 'p99Ms',
+    format: (value) => `${milliseconds(value)} ms`,
+    bound: { value: P99_MS_MAX, name: `${P99_MS_MAX} ms` },
+  },
+  { title: 'Failures per second', figure: 'failuresPerSecond', format: (value) => known(value, 1) },
+  { title: 'Slots not serving', figure: 'slotsDown', format: count, isWhole: true },
+];
 
 function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
   const owners = ownersOf(look, events);
   const others = look.slots.filter(({ shardName }) => shardName === undefined).length;
-  return html`
-    ${tiles(look, owners)}
-    <section aria-labelledby="slots-title">
-      <h2 id="slots-title">Slots</h2>
-      ${slotsPicture(look.slots, look.colours)}
-      ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
-      <ul class="legend">
-        ${owners.filter(({ ended }) => ended === undefined).map(({ shardName, slots }) => html`<li>${swatch(colourClass(look.colours, shardName))} ${slotsOf(shardName)} <small>${count(slots.length)}</small></li>`)}
-        ${others === 0 ? undefined : html`<li>${swatch('owner-none')} no owner <small>${count(others)}</small></li>`}
-      </ul>
-      <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>
-    </section>
-    <section aria-labelledby="shards-title">
-      <h2 id="shards-title">Shards</h2>
-      ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
-      ${ownersTable(owners, look)}
-    </section>`;
+  const legend = owners
+    .filter(({ ended }) => ended === undefined)
+    .map(({ shardName: shard, slots }) => {
+      const link = html`<a href=${pathTo(['cluster', 'slots'], { shard })}>${foreign(shard)}</a>`;
+      return html`<li>${swatch(colourClass(look.colours, shard))} ${link} <small>${count(slots.length)}</small></li>`;
+    });
+  const slots = html`${slotsPicture(look.slots, look.colours)}
+    ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
+    <ul class="legend">
+      ${legend}
+      ${others === 0 ? undefined : html`<li>${swatch('owner-none')} no owner <small>${count(others)}</small></li>`}
+    </ul>
+    <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>`;
+  const shards = html`
+    ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
+    ${ownersTable(owners, look)}`;
+  return html`${tiles(look, owners)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}`;
 }
 
 /** Before the first successful look, there is nothing to show. */
-function lastMarkup(last: Look | undefined, message: string, events: readonly ClusterEvent[], nowMs: number): Markup {
-  return html`<div class="empty alarming" role="status">
-      <p class="empty-title">No shard responds</p>
-      <p>${message} This page keeps retrying. Check that the shards are running and that this console can reach them.</p>
-      ${last === undefined ? undefined : html`<p>The figures below are ${asOf(last.atMs, nowMs)} (${moment(last.atMs)} UTC).</p>`}
-    </div>
-    ${last === undefined ? undefined : html`<div class="outdated">${lookMarkup(last, events)}</div>`}`;
+const lastMarkup = (
+  last: Look | undefined,
+  message: string,
+  events: readonly ClusterEvent[],
+  nowMs: number,
+): Markup => html`<div class="empty alarming" role="status">
+    <p class="empty-title">No shard responds</p>
+    <p>${message} This page keeps retrying. Check that the shards are running and that this console can reach them.</p>
+    ${last && html`<p>The figures below are ${asOf(last.atMs, nowMs)} (${moment(last.atMs)} UTC).</p>`}
+  </div>
+  ${last && html`<div class="outdated">${lookMarkup(last, events)}</div>`}`;
+
+function eventMarkup(event: ClusterEvent): Markup {
+  switch (event.kind) {
+    case 'moved': {
+      const { slots, slotCount, from, to } = event;
+      const name = (shardName: string | undefined): Markup =>
+        shardName === undefined ? html`<em>no owner</em>` : foreign(shardName);
+      const more = slotCount > slots.length ? ' …' : '';
+      return html`<strong>${plural(slotCount, 'slot')}</strong> from ${name(from)} to ${name(to)}${' '}
+        <small>${slots.join(', ')}${more}</small>`;
+    }
+    case 'lost':
+      return html`<span class="badge member-dead">lost</span> <strong>${foreign(event.shardName)}</strong> was declared dead`;
+    case 'left':
+      return html`<strong>${foreign(event.shardName)}</strong> left after handing over its slots`;
+    case 'draining':
+      return html`<strong>${foreign(event.shardName)}</strong> started to hand over its slots`;
+    default:
+      return html`<strong>${foreign(event.shardName)}</strong> joined`;
+  }
 }
 
-/** A part that refreshes itself; while it cannot, the page's script shows its age. */
-const live = (id: string, path: readonly string[], seconds: number, content: Markup): Markup => html`<div
-    id=${id} data-live=${seconds * 1000} hx-get=${pathTo(path)} hx-trigger="every ${seconds}s, refresh" hx-swap="outerMorph"
-    hx-status:4xx="swap:none" hx-status:5xx="swap:none"
-  >${content}</div>`;
+function eventsList(events: readonly ClusterEvent[]): Markup {
+  if (events.length === 0) {
+    return empty(
+      'No slot has moved',
+      'Slot moves and lost shards that this console observed in the last hour appear here.',
+    );
+  }
+  const items = events.map((event) => {
+    const { atMs, afterMs } = event;
+    const since = atMs - afterMs > EXACT_MS_MAX ? html`<small>after ${clockTime(afterMs)}</small>` : undefined;
+    return html`<li>${moment(atMs)} ${since} ${eventMarkup(event)}</li>`;
+  });
+  return html`<ol class="moves">${items}</ol>`;
+}
 
-async function figuresPart({ watch, clock }: PageDependencies): Promise<Markup> {
+const heading = (text: string, small: string): Markup => html`${text} <small>${small}</small>`;
+
+async function figures({ watch, clock }: PageCall): Promise<Markup> {
   let content: Markup;
   try {
     content = lookMarkup(await watch.look(), watch.events());
@@ -64,46 +122,38 @@ async function figuresPart({ watch, clock }: PageDependencies): Promise<Markup> 
     if (!(error instanceof GrantdError) || error.code === 'internal') throw error;
     content = lastMarkup(watch.last, error.message, watch.events(), clock.wallMs());
   }
-  const events = html`<section aria-labelledby="moves-title"><h2 id="moves-title">Slot moves and lost shards <small>in the last hour, UTC</small></h2>${eventsList(watch.events())}</section>`;
-  return live('live', ['cluster', 'live'], FIGURES_SECONDS, [content, events]);
+  const events = section(
+    'moves',
+    heading('Slot moves and lost shards', 'in the last hour, UTC'),
+    eventsList(watch.events()),
+  );
+  return html`<div id="live" ...${refreshing(pathTo(['cluster', 'live']), FIGURES_MS)}>${content}${events}</div>`;
 }
 
-const pastPart = ({ watch, clock }: PageDependencies): Markup =>
-  live('past', ['cluster', 'past'], PAST_SECONDS, plots(watch, clock.wallMs()));
-
-export function clusterPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  return [
-    {
-      method: 'GET',
-      path: '/cluster',
-      name: 'page-cluster',
-      access: 'read-only',
-      async run() {
-        const body = html`<h1>Cluster</h1>
-          <p class="warning" data-stale hidden>
-            <span role="status">This page could not be updated. It keeps retrying.</span>${' '}
-            The figures are <span data-stale-age>out of date</span>.
-          </p>
-          ${await figuresPart(dependencies)}
-          <section aria-labelledby="past-title"><h2 id="past-title">Figures <small>of the last hour, UTC</small></h2>${pastPart(dependencies)}</section>`;
-        return { kind: 'page', status: 200, title: 'Cluster', body };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/cluster/live',
-      name: 'page-cluster-live',
-      access: 'read-only',
-      unattended: true,
-      run: async () => ({ kind: 'part', body: await figuresPart(dependencies) }),
-    },
-    {
-      method: 'GET',
-      path: '/cluster/past',
-      name: 'page-cluster-past',
-      access: 'read-only',
-      unattended: true,
-      run: async () => ({ kind: 'part', body: pastPart(dependencies) }),
-    },
-  ];
+function past({ watch, clock }: PageCall): Markup {
+  const [samples, since] = [watch.samples(), watch.startedAtMs];
+  return html`<div id="past" ...${refreshing(pathTo(['cluster', 'past']), PAST_MS)}>
+    <div class="time-plots">${PLOTS.map((plot) => timePlot(plot, samples, clock.wallMs()))}</div>
+    <p class="hint">
+      Each point is the highest value of 15 seconds. Shaded: no samples.${' '}
+      ${since && html`This console has been taking samples since ${moment(since)}.`}
+    </p>
+  </div>`;
 }
+
+export async function clusterPage(call: PageCall): Promise<PageResult> {
+  const stale = html`<span role="status">This page could not be updated. It keeps retrying.</span> The figures are`;
+  return page(
+    'Cluster',
+    html`<h1>Cluster</h1>
+      ${staleWarning(stale)}${await figures(call)}
+      ${section('past', heading('Figures', 'of the last hour, UTC'), past(call))}`,
+  );
+}
+
+export const clusterFigures = async (call: PageCall): Promise<PageResult> => ({
+  kind: 'part',
+  body: await figures(call),
+});
+
+export const clusterPast = (call: PageCall): PageResult => ({ kind: 'part', body: past(call) });

@@ -3,7 +3,7 @@
 import { ERROR_CATALOGUE, type ErrorCode, type GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { pathTo } from '../page.ts';
-import { copyCode } from '../parts/copy.ts';
+import { buttonLink, copyCode } from '../parts/parts.ts';
 
 const NEXT: Partial<Record<ErrorCode, string>> = {
   'tenant-not-found': 'It may have been deleted, or the address is incomplete. Look for it in the list of tenants.',
@@ -22,10 +22,7 @@ export function errorBody(error: GrantdError, requestId: string): Markup {
     <h1>${TITLES[error.code] ?? ERROR_CATALOGUE[error.code].title}</h1>
     <p>${error.message}</p>
     ${next === undefined ? undefined : html`<p>${next}</p>`}
-    <p>
-      <a class="button" href=${pathTo(['tenants'])}>Tenants</a>${' '}
-      <a class="button secondary" href=${pathTo(['cluster'])}>Cluster</a>
-    </p>
+    <p>${buttonLink(pathTo(['tenants']), 'Tenants', '')} ${buttonLink(pathTo(['cluster']), 'Cluster', 'secondary')}</p>
     <p class="id">Request ${copyCode(requestId)}</p>
   </section>`;
 }

@@ -1,4 +1,4 @@
-// Many grants at once, pasted as lines: all of them are created, or none. Whatever is wrong, the text stays in the box.
+// Many grants at once, pasted as lines: all of them are created, or none. The text stays in the box on any error.
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantedTuple } from '../../../core/bulk-writes.ts';
@@ -6,19 +6,19 @@ import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
-import { type Refusal, refuse, refuseThrown } from '../forms.ts';
+import { type Refusal, refuse } from '../forms.ts';
 import {
-  type ConsolePage,
   type PageCall,
-  type PageDependencies,
   type PageResult,
-  pathTo,
+  readTenant,
+  readTenantOrId,
+  redirect,
+  tenantPath,
   tenantSessionOf,
 } from '../page.ts';
-import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
-import { tenantFrame } from '../parts/layout.ts';
+import { changeForm, formError, submitOrLeave, textArea } from '../parts/form-parts.ts';
+import { confirmPage } from '../parts/layout.ts';
 import { plural } from '../parts/parts.ts';
-import { readTenant, readTenantOrId } from './tenant.ts';
 
 /**
  * UTF-16 units that the box takes, more than 100 valid lines can have: a longer text is refused even where the browser
@@ -26,15 +26,15 @@ import { readTenant, readTenantOrId } from './tenant.ts';
  */
 const TEXT_LENGTH_MAX = 200_000;
 
-/** Above that, the rest is only counted. */
+/** Maximum errors shown; the rest is counted. */
 const ERRORS_SHOWN_MAX = 20;
 
-interface Refused extends Refusal {
+interface RefusedLines extends Refusal {
   /** What is wrong with each line. */
   readonly lines: readonly string[];
 }
 
-function errorList({ lines }: Refused): Markup {
+function errorList(lines: readonly string[]): Markup {
   if (lines.length === 0) return undefined;
   const rest = lines.length - ERRORS_SHOWN_MAX;
   return html`<ul class="line-errors" id="line-errors">
@@ -43,97 +43,74 @@ function errorList({ lines }: Refused): Markup {
   </ul>`;
 }
 
-async function showForm(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageResult> {
-  const tenant =
-    refused === undefined ? await readTenant(dependencies, call) : await readTenantOrId(dependencies, call);
-  const filled = { fields: call.form, refusal: refused };
-  const parts = ['tenants', tenant.tenantId, 'grants'];
+export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines): Promise<PageResult> {
+  const tenant = await (refusal === undefined ? readTenant(call) : readTenantOrId(call));
+  const filled = { fields: call.form, refusal };
+  const lines = {
+    name: 'lines',
+    label: 'Grants, one per line',
+    required: true,
+    hint: html`Subject, relation and object, separated by spaces, tabs or commas: <code>user:ada viewer document:plan</code>.
+      A fourth part says when the grant expires: <code>2030-01-31T12:00:00Z</code>`,
+    rows: 12,
+    lengthMax: TEXT_LENGTH_MAX,
+  };
   const form = changeForm(
     call.session,
-    pathTo([...parts, 'lines']),
+    tenantPath(tenant.tenantId, 'grants/lines'),
     html`${formError(filled)}
-      ${textArea(
-        {
-          name: 'lines',
-          label: 'Grants, one per line',
-          required: true,
-          hint: html`Subject, relation and object, separated by spaces, tabs or commas: <code>user:ada viewer document:plan</code>.
-            A fourth part says when the grant expires: <code>2030-01-31T12:00:00Z</code>`,
-          rows: 12,
-          lengthMax: TEXT_LENGTH_MAX,
-        },
-        filled,
-      )}
-      ${refused === undefined ? undefined : errorList(refused)}
-      <p class="buttons">${submit('Create the grants')}
-        ${' '}<a class="button secondary outline" href=${pathTo(parts)}>Cancel</a></p>`,
+      ${textArea(lines, filled)}
+      ${refusal !== undefined && 'lines' in refusal && errorList(refusal.lines)}
+      ${submitOrLeave('Create the grants', 'primary', tenantPath(tenant.tenantId, 'grants'))}`,
   );
-  const content = html`<section class="confirm wide">
-    <h2>Create many grants</h2>
+  const content = html`<h2>Create many grants</h2>
     <p>Up to ${BULK_CHANGES_MAX} grants are created at one moment, or none of them if anything is wrong. Grants that exist
       already stay as they are, unless their line has another expiry. For longer lists, use <code>grantd import</code>.</p>
-    ${form}
-  </section>`;
-  const body = tenantFrame(tenant, 'grants', content);
-  return { kind: 'page', status: refused?.status ?? 200, title: 'Create many grants', body };
+    ${form}`;
+  return confirmPage(tenant, 'grants', 'Create many grants', content, { refusal, wide: true });
 }
 
-const refuseLines = (message: string, lines: readonly string[] = []): Refused => ({
-  ...refuse('lines', message),
-  lines,
-});
-
 /** The grants of all lines, or what is wrong with some of them. */
-function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refused {
+function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refusal | RefusedLines {
   const lines = linesOf(text);
-  if (lines.length === 0) return refuseLines('Enter at least one grant.');
+  if (lines.length === 0) return refuse('lines', 'Enter at least one grant.');
   if (lines.length > BULK_CHANGES_MAX) {
-    return refuseLines(
-      `These are ${lines.length.toLocaleString('en')} grants; at most ${BULK_CHANGES_MAX} can be created at once. Nothing was created.`,
+    return refuse(
+      'lines',
+      `These are ${plural(lines.length, 'grant')}; at most ${BULK_CHANGES_MAX} can be created at once. Nothing was created.`,
     );
   }
   const parsed = parseTupleLines(lines, wallMs);
   const errors = parsed.flatMap((line) => ('refusal' in line ? [`Line ${line.number}: ${line.refusal}`] : []));
   if (errors.length > 0) {
     const wrong = errors.length === 1 ? '1 line is wrong' : `${errors.length} lines are wrong`;
-    return refuseLines(`${wrong}, see below. Nothing was created.`, errors);
+    return { ...refuse('lines', `${wrong}, see below. Nothing was created.`), lines: errors };
   }
   return parsed.flatMap((line) => ('tuple' in line ? [line.tuple] : []));
 }
 
-async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  const again = (refusal: Refused): Promise<PageResult> => showForm(dependencies, call, refusal);
-  const grants = readLines(call.form.text('lines'), dependencies.clock.wallMs());
-  if ('messages' in grants) return again(grants);
-  try {
-    const session = await tenantSessionOf(dependencies.operator, call);
-    const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], conditions: [] });
-    switch (result.kind) {
-      case 'written': {
-        const created = result.grants.filter((grant) => grant.created).length;
-        const present = grants.length - created;
-        const kept = present === 0 ? '' : `; ${present.toLocaleString('en')} existed already`;
-        const [first] = grants;
-        const subject = grants.every((each) => each.subject === first?.subject) ? first?.subject : undefined;
-        const to = pathTo(['tenants', session.tenantId, 'grants'], { subject });
-        return { kind: 'redirect', to, notice: `${plural(created, 'grant')} created${kept}` };
-      }
-      case 'refused':
-        return again({ ...refuse('form', `${result.message} Nothing was created.`, 403), lines: [] });
-      case 'condition-not-met':
-        throw new Error('A write without conditions cannot fail one.');
-      default:
-        return assertNever(result);
+export async function createLines(call: PageCall): Promise<PageResult | Refusal> {
+  const grants = readLines(call.form.text('lines'), call.clock.wallMs());
+  if ('messages' in grants) return grants;
+  const session = await tenantSessionOf(call);
+  const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], conditions: [] });
+  switch (result.kind) {
+    case 'written': {
+      const created = result.grants.filter((grant) => grant.created).length;
+      const present = grants.length - created;
+      const kept = present === 0 ? '' : `; ${present.toLocaleString('en')} existed already`;
+      const [first] = grants;
+      const subject = grants.every((each) => each.subject === first?.subject) ? first?.subject : undefined;
+      return redirect(
+        tenantPath(session.tenantId, 'grants', { subject }),
+        `${plural(created, 'grant')} created${kept}`,
+      );
     }
-  } catch (error) {
-    return again({ ...refuseThrown(error), lines: [] });
+    case 'refused':
+      return refuse('form', `${result.message} Nothing was created.`, 403);
+    case 'condition-not-met':
+      throw new Error('A write without conditions cannot fail one.');
+    default:
+      return assertNever(result);
   }
-}
-
-export function grantLinePages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const path = '/tenants/:tenantId/grants/lines';
-  return [
-    { method: 'GET', path, name: 'page-grant-lines', run: (call) => showForm(dependencies, call) },
-    { method: 'POST', path, name: 'page-grant-lines', run: (call) => create(dependencies, call) },
-  ];
 }

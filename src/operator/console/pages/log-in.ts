@@ -7,13 +7,18 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
 import type { LogInCode } from '../log-in-code.ts';
-import { PAGES_PREFIX, type PageResult, pathTo } from '../page.ts';
-import { formError, submit, textField } from '../parts/form-parts.ts';
+import { PAGES_PREFIX, page, pathTo, type ShownPage } from '../page.ts';
+import { formError, hidden, submit, type TextFieldOptions, textField } from '../parts/form-parts.ts';
+import { buttonLink } from '../parts/parts.ts';
 import type { OperatorSession, OperatorSessions } from '../sessions.ts';
 
-type LogInOutcome =
-  | { readonly kind: 'started'; readonly session: OperatorSession }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined };
+export interface RefusedLogIn {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+type LogInOutcome = RefusedLogIn | { readonly kind: 'started'; readonly session: OperatorSession };
 
 export interface LogIn {
   attempt(address: string, form: Fields): LogInOutcome;
@@ -21,44 +26,69 @@ export interface LogIn {
   targetOf(fields: Fields): string;
 }
 
-export function createLogIn(dependencies: {
+export interface LogInDependencies {
   readonly sessions: OperatorSessions;
-  readonly failureLimiter: FailureLimiter | undefined;
+  readonly failureLimiter?: FailureLimiter | undefined;
   readonly metrics: Metrics;
-  /** Without it, no link logs in. */
-  readonly logInCode?: LogInCode | undefined;
-}): LogIn {
-  const { sessions, failureLimiter, metrics, logInCode } = dependencies;
+}
+
+export const refuseLogIn = (
+  field: string,
+  message: string,
+  status: number,
+  retryAfterSeconds?: number,
+): RefusedLogIn => ({ kind: 'refused', refusal: refuse(field, message, status), retryAfterSeconds });
+
+/** Undefined if the address may try now. */
+export function refuseAddress(
+  { failureLimiter, metrics }: LogInDependencies,
+  address: string,
+): RefusedLogIn | undefined {
+  const limit = failureLimiter?.refusal(address);
+  if (limit === undefined) return undefined;
+  metrics.rateLimited.inc({ bucket: 'authentication' });
+  const message = `Too many failed logins from this address. Try again in ${limit.resetSeconds} seconds.`;
+  return refuseLogIn('form', message, 429, limit.resetSeconds);
+}
+
+/** Counts a failed attempt. */
+export function failLogIn(
+  { failureLimiter, metrics }: LogInDependencies,
+  address: string,
+  field: string,
+  message: string,
+): RefusedLogIn {
+  metrics.authenticationFailures.inc();
+  failureLimiter?.record(address);
+  return refuseLogIn(field, message, 401);
+}
+
+export function createLogIn(
+  dependencies: LogInDependencies & {
+    /** Without it, no link logs in. */
+    readonly logInCode?: LogInCode | undefined;
+  },
+): LogIn {
+  const { sessions, metrics, logInCode } = dependencies;
   const startByCode = (code: string, address: string): OperatorSession | undefined => {
     const tokenSha256 = logInCode?.redeem(code, address);
     return tokenSha256 === undefined ? undefined : sessions.startBySha256(tokenSha256);
   };
   return {
     attempt(address, form) {
-      const token = form.text('token').trim();
+      const token = form.typed('token');
       const code = form.text('code');
       const session = code === '' ? sessions.start(token) : startByCode(code, address);
       if (session !== undefined) return { kind: 'started', session };
-      const refused = (field: string, message: string, status: number, retryAfterSeconds?: number): LogInOutcome => ({
-        kind: 'refused',
-        refusal: refuse(field, message, status),
-        retryAfterSeconds,
-      });
       if (token === '' && code === '') {
         metrics.authenticationFailures.inc();
-        return refused('token', 'Enter an operator token.', 401);
+        return refuseLogIn('token', 'Enter an operator token.', 401);
       }
-      const limit = failureLimiter?.refusal(address);
-      if (limit !== undefined) {
-        metrics.rateLimited.inc({ bucket: 'authentication' });
-        const message = `Too many failed logins from this address. Try again in ${limit.resetSeconds} seconds.`;
-        return refused('form', message, 429, limit.resetSeconds);
-      }
-      metrics.authenticationFailures.inc();
-      failureLimiter?.record(address);
-      if (code !== '')
-        return refused('token', 'This link has already been used or has expired. Log in with the token.', 401);
-      return refused('token', 'This is not a valid operator token.', 401);
+      const message =
+        code === ''
+          ? 'This is not a valid operator token.'
+          : 'This link has already been used or has expired. Log in with the token.';
+      return refuseAddress(dependencies, address) ?? failLogIn(dependencies, address, 'token', message);
     },
     targetOf(fields) {
       const to = fields.text('to');
@@ -71,41 +101,33 @@ export function createLogIn(dependencies: {
 
 /** A link and no form: the policy of the pages lets no form lead to another host. */
 const providerLink = (fields: Fields): Markup => html`<p class="buttons">
-    <a class="button" href=${pathTo(['log-in', 'provider'], { to: fields.optional('to') })}>Log in with the identity provider</a>
+    ${buttonLink(pathTo(['log-in', 'provider'], { to: fields.optional('to') }), 'Log in with the identity provider', '')}
   </p>
   <p>Or use an operator token:</p>`;
 
 /** `provider`: whether the identity provider can log in. */
-export function showLogIn(
-  fields: Fields,
-  refusal: Refusal | undefined,
-  provider: boolean,
-): Extract<PageResult, { kind: 'page' }> {
+export function showLogIn(fields: Fields, refusal: Refusal | undefined, provider: boolean): ShownPage {
   const filled = { fields, refusal };
-  const done =
-    fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You have logged out.</p>` : undefined;
+  const token: TextFieldOptions = {
+    name: 'token',
+    label: 'Operator token',
+    type: 'password',
+    required: true,
+    autocomplete: 'current-password',
+    attributes: provider ? {} : { autofocus: '' },
+    hint: html`Paste the token itself, not its SHA-256 hash. For <code>grantd dev</code> it is
+      ${' '}<code>operator_token</code> in <code>dev.json</code> in the data directory.`,
+  };
   const body = html`<section class="log-in">
-    ${done}
+    ${fields.text('done') === 'logged-out' && html`<p class="notice" role="status">You have logged out.</p>`}
     <h1>Log in</h1>
-    ${provider ? providerLink(fields) : undefined}
+    ${provider && providerLink(fields)}
     <form method="post" action=${pathTo(['log-in'])} novalidate>
-      <input type="hidden" name="to" value=${fields.text('to')} />
+      ${hidden({ to: fields.text('to') })}
       ${formError(filled)}
-      ${textField(
-        {
-          name: 'token',
-          label: 'Operator token',
-          type: 'password',
-          required: true,
-          autocomplete: 'current-password',
-          attributes: provider ? {} : { autofocus: '' },
-          hint: html`Paste the token itself, not its SHA-256 hash. For ${html`<code>grantd dev</code>`} it is
-            ${' '}<code>operator_token</code> in <code>dev.json</code> in the data directory.`,
-        },
-        filled,
-      )}
+      ${textField(token, filled)}
       ${submit('Log in')}
     </form>
   </section>`;
-  return { kind: 'page', status: refusal?.status ?? 200, title: 'Log in', body };
+  return page('Log in', body, refusal);
 }

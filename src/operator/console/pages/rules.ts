@@ -1,5 +1,5 @@
-// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. Whatever is
-// wrong, the text stays in the box; what somebody else has saved meanwhile is never overwritten unseen.
+// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
+// the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
@@ -11,20 +11,20 @@ import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
 import type { RulesPreview } from '../../../rules/rules-writes.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
-  type ConsolePage,
   type PageCall,
-  type PageDependencies,
   type PageResult,
-  pathTo,
+  readTenant,
+  readTenantOrId,
+  redirect,
   tenantIdOf,
+  tenantPath,
   tenantSessionOf,
 } from '../page.ts';
-import { changeForm, formError, submit, textArea } from '../parts/form-parts.ts';
-import { tenantFrame } from '../parts/layout.ts';
-import { code, count, plural } from '../parts/parts.ts';
+import { changeForm, formError, hidden, refilled, submit, textArea } from '../parts/form-parts.ts';
+import { confirmPage, tenantPage } from '../parts/layout.ts';
+import { code, count, fact, plural, section, UNLESS_FAILED } from '../parts/parts.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { rulesPicture } from '../parts/rules-picture.ts';
-import { readTenant, readTenantOrId } from './tenant.ts';
 
 /**
  * UTF-16 units that the box takes, more than rules of the largest size have, one a line. Percent-encoded, it takes less
@@ -33,15 +33,15 @@ import { readTenant, readTenantOrId } from './tenant.ts';
 const TEXT_LENGTH_MAX = 200_000;
 const ROWS_MIN = 12;
 const ROWS_MAX = 30;
-/** Above that, the rest is only counted. */
+/** Maximum lines shown; the rest is counted. */
 const LINES_SHOWN_MAX = 50;
 const REVISION = /^[0-9a-f]{32}$/;
 
-const pathOf = (tenantId: string): readonly string[] => ['tenants', tenantId, 'rules'];
-const typedRevision = (call: PageCall): string => {
-  const text = call.form.text('revision');
+/** Of the rules on which the text in the form is based; empty: the form had none. */
+function typedRevision({ form }: PageCall): string {
+  const text = form.text('revision');
   return REVISION.test(text) ? text : '';
-};
+}
 
 function parseTyped(text: string): ParsedRules {
   if (text.trim() === '') return { kind: 'parsed', ruleSet: NO_RULES };
@@ -61,7 +61,7 @@ function cutList(lines: readonly Markup[]): Markup {
 
 const diffMarkup = (lines: readonly string[]): Markup => cutList(lines.map(code));
 
-/** What is in the box, in a sentence that a screen reader tells as one types. */
+/** The state of the text, in a sentence that a screen reader announces while it is typed. */
 function stateMarkup(parsed: ParsedRules | undefined): Markup {
   const text =
     parsed === undefined
@@ -72,7 +72,7 @@ function stateMarkup(parsed: ParsedRules | undefined): Markup {
   return html`<p id="rules-state" class=${parsed?.kind === 'wrong' ? 'wrong' : undefined} role="status">${text}</p>`;
 }
 
-/** `out of band`: it stands elsewhere on the page that has asked for it. */
+/** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
 function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
   const swap = outOfBand ? { 'hx-swap-oob': 'true' } : {};
   return html`<section id="rules-picture" aria-labelledby="rules-picture-title" ...${swap}>
@@ -82,37 +82,39 @@ function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup 
 }
 
 interface Shown {
-  readonly session: Pick<OperatorTenantSession, 'tenantId'>;
   /** Of the rules on which the text is based; empty: the page never had one. */
   readonly revision: string;
   readonly text: string;
-  readonly ruleSet: RuleSet | undefined;
+  readonly ruleSet?: RuleSet | undefined;
   readonly refusal?: Refusal;
   /** Above the form, and below it. */
   readonly above?: Markup;
   readonly below?: Markup;
 }
 
-function editor(call: PageCall, shown: Shown): Markup {
-  const { session, revision, text, refusal } = shown;
-  const parts = pathOf(session.tenantId);
-  const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
-  const rows = Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split('\n').length + 2));
-  const attributes = {
-    'hx-post': pathTo([...parts, 'validate']),
-    'hx-trigger': 'input changed delay:400ms',
-    'hx-target': '#rules-state',
-    'hx-swap': 'outerMorph',
-    'hx-sync': 'this:replace',
-    'hx-status:4xx': 'swap:none',
-    'hx-status:5xx': 'swap:none',
+function editor(call: PageCall, tenantId: string, { revision, text, refusal }: Shown): Markup {
+  const filled = refilled(call.form, refusal);
+  const rules = {
+    name: 'rules',
+    label: 'Rules',
+    hint: html`${code('"any_of"')} lists what suffices for ${code('"name"')}: a name on the same object, or ${code('NAME from RELATION')}.`,
+    rows: Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split('\n').length + 2)),
+    lengthMax: TEXT_LENGTH_MAX,
+    value: text,
+    attributes: {
+      'hx-post': tenantPath(tenantId, 'rules/validate'),
+      'hx-trigger': 'input changed delay:400ms',
+      'hx-target': '#rules-state',
+      'hx-swap': 'outerMorph',
+      'hx-sync': 'this:replace',
+      ...UNLESS_FAILED,
+    },
   };
-  const hint = html`${code('"any_of"')} lists what suffices for ${code('"name"')}: a name on the same object, or ${code('NAME from RELATION')}.`;
   return changeForm(
     call.session,
-    pathTo(parts),
-    html`<input type="hidden" name="revision" value=${revision} />${formError(filled)}
-      ${textArea({ name: 'rules', label: 'Rules', hint, rows, lengthMax: TEXT_LENGTH_MAX, value: text, attributes }, filled)}
+    tenantPath(tenantId, 'rules'),
+    html`${hidden({ revision })}${formError(filled)}
+      ${textArea(rules, filled)}
       ${stateMarkup(undefined)}
       <p class="buttons">${submit('Try', 'secondary', { name: 'action', value: 'try' })}${' '}
         ${submit('Save', 'primary', { name: 'action', value: 'save' })}</p>`,
@@ -120,42 +122,35 @@ function editor(call: PageCall, shown: Shown): Markup {
   );
 }
 
-async function showPage(dependencies: PageDependencies, call: PageCall, shown: Shown): Promise<PageResult> {
+async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
   const { ruleSet, refusal, above, below } = shown;
   const isTyped = call.form.list('rules').length > 0;
-  const tenant = isTyped ? await readTenantOrId(dependencies, call) : await readTenant(dependencies, call);
-  const content = html`${above}
-    <section class="card rules-editor" aria-labelledby="rules-title">
-      <h2 id="rules-title">Rules</h2>
-      <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
-        grants count. Every check and listing that starts after you save follows the new rules.</p>
-      ${editor(call, shown)}
-    </section>
-    ${below}
-    ${pictureMarkup(ruleSet)}`;
-  const status = refusal?.status ?? 200;
-  return { kind: 'page', status, title: `Rules of ${tenant.name}`, body: tenantFrame(tenant, 'rules', content) };
+  const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
+  const rules = html`
+    <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
+      grants count. Every check and listing that starts after you save follows the new rules.</p>
+    ${editor(call, tenant.tenantId, shown)}`;
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet)];
+  return tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal);
 }
 
 function examplesMarkup(tenantId: string): Markup {
   const examples = RULES_EXAMPLES.map(
     ({ name, title, about }) =>
-      html`<li><a href=${pathTo(pathOf(tenantId), { example: name })}>${title}</a>: ${about}</li>`,
+      html`<li><a href=${tenantPath(tenantId, 'rules', { example: name })}>${title}</a>: ${about}</li>`,
   );
-  return html`<section aria-labelledby="examples-title">
-    <h2 id="examples-title">This tenant has no rules</h2>
+  const content = html`
     <p>Write them below, or start from an example. Nothing changes before you save.</p>
-    <ul>${examples}</ul>
-  </section>`;
+    <ul>${examples}</ul>`;
+  return section('examples', 'This tenant has no rules', content);
 }
 
-async function rulesPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
-  const session = await tenantSessionOf(dependencies.operator, call);
+export async function rulesPage(call: PageCall): Promise<PageResult> {
+  const session = await tenantSessionOf(call);
   const present = await session.call(CALLS.readRules, call.context(), undefined);
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
   const ruleSet = example?.ruleSet ?? present;
-  return showPage(dependencies, call, {
-    session,
+  return showPage(call, {
     revision: revisionOf(present),
     text: renderRuleSet(ruleSet),
     ruleSet,
@@ -163,35 +158,26 @@ async function rulesPage(dependencies: PageDependencies, call: PageCall): Promis
   });
 }
 
-/** Asks nobody: what is wrong with a text stands in the text. */
-async function validate(call: PageCall): Promise<PageResult> {
+/** Validates locally; errors are shown inline. */
+export function validateRules(call: PageCall): PageResult {
   tenantIdOf(call);
   const parsed = parseTyped(call.form.text('rules'));
   const picture = parsed.kind === 'parsed' ? pictureMarkup(parsed.ruleSet, true) : undefined;
-  return { kind: 'part', body: html`${stateMarkup(parsed)}${picture}` };
+  return { kind: 'part', body: [stateMarkup(parsed), picture] };
 }
 
 /** The page with the text as it was typed. */
-function again(
-  dependencies: PageDependencies,
-  call: PageCall,
-  shown: Partial<Pick<Shown, 'revision' | 'ruleSet' | 'refusal' | 'above' | 'below'>>,
-): Promise<PageResult> {
-  const session = { tenantId: tenantIdOf(call) };
-  const text = call.form.text('rules');
-  return showPage(dependencies, call, { session, revision: typedRevision(call), text, ruleSet: undefined, ...shown });
-}
+const again = (call: PageCall, shown: Partial<Shown>): Promise<PageResult> =>
+  showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
 
 function figuresMarkup(preview: RulesPreview): Markup {
   const { groupSubjects, publicGrants, notFollowed, ungranted, complete, scannedGrants } = preview;
   const atLeast = complete ? '' : 'at least ';
-  const fact = (title: string, number: number): Markup =>
-    html`<div><dt>${title}</dt><dd>${atLeast}${count(number)}</dd></div>`;
   return html`<dl class="facts">
-      ${fact('Subjects that become or cease to be groups', groupSubjects)}
-      ${fact('Grants that become or cease to be public', publicGrants)}
-      ${fact('Grants that these rules can never follow', notFollowed)}
-      <div><dt>Grants looked at</dt><dd>${count(scannedGrants)}${complete ? '' : ', not all of them'}</dd></div>
+      ${fact('Subjects that become or cease to be groups', `${atLeast}${count(groupSubjects)}`)}
+      ${fact('Grants that become or cease to be public', `${atLeast}${count(publicGrants)}`)}
+      ${fact('Grants that these rules can never follow', `${atLeast}${count(notFollowed)}`)}
+      ${fact('Grants looked at', `${count(scannedGrants)}${complete ? '' : ', not all of them'}`)}
     </dl>
     ${
       ungranted.length === 0
@@ -201,17 +187,12 @@ function figuresMarkup(preview: RulesPreview): Markup {
     }`;
 }
 
-/** Somebody else has changed the rules. `revision`: of what they are now, so that the next save is a decision. */
-async function showConflict(
-  dependencies: PageDependencies,
-  call: PageCall,
-  session: OperatorTenantSession,
-  ruleSet: RuleSet,
-): Promise<PageResult> {
+/** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
+async function showConflict(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const present = await session.call(CALLS.readRules, call.context(), undefined);
   const differences = diffRules(present, ruleSet);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
-    <h2 id="conflict-title">Somebody else changed the rules in the meantime</h2>
+    <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
     ${
       differences.length === 0
         ? html`<p>They are now what you have written.</p>`
@@ -220,16 +201,11 @@ async function showConflict(
           <details><summary>The present rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
     }
   </section>`;
-  const refusal = refuse('form', 'Somebody else changed the rules in the meantime. Nothing was saved.', 412);
-  return again(dependencies, call, { ruleSet, revision: revisionOf(present), refusal, above });
+  const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
+  return again(call, { ruleSet, revision: revisionOf(present), refusal, above });
 }
 
-async function tryRules(
-  dependencies: PageDependencies,
-  call: PageCall,
-  session: OperatorTenantSession,
-  ruleSet: RuleSet,
-): Promise<PageResult> {
+async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
   const differences = diffRules(await session.call(CALLS.readRules, call.context(), undefined), ruleSet);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
@@ -237,98 +213,79 @@ async function tryRules(
     ${
       preview.revision === typedRevision(call)
         ? undefined
-        : html`<p class="warning">Somebody else changed the rules since you opened this page.</p>`
+        : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
     ${differences.length === 0 ? html`<p>Nothing: the present rules say the same.</p>` : diffMarkup(differences)}
     ${figuresMarkup(preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;
-  return again(dependencies, call, { ruleSet, below });
+  return again(call, { ruleSet, below });
 }
 
-/** Grants change their meaning, and not only what follows from them: that is asked for once more. */
+/** Asks for confirmation if the meaning of grants changes, and not only what follows from them. */
 async function askToSave(
-  dependencies: PageDependencies,
   call: PageCall,
   shown: { readonly ruleSet: RuleSet; readonly preview: RulesPreview; readonly differences: readonly string[] },
 ): Promise<PageResult> {
   const { ruleSet, preview, differences } = shown;
-  const tenant = await readTenantOrId(dependencies, call);
+  const tenant = await readTenantOrId(call);
   const form = changeForm(
     call.session,
-    pathTo(pathOf(tenant.tenantId)),
-    html`<input type="hidden" name="revision" value=${typedRevision(call)} />
-      <input type="hidden" name="rules" value=${call.form.text('rules')} />
-      <input type="hidden" name="confirmed" value=${revisionOf(ruleSet)} />
+    tenantPath(tenant.tenantId, 'rules'),
+    html`${hidden({ revision: typedRevision(call), rules: call.form.text('rules'), confirmed: revisionOf(ruleSet) })}
       <p class="buttons">${submit('Save the rules', 'danger', { name: 'action', value: 'save' })}${' '}
         ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
   );
-  const content = html`<section class="confirm wide">
-    <h2 tabindex="-1" data-focus>Grants change their meaning</h2>
-    <p>Grants to groups and to everybody of a namespace are read otherwise than today: subjects may come to hold, or lose,
-      what nobody granted them one by one.</p>
+  const content = html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
+    <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
+      not granted to them individually.</p>
     ${diffMarkup(differences)}
     ${figuresMarkup(preview)}
-    ${form}
-  </section>`;
-  return { kind: 'page', status: 200, title: 'Save the rules', body: tenantFrame(tenant, 'rules', content) };
+    ${form}`;
+  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
 }
 
-async function saveRules(
-  dependencies: PageDependencies,
-  call: PageCall,
-  session: OperatorTenantSession,
-  ruleSet: RuleSet,
-): Promise<PageResult> {
+async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
   const present = await session.call(CALLS.readRules, call.context(), undefined);
-  if (revisionOf(present) !== revision) return showConflict(dependencies, call, session, ruleSet);
+  if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if (switched && !isConfirmed) {
     const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
-      return askToSave(dependencies, call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
+      return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
     }
   }
   try {
     await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision] });
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code !== 'precondition-failed') throw error;
-    return showConflict(dependencies, call, session, ruleSet);
+    return showConflict(call, session, ruleSet);
   }
   const notice = hasRules(ruleSet)
     ? `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.`
     : 'Rules removed: only grants count.';
-  return { kind: 'redirect', to: pathTo(pathOf(session.tenantId)), notice };
+  return redirect(tenantPath(session.tenantId, 'rules'), notice);
 }
 
-async function write(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
+export async function writeRules(call: PageCall): Promise<PageResult> {
   const parsed = parseTyped(call.form.text('rules'));
   if (parsed.kind === 'wrong') {
-    return again(dependencies, call, { refusal: refuse('rules', `${sentenceOf(parsed)} Nothing was saved.`) });
+    return again(call, { refusal: refuse('rules', `${sentenceOf(parsed)} Nothing was saved.`) });
   }
   const { ruleSet } = parsed;
   try {
-    const session = await tenantSessionOf(dependencies.operator, call);
+    const session = await tenantSessionOf(call);
     switch (call.form.text('action')) {
       case 'save':
-        return await saveRules(dependencies, call, session, ruleSet);
+        return await saveRules(call, session, ruleSet);
       case 'edit':
-        return await again(dependencies, call, { ruleSet });
+        return await again(call, { ruleSet });
       default:
-        return await tryRules(dependencies, call, session, ruleSet);
+        return await tryRules(call, session, ruleSet);
     }
   } catch (error) {
-    return again(dependencies, call, { ruleSet, refusal: refuseThrown(error) });
+    return again(call, { ruleSet, refusal: refuseThrown(error) });
   }
-}
-
-export function rulesPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const path = '/tenants/:tenantId/rules';
-  return [
-    { method: 'GET', path, name: 'page-rules', access: 'read-only', run: (call) => rulesPage(dependencies, call) },
-    { method: 'POST', path, name: 'page-write-rules', run: (call) => write(dependencies, call) },
-    { method: 'POST', path: `${path}/validate`, name: 'page-validate-rules', run: validate },
-  ];
 }

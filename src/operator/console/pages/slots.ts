@@ -3,18 +3,17 @@
 import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { lagOf } from '../../cluster-history.ts';
-import { type Refusal, refuse } from '../forms.ts';
-import { type ConsolePage, type PageCall, type PageDependencies, type PageResult, pathTo } from '../page.ts';
-import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
-import { count, empty, foreign, pager, plural, table } from '../parts/parts.ts';
+import { refuse } from '../forms.ts';
+import { type PageCall, type PageResult, page, pathTo, type Query } from '../page.ts';
+import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
+import { count, crumb, empty, foreign, pager, plural, table } from '../parts/parts.ts';
 import { known, NOT_KNOWN } from './cluster-figures.ts';
 
-/** Some 3,000 px on a wide screen. */
+/** About 3,000 px on a wide screen. */
 const SLOTS_PER_PAGE = 64;
-const PATH = ['cluster', 'slots'];
+const PATH = pathTo(['cluster', 'slots']);
 
-type State = SlotView['state'];
-const STATES: Readonly<Record<State, true>> = {
+const STATES: Readonly<Record<SlotView['state'], true>> = {
   serving: true,
   opening: true,
   releasing: true,
@@ -23,12 +22,6 @@ const STATES: Readonly<Record<State, true>> = {
   unowned: true,
 };
 
-interface Asked {
-  readonly slots: string;
-  readonly shard: string;
-  readonly state: string;
-}
-
 /** `17` or `16-31`; empty: all. */
 function rangeOf(text: string): readonly [from: number, to: number] | undefined {
   if (text === '') return [0, Number.MAX_SAFE_INTEGER];
@@ -36,43 +29,36 @@ function rangeOf(text: string): readonly [from: number, to: number] | undefined 
   return from === undefined || Number(from) > Number(to) ? undefined : [Number(from), Number(to)];
 }
 
-function slotsTable(slots: readonly SlotView[]): Markup {
-  return table<SlotView>(
-    'Slots',
-    [
-      { title: 'Slot', kind: 'number', cell: ({ slot }) => count(slot) },
-      { title: 'State', cell: ({ state }) => html`<span class="badge slot-${state}">${state}</span>` },
-      { title: 'Owner', cell: ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName)) },
-      { title: 'Epoch', kind: 'number', cell: ({ epoch }) => known(epoch) },
-      { title: 'Log end', kind: 'number', cell: ({ logEnd }) => known(logEnd) },
-      { title: 'Checkpoint', kind: 'number', cell: ({ checkpoint }) => known(checkpoint) },
-      { title: 'Lag', kind: 'number', cell: (slot) => known(lagOf(slot)) },
-      { title: 'Tenants', kind: 'number', cell: ({ tenants }) => known(tenants) },
-    ],
-    slots,
-  );
-}
+const slotsTable = (slots: readonly SlotView[]): Markup =>
+  table<SlotView>('Slots', slots, [
+    ['Slot', ({ slot }) => count(slot), 'number'],
+    ['State', ({ state }) => html`<span class="badge slot-${state}">${state}</span>`],
+    ['Owner', ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName))],
+    ['Epoch', ({ epoch }) => known(epoch), 'number'],
+    ['Log end', ({ logEnd }) => known(logEnd), 'number'],
+    ['Checkpoint', ({ checkpoint }) => known(checkpoint), 'number'],
+    ['Lag', (slot) => known(lagOf(slot)), 'number'],
+    ['Tenants', ({ tenants }) => known(tenants), 'number'],
+  ]);
 
-function filterForm(asked: Asked, shards: readonly string[], filled: Filled): Markup {
-  const choices = (texts: readonly string[]) => [
-    { value: '', text: 'any' },
-    ...texts.map((text) => ({ value: text, text })),
-  ];
+function filterForm({ query }: PageCall, shards: readonly string[], filled: Filled): Markup {
+  const shard = query.text('shard');
   // A shard that has lost its last slot stays chosen.
-  const named = asked.shard === '' || shards.includes(asked.shard) ? shards : [...shards, asked.shard];
-  return html`<search><form method="get" action=${pathTo(PATH)} class="form-row" novalidate>
-    ${textField({ name: 'slots', label: 'Slots', value: asked.slots, hint: 'such as 17 or 16-31' }, filled)}
-    ${selectField({ name: 'shard', label: 'Owner', choices: choices(named), value: asked.shard }, filled)}
-    ${selectField({ name: 'state', label: 'State', choices: choices(Object.keys(STATES)), value: asked.state }, filled)}
-    ${submit('Show', 'secondary')}
-  </form></search>`;
+  const named = shard === '' || shards.includes(shard) ? shards : [...shards, shard];
+  const fields = html`
+    ${textField({ name: 'slots', label: 'Slots', hint: 'such as 17 or 16-31' }, filled)}
+    ${selectField({ name: 'shard', label: 'Owner', choices: choicesOf('any', named) }, filled)}
+    ${selectField({ name: 'state', label: 'State', choices: choicesOf('any', Object.keys(STATES)) }, filled)}
+    ${submit('Show', 'secondary')}`;
+  return html`<search>${queryForm(PATH, fields)}</search>`;
 }
 
-async function slotsPage({ watch }: PageDependencies, { query }: PageCall): Promise<PageResult> {
-  const asked = { slots: query.text('slots').trim(), shard: query.text('shard'), state: query.text('state') };
+export async function slotsPage(call: PageCall): Promise<PageResult> {
+  const { query, watch } = call;
+  const asked = { slots: query.typed('slots'), shard: query.text('shard'), state: query.text('state') };
   const { slots } = await watch.look();
   const range = rangeOf(asked.slots);
-  const refusal: Refusal | undefined =
+  const refusal =
     range === undefined ? refuse('slots', 'This must be a slot, such as 17, or a range, such as 16-31.') : undefined;
   const [first, last] = range ?? [0, -1];
   const matching = slots.filter(
@@ -82,28 +68,21 @@ async function slotsPage({ watch }: PageDependencies, { query }: PageCall): Prom
       (asked.shard === '' || shardName === asked.shard) &&
       (asked.state === '' || state === asked.state),
   );
-  const cursor = query.text('cursor');
-  const from = /^[0-9]{1,4}$/.test(cursor) ? Number(cursor) : 0;
-  const shown = matching.slice(from, from + SLOTS_PER_PAGE);
   const shards = [...new Set(slots.flatMap(({ shardName }) => shardName ?? []))].sort();
-  const isFiltered = Object.values(asked).some((text) => text !== '');
-  const all = html`<a href=${pathTo(PATH)}>Show all slots</a>`;
-  const listing = html`<p class="hint">${plural(matching.length, 'slot')}${isFiltered ? html` of ${count(slots.length)}. ${all}` : '.'}</p>
-    ${shown.length === 0 ? empty('No slot matches', all) : slotsTable(shown)}
-    ${pager({
-      parts: PATH,
-      query: asked,
-      cursor: from === 0 ? undefined : String(from),
-      next: from + SLOTS_PER_PAGE < matching.length ? String(from + SLOTS_PER_PAGE) : undefined,
-    })}`;
-  const body = html`<p class="crumb"><a href=${pathTo(['cluster'])}>Cluster</a></p>
+  const body = html`${crumb(pathTo(['cluster']), 'Cluster')}
     <h1>Slots</h1>
-    ${filterForm(asked, shards, { fields: query, refusal })}
-    ${refusal === undefined ? listing : undefined}`;
-  return { kind: 'page', status: refusal?.status ?? 200, title: 'Slots', body };
+    ${filterForm(call, shards, { fields: query, refusal })}
+    ${refusal === undefined ? listing(matching, slots.length, asked, query.text('cursor')) : undefined}`;
+  return page('Slots', body, refusal);
 }
 
-export function slotsPages(dependencies: PageDependencies): readonly ConsolePage[] {
-  const run = (call: PageCall): Promise<PageResult> => slotsPage(dependencies, call);
-  return [{ method: 'GET', path: '/cluster/slots', name: 'page-slots', access: 'read-only', run }];
+function listing(matching: readonly SlotView[], total: number, asked: Query, cursor: string): Markup {
+  const from = /^[0-9]{1,4}$/.test(cursor) ? Number(cursor) : 0;
+  const end = from + SLOTS_PER_PAGE;
+  const shown = matching.slice(from, end);
+  const isFiltered = Object.values(asked).some((text) => text !== '');
+  const all = html`<a href=${PATH}>Show all slots</a>`;
+  return html`<p class="hint">${plural(matching.length, 'slot')}${isFiltered ? html` of ${count(total)}. ${all}` : '.'}</p>
+    ${shown.length === 0 ? empty('No slot matches', all) : slotsTable(shown)}
+    ${pager(PATH, asked, from === 0 ? undefined : String(from), end < matching.length ? String(end) : undefined)}`;
 }

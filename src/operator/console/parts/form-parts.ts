@@ -4,6 +4,7 @@
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { Fields, Refusal } from '../forms.ts';
 import type { OperatorSession } from '../sessions.ts';
+import { buttonLink } from './parts.ts';
 
 /** The content of a form when it is shown: the values as typed before, with their errors. */
 export interface Filled {
@@ -11,27 +12,30 @@ export interface Filled {
   readonly refusal: Refusal | undefined;
 }
 
-const readOnlyHint = (): Markup =>
-  html`<p class="read-only">You have read-only access: you can see this form, but not send it.</p>`;
+/** A form keeps what was typed only if it was refused. */
+export const refilled = (fields: Fields, refusal: Refusal | undefined): Filled | undefined =>
+  refusal && { fields, refusal };
+
+export const hidden = (fields: Readonly<Record<string, string>>): Markup =>
+  Object.entries(fields).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`);
 
 /**
- * A form that changes something. Only the session for which it was rendered can send it. An operator who may only read
- * sees it disabled.
+ * A form that changes something. Only the session for which it was rendered can send it. An operator with read-only
+ * access sees it disabled.
  */
 export function changeForm(
   session: OperatorSession,
   action: string,
   content: Markup,
   options: {
-    readonly layout?: 'row' | 'stack' | 'inline';
     readonly htmxTarget?: string;
-    readonly htmxTrigger?: string;
+    readonly htmxTrigger?: string | undefined;
     readonly label?: string;
-    /** The form only asks something: an operator who may only read can send it too. */
+    /** The form only reads: an operator with read-only access can send it too. */
     readonly changesNothing?: boolean;
   } = {},
 ): Markup {
-  const { layout = 'stack', htmxTarget, htmxTrigger, label, changesNothing = false } = options;
+  const { htmxTarget, htmxTrigger, label, changesNothing = false } = options;
   const swap =
     htmxTarget === undefined
       ? {}
@@ -45,21 +49,24 @@ export function changeForm(
   const inner =
     changesNothing || session.access === 'full'
       ? content
-      : html`${readOnlyHint()}<fieldset disabled>${content}</fieldset>`;
-  return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
-    <input type="hidden" name="csrf" value=${session.csrf} />
+      : html`<p class="read-only">You have read-only access: you can see this form, but not send it.</p>
+          <fieldset disabled>${content}</fieldset>`;
+  return html`<form method="post" action=${action} class="form-stack" novalidate aria-label=${label} ...${swap}>
+    ${hidden({ csrf: session.csrf })}
     ${inner}
   </form>`;
 }
 
-function messageOf(filled: Filled | undefined, name: string): string | undefined {
-  return filled?.refusal?.messages[name];
-}
+/** A form that searches or filters: its fields stand in a row, and become the query of the page. */
+export const queryForm = (action: string, content: Markup, label?: string): Markup =>
+  html`<form method="get" action=${action} class="form-row" novalidate aria-label=${label}>${content}</form>`;
+
+const messageOf = (filled: Filled | undefined, name: string): string | undefined => filled?.refusal?.messages[name];
 
 /** The error of the form as a whole. */
 export function formError(filled: Filled | undefined): Markup {
   const message = messageOf(filled, 'form');
-  return message === undefined ? undefined : html`<p class="form-error" role="alert" tabindex="-1">${message}</p>`;
+  return message && html`<p class="form-error" role="alert" tabindex="-1">${message}</p>`;
 }
 
 interface FieldOptions {
@@ -69,109 +76,103 @@ interface FieldOptions {
   readonly required?: boolean;
   /** Needed if several forms of a page have a field with this name. */
   readonly id?: string;
+  readonly value?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
-interface Described {
-  readonly id: string;
-  readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
-  readonly below: Markup;
-}
+const fieldError = (id: string, message: string | undefined): Markup =>
+  message && html`<small class="field-error" id="${id}-error" role="alert">${message}</small>`;
 
-function describe({ name, hint: told, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
+/** A label, the control that gets the attributes, and below it the error and the hint. */
+function field(
+  { name, label, hint: hintText, required = false, id = name, attributes = {} }: FieldOptions,
+  filled: Filled | undefined,
+  control: (attributes: Readonly<Record<string, string | boolean | undefined>>) => Markup,
+): Markup {
   const message = messageOf(filled, name);
   // An error that says the same as the hint takes its place.
-  const hint = typeof told === 'string' && message?.includes(told) === true ? undefined : told;
-  const ids = [hint === undefined ? '' : `${id}-hint`, message === undefined ? '' : `${id}-error`].filter(Boolean);
-  return {
+  const hint = typeof hintText === 'string' && message?.includes(hintText) === true ? undefined : hintText;
+  const ids = [hint && `${id}-hint`, message && `${id}-error`].filter(Boolean);
+  const all = {
     id,
-    attributes: {
-      id,
-      name,
-      required: required === true,
-      'aria-describedby': ids.length === 0 ? undefined : ids.join(' '),
-      'aria-invalid': message === undefined ? undefined : 'true',
-    },
-    below: [
-      message === undefined
-        ? undefined
-        : html`<small class="field-error" id="${id}-error" role="alert">${message}</small>`,
-      hint === undefined ? undefined : html`<small class="field-hint" id="${id}-hint">${hint}</small>`,
-    ],
+    name,
+    required,
+    'aria-describedby': ids.length === 0 ? undefined : ids.join(' '),
+    'aria-invalid': message && 'true',
+    ...attributes,
   };
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${control(all)}
+    ${fieldError(id, message)}${hint && html`<small class="field-hint" id="${id}-hint">${hint}</small>`}
+  </div>`;
 }
 
 export interface TextFieldOptions extends FieldOptions {
   readonly type?: 'text' | 'password' | 'search' | 'datetime-local';
-  readonly value?: string;
   readonly placeholder?: string;
   readonly autocomplete?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export function textField(options: TextFieldOptions, filled?: Filled): Markup {
-  const { id, attributes, below } = describe(options, filled);
-  const { type = 'text', label, placeholder, autocomplete = 'off' } = options;
+  const { name, type = 'text', placeholder, autocomplete = 'off' } = options;
   // A password must be typed again.
-  const value = type === 'password' ? '' : (filled?.fields.optional(options.name) ?? options.value ?? '');
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    <input
+  const value = type === 'password' ? '' : (filled?.fields.optional(name) ?? options.value ?? '');
+  return field(
+    options,
+    filled,
+    (attributes) => html`<input
       type=${type} value=${value} placeholder=${placeholder} autocomplete=${autocomplete} spellcheck="false"
-      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} ...${attributes} ...${options.attributes ?? {}}
-    />
-    ${below}
-  </div>`;
+      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} ...${attributes}
+    />`,
+  );
 }
 
-export function textArea(
-  options: FieldOptions & {
-    readonly rows: number;
-    readonly lengthMax: number;
-    readonly value?: string;
-    readonly attributes?: Readonly<Record<string, string>>;
-  },
+export const textArea = (
+  options: FieldOptions & { readonly rows: number; readonly lengthMax: number },
   filled?: Filled,
-): Markup {
-  const { id, attributes, below } = describe(options, filled);
-  const { rows, lengthMax, value = '' } = options;
-  return html`<div class="field">
-    <label for=${id}>${options.label}</label>
-    <textarea rows=${String(rows)} maxlength=${String(lengthMax)} spellcheck="false" autocapitalize="none" autocomplete="off" dir="auto" ...${attributes} ...${options.attributes ?? {}}>${filled?.fields.text(options.name) ?? value}</textarea>
-    ${below}
-  </div>`;
+): Markup =>
+  field(
+    options,
+    filled,
+    (attributes) =>
+      html`<textarea rows=${String(options.rows)} maxlength=${String(options.lengthMax)} spellcheck="false" autocapitalize="none" autocomplete="off" dir="auto" ...${attributes}>${filled?.fields.text(options.name) ?? options.value ?? ''}</textarea>`,
+  );
+
+export interface Choice<Text = string> {
+  readonly value: string;
+  readonly text: Text;
 }
 
-/** One box that is sent as `yes`, or not at all. */
-export function checkBox(options: { readonly name: string; readonly text: Markup; readonly checked: boolean }): Markup {
-  return html`<div class="field box"><label>
-    <input type="checkbox" name=${options.name} value="yes" checked=${options.checked} /> ${options.text}
-  </label></div>`;
-}
+/** `all`: the text of the first choice, which stands for every value. */
+export const choicesOf = (all: string, values: readonly string[]): readonly Choice[] => [
+  { value: '', text: all },
+  ...values.map((value) => ({ value, text: value })),
+];
 
-export function selectField(
-  options: FieldOptions & {
-    readonly choices: readonly { readonly value: string; readonly text: string }[];
-    readonly value?: string;
-  },
-  filled?: Filled,
-): Markup {
-  const { id, attributes, below } = describe(options, filled);
-  const chosen = filled?.fields.optional(options.name) ?? options.value;
+export function selectField(options: FieldOptions & { readonly choices: readonly Choice[] }, filled?: Filled): Markup {
+  const chosen = filled?.fields.optional(options.name) ?? options.value ?? '';
   const choices = options.choices.map(
     ({ value, text }) => html`<option value=${value} selected=${value === chosen}>${text}</option>`,
   );
-  return html`<div class="field">
-    <label for=${id}>${options.label}</label>
-    <select ...${attributes}>${choices}</select>
-    ${below}
-  </div>`;
+  return field(options, filled, (attributes) => html`<select ...${attributes}>${choices}</select>`);
 }
+
+/** One box that is sent as `yes`, or not at all. */
+export const checkBox = (options: {
+  readonly name: string;
+  readonly text: Markup;
+  readonly checked: boolean;
+}): Markup =>
+  html`<div class="field box"><label>
+    <input type="checkbox" name=${options.name} value="yes" checked=${options.checked} /> ${options.text}
+  </label></div>`;
 
 export function checkBoxes(
   options: {
     readonly name: string;
     readonly legend: string;
-    readonly choices: readonly { readonly value: string; readonly text: Markup }[];
+    readonly choices: readonly Choice<Markup>[];
     readonly checked: readonly string[];
   },
   filled?: Filled,
@@ -179,24 +180,29 @@ export function checkBoxes(
   const { name, legend, choices } = options;
   const message = messageOf(filled, name);
   const checked = filled === undefined ? options.checked : filled.fields.list(name);
-  const error = { 'aria-describedby': `${name}-error`, 'aria-invalid': 'true' };
+  const error = message === undefined ? {} : { 'aria-describedby': `${name}-error`, 'aria-invalid': 'true' };
   return html`<fieldset class="field">
     <legend>${legend}</legend>
     ${choices.map(
       ({ value, text }) => html`<label>
-        <input type="checkbox" name=${name} value=${value} checked=${checked.includes(value)} ...${message === undefined ? {} : error} />
+        <input type="checkbox" name=${name} value=${value} checked=${checked.includes(value)} ...${error} />
         ${text}
       </label>`,
     )}
-    ${message === undefined ? undefined : html`<small class="field-error" id="${name}-error" role="alert">${message}</small>`}
+    ${fieldError(name, message)}
   </fieldset>`;
 }
 
+type ButtonKind = 'primary' | 'secondary' | 'danger';
+
 /** `name` and `value`: which of the buttons of a form was pressed. */
-export function submit(
+export const submit = (
   text: string,
-  kind: 'primary' | 'secondary' | 'danger' = 'primary',
+  kind: ButtonKind = 'primary',
   pressed: { readonly name?: string; readonly value?: string } = {},
-): Markup {
-  return html`<button type="submit" class=${kind === 'primary' ? undefined : kind} ...${{ ...pressed }}>${text}</button>`;
-}
+): Markup =>
+  html`<button type="submit" class=${kind === 'primary' ? undefined : kind} ...${{ ...pressed }}>${text}</button>`;
+
+/** The end of a form: the button that sends it, and the link that leaves it. */
+export const submitOrLeave = (text: string, kind: ButtonKind, leaveTo: string, leaveText = 'Cancel'): Markup =>
+  html`<p class="buttons">${submit(text, kind)} ${buttonLink(leaveTo, leaveText)}</p>`;

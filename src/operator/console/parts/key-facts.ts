@@ -1,16 +1,31 @@
-// What pages show of an API key besides its name: when it ends, what it was rotated to, its facts, and, once, the text
-// of a new one.
+// How pages show an API key: in a line by its name, its scopes and the last four characters of its ID; in full with
+// its facts; and, once, the text of a new one. grantd stores only a hash of the key, so it does not know the key's own
+// last characters, which are also part of the secret. The ID is no secret; it is shown in full where it fits.
 
+import { scopesOf } from '../../../core/scopes.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
-import { copyCode } from './copy.ts';
-import { keyFactsOf, keyIdEnd, keyMarkup } from './key-label.ts';
-import { ago, code, foreign, moment, span } from './parts.ts';
+import { ago, code, copyCode, fact, foreign, moment, span } from './parts.ts';
 
-/** A key that this response shows, and no later one. */
-export interface CreatedKey {
-  readonly key: ListedKey;
-  readonly text: string;
+const LAST_CHARACTERS = 4;
+
+export interface KeyLabel {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+export const keyLabelOf = ({ keyId, name, scopes }: ListedKey): KeyLabel => ({ keyId, name, scopes: scopesOf(scopes) });
+
+export const keyIdEnd = (keyId: string): string => `…${keyId.slice(-LAST_CHARACTERS)}`;
+
+/** `“ci” (check:read; id …9k2f)` */
+export const keyText = ({ keyId, name, scopes }: KeyLabel): string =>
+  `${name === '' ? 'unnamed' : `“${name}”`} (${scopes.join(', ')}; id ${keyIdEnd(keyId)})`;
+
+export function keyMarkup({ keyId, name, scopes }: KeyLabel): Markup {
+  const shown = name === '' ? 'unnamed' : html`“${foreign(name)}”`;
+  return html`<span title=${keyId}>${shown} (${scopes.join(', ')}; id ${code(keyIdEnd(keyId))})</span>`;
 }
 
 const hasExpired = ({ expiresAtMs }: ListedKey, nowMs: number): boolean =>
@@ -30,27 +45,30 @@ export function keyEnd(key: ListedKey, nowMs: number): Markup {
   return html`${badge}${ends}, rotated to ${code(keyIdEnd(rotatedTo))}`;
 }
 
-export function keyFacts(key: ListedKey, nowMs: number): Markup {
-  const { keyId, createdAtMs, lastUsedAtMs } = key;
-  return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
-    <dl class="facts">
-      <div><dt>Id</dt><dd>${copyCode(keyId)}</dd></div>
-      <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
-      <div><dt>Expires</dt><dd>${keyEnd(key, nowMs)}</dd></div>
-      <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>
-    </dl>`;
-}
+export const keyLastUse = ({ lastUsedAtMs }: ListedKey, nowMs: number): Markup =>
+  lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs);
 
-/** `what`: what has happened to the key. */
-export function createdPanel({ key: { name, keyId }, text }: CreatedKey, what: string, more?: Markup): Markup {
+export const keyFacts = (
+  key: ListedKey,
+  nowMs: number,
+): Markup => html`<p><strong>${keyMarkup(keyLabelOf(key))}</strong></p>
+    <dl class="facts">
+      ${fact('Id', copyCode(key.keyId))}
+      ${fact('Created', html`${moment(key.createdAtMs)} UTC`)}
+      ${fact('Expires', keyEnd(key, nowMs))}
+      ${fact('Last used', keyLastUse(key, nowMs))}
+    </dl>`;
+
+/** The only response that shows the text of the key. `event`: what was done to the key, such as “is created”. */
+export function createdPanel({ name, keyId }: ListedKey, text: string, event: string, more?: Markup): Markup {
   return html`<section class="made" role="status" data-focus tabindex="-1" aria-labelledby="made-title">
-    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}${what}</h2>
+    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}${event}</h2>
     <p>Copy it now. The key is shown only once and is not stored; if it is lost, create another one. This console identifies
       it by its ID, which ends in ${code(keyIdEnd(keyId))}.</p>
     <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
     <p class="buttons">
-      <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
-      <span id="made-told" role="status"></span>
+      <button type="button" data-copy="made-key" data-copy-status="made-status">Copy the key</button>
+      <span id="made-status" role="status"></span>
     </p>
     ${more}
   </section>`;

@@ -3,10 +3,11 @@
 import type { Tenant } from '../../../core/tenants.ts';
 import { html, type Markup, renderMarkup } from '../../../http/pages/markup.ts';
 import type { Assets } from '../assets.ts';
-import { PAGES_PREFIX, pathTo } from '../page.ts';
+import type { Refusal } from '../forms.ts';
+import { type FramedTenant, PAGES_PREFIX, page, pathTo, type ShownPage, tenantPath } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
-import { copyCode } from './copy.ts';
-import { foreign } from './parts.ts';
+import { hidden } from './form-parts.ts';
+import { copyCode, crumb, foreign } from './parts.ts';
 
 /** Inline scripts are forbidden, so the features of htmx that evaluate code are off too. */
 const HTMX_CONFIG = JSON.stringify({
@@ -15,7 +16,7 @@ const HTMX_CONFIG = JSON.stringify({
   defaultTimeout: 15_000,
 });
 
-/** What tells this console from others. */
+/** Distinguishes this console from others. */
 export interface ConsoleIdentity {
   /** Shown to operators only. */
   readonly version?: string | undefined;
@@ -50,7 +51,7 @@ function navigation(session: OperatorSession, path: string): Markup {
       }</li>
       <li>
         <form method="post" action=${pathTo(['log-out'])}>
-          <input type="hidden" name="csrf" value=${session.csrf} />
+          ${hidden({ csrf: session.csrf })}
           <button type="submit" class="secondary outline">Log out</button>
         </form>
       </li>
@@ -62,13 +63,10 @@ function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
   if (notice === undefined) return undefined;
   const { text, undo } = notice;
   if (undo === undefined) return html`<p class="notice" role="status">${text}</p>`;
-  const fields = Object.entries({ csrf, ...undo.fields }).map(
-    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
-  );
   return html`<div class="notice with-undo">
     <span role="status">${text}</span>
     <form method="post" action=${undo.path} class="form-inline">
-      ${fields}<button type="submit" class="secondary outline" aria-label=${undo.label}>Undo</button>
+      ${hidden({ csrf, ...undo.fields })}<button type="submit" class="secondary outline" aria-label=${undo.label}>Undo</button>
     </form>
   </div>`;
 }
@@ -122,26 +120,43 @@ const TENANT_SECTIONS = [
 
 export type TenantSection = (typeof TENANT_SECTIONS)[number][0];
 
-export function stateBadge(state: Tenant['state']): Markup {
-  return html`<span class="badge state-${state}">${state}</span>`;
-}
+export const stateBadge = (state: Tenant['state']): Markup => html`<span class="badge state-${state}">${state}</span>`;
 
-/** The fields of a tenant that the frame shows. */
-export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
-
-/** A page of one tenant. A deleted tenant has only the audit log. */
-export function tenantFrame(tenant: FramedTenant, section: TenantSection, content: Markup): Markup {
-  const { tenantId, name, state } = tenant;
+/** A page of one tenant. A deleted tenant has only the audit log. `refusal`: why the form on the page was refused. */
+export function tenantPage(
+  { tenantId, name, state }: FramedTenant,
+  section: TenantSection,
+  title: string,
+  content: Markup,
+  refusal?: Pick<Refusal, 'status'>,
+): ShownPage {
   const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'audit-log');
-  const links = sections.map(([path, title]) => {
-    const parts = path === '' ? ['tenants', tenantId] : ['tenants', tenantId, path];
-    return html`<li><a href=${pathTo(parts)} aria-current=${path === section ? 'page' : undefined}>${title}</a></li>`;
-  });
-  return html`<div class="tenant-head">
-      <p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p>
+  const links = sections.map(
+    ([path, text]) =>
+      html`<li><a href=${tenantPath(tenantId, path)} aria-current=${path === section ? 'page' : undefined}>${text}</a></li>`,
+  );
+  const body = html`<div class="tenant-head">
+      ${crumb(pathTo(['tenants']), 'Tenants')}
       <h1>${foreign(name)} ${state === 'active' ? undefined : stateBadge(state)}</h1>
       <p class="id">${copyCode(tenantId)}</p>
     </div>
     <nav class="sections" aria-label="Tenant"><ul>${links}</ul></nav>
     ${content}`;
+  return page(title, body, refusal);
 }
+
+/** A page of one tenant that asks before it changes something, or reports what has just been changed. */
+export const confirmPage = (
+  tenant: FramedTenant,
+  section: TenantSection,
+  title: string,
+  content: Markup,
+  options: { readonly refusal?: Refusal | undefined; readonly wide?: boolean; readonly id?: string } = {},
+): ShownPage =>
+  tenantPage(
+    tenant,
+    section,
+    title,
+    html`<section class="confirm${options.wide === true ? ' wide' : ''}" id=${options.id}>${content}</section>`,
+    options.refusal,
+  );

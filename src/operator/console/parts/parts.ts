@@ -1,29 +1,30 @@
-// Parts that all pages use: texts from outside, times, tables, empty states, the link to the next page.
+// Parts that all pages use: texts from outside, times, copy buttons, sections, tables, empty states, links to pages.
 
+import { describeWarning } from '../../../core/service-warnings.ts';
 import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
+import type { TenantSession } from '../../../front/front.ts';
+import { warnOfUnknown } from '../../../front/namespace-warnings.ts';
+import type { CodeSample } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { pathTo } from '../page.ts';
+import { parseGroup } from '../../../rules/compiled-rules.ts';
+import { type PageCall, pathTo, type Query, tenantPath, withQuery } from '../page.ts';
 
 /** A text from a user: shown as it is, in its own text direction. */
-export function foreign(text: string): Markup {
-  return html`<bdi class="foreign">${text}</bdi>`;
-}
+export const foreign = (text: string): Markup => html`<bdi class="foreign">${text}</bdi>`;
 
-/** An id or another text that is copied rather than read. */
-export function code(text: string): Markup {
-  return html`<code dir="ltr">${text}</code>`;
-}
+/** An ID or another text that is copied rather than read. */
+export const code = (text: string): Markup => html`<code dir="ltr">${text}</code>`;
 
-export function moment(wallMs: number): Markup {
+/** `shown`: from the whole timestamp, which becomes the title. */
+function time(wallMs: number, shown: (text: string) => string): Markup {
   const text = formatTimestamp(wallMs);
-  return html`<time datetime=${text} title=${text}>${text.slice(0, 10)} ${text.slice(11, 19)}</time>`;
+  return html`<time datetime=${text} title=${text}>${shown(text)}</time>`;
 }
+
+export const moment = (wallMs: number): Markup => time(wallMs, (text) => `${text.slice(0, 10)} ${text.slice(11, 19)}`);
 
 /** To the minute: for lists, where seconds are noise. */
-export function minute(wallMs: number): Markup {
-  const text = formatTimestamp(wallMs);
-  return html`<time datetime=${text} title=${text}>${text.slice(0, 10)} ${text.slice(11, 16)}</time>`;
-}
+export const minute = (wallMs: number): Markup => time(wallMs, (text) => `${text.slice(0, 10)} ${text.slice(11, 16)}`);
 
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
@@ -41,14 +42,16 @@ export function span(ms: number): string {
         : ms >= MS_PER_MINUTE
           ? [ms / MS_PER_MINUTE, 'minute']
           : [Math.max(0, ms) / 1000, 'second'];
-  const whole = Math.floor(amount);
-  return `${whole.toLocaleString('en')} ${unit}${whole === 1 ? '' : 's'}`;
+  return plural(Math.floor(amount), unit);
 }
 
-export function ago(wallMs: number, nowMs: number): Markup {
-  const text = formatTimestamp(wallMs);
-  return html`<time datetime=${text} title=${text}>${span(nowMs - wallMs)} ago</time>`;
-}
+export const ago = (wallMs: number, nowMs: number): Markup => time(wallMs, () => `${span(nowMs - wallMs)} ago`);
+
+/** `in 3 days`, for the end of a grant. */
+export const expiry = (expiresAtMs: number | undefined, nowMs: number): Markup =>
+  expiresAtMs === undefined
+    ? 'never'
+    : time(expiresAtMs, () => (expiresAtMs <= nowMs ? 'now' : `in ${span(expiresAtMs - nowMs)}`));
 
 /** The age of a figure that could not be refreshed. In the browser it keeps counting. */
 export function asOf(wallMs: number, nowMs: number): Markup {
@@ -58,26 +61,112 @@ export function asOf(wallMs: number, nowMs: number): Markup {
 
 export const count = (number: number): string => number.toLocaleString('en');
 
-export function plural(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+export const plural = (number: number, noun: string): string => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+
+/**
+ * A button that copies the element before it, whose text is the ID, by mouse and keyboard. A page without its script
+ * does not show it: the text itself can be selected. `what`: completes “Copy …”.
+ */
+const copyButton = (what: string): Markup =>
+  html`<button type="button" class="copy" aria-label="Copy ${what}"></button>`;
+
+/** `shown`: one element, such as a link. */
+export const copyId = (id: string, shown: Markup): Markup =>
+  html`<span class="copyable">${shown}${copyButton(id)}</span>`;
+
+export const copyCode = (id: string): Markup => copyId(id, code(id));
+
+/** A text of several lines. */
+export const copyBlock = (text: string, what: string): Markup =>
+  html`<div class="copy-block"><pre dir="ltr" tabindex="0" role="group" aria-label=${what}><code>${text}</code></pre>${copyButton(what)}</div>`;
+
+/** The same call in several languages. */
+export const codeSamples = (summary: string, samples: readonly CodeSample[]): Markup => html`<details class="samples">
+    <summary>${summary}</summary>
+    <p class="hint">Set <code>GRANTD_URL</code> and <code>GRANTD_KEY</code>; the samples do not contain a key.</p>
+    ${samples.map(({ label, source }) => html`<h3>${label}</h3>${copyBlock(source, `the sample for ${label}`)}`)}
+  </details>`;
+
+/** An action of the audit log or of a change. Added and removed access differ by a sign, not only by their colour. */
+export function actionBadge(action: string): Markup {
+  const [sign, kind] = /\.(?:revoked|expired)$/.test(action)
+    ? ['− ', ' removed']
+    : action.endsWith('.created')
+      ? ['+ ', ' added']
+      : ['', ''];
+  return html`<span class="badge${kind}">${sign}${action}</span>`;
 }
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly cell: (row: Row) => Markup;
-  readonly kind?: 'number' | 'actions';
+export const swatch = (fill: string): Markup =>
+  html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${fill} width="12" height="12" rx="3" /></svg>`;
+
+/**
+ * A subject links to its grants, a group to the holders of its name on its object. `groups`: whether the tenant's rules
+ * make `ns:id#name` a group; otherwise it is a subject like any other.
+ */
+export function entityLink(tenantId: string, subject: string, groups = true): Markup {
+  const group = groups ? parseGroup(subject) : undefined;
+  const query = group === undefined ? { subject } : { object: group.object, relation: group.name };
+  return html`<a href=${tenantPath(tenantId, 'grants', query)}>${foreign(subject)}</a>`;
 }
+
+/** An object links to the grants on it. */
+export const objectLink = (tenantId: string, object: string): Markup =>
+  html`<a href=${tenantPath(tenantId, 'grants', { object })}>${foreign(object)}</a>`;
+
+/** The warnings that the API gives in a header beside an answer that is false or empty. */
+export async function unknownNamespacesMarkup(
+  call: PageCall,
+  session: TenantSession,
+  namespaces: readonly string[],
+): Promise<Markup> {
+  const warnings = (await warnOfUnknown(session, call.context(), namespaces)) ?? [];
+  if (warnings.length === 0) return undefined;
+  return warnings.map((warning) => html`<p class="warning">${foreign(describeWarning(warning))}</p>`);
+}
+
+/** A link that looks like a button. `label`: its name, if the text alone does not say what it is for. */
+export const buttonLink = (href: string, text: string, kind = 'secondary outline', label?: string): Markup =>
+  html`<a class=${`button ${kind}`.trim()} href=${href} aria-label=${label}>${text}</a>`;
+
+export const crumb = (href: string, text: string): Markup => html`<p class="crumb"><a href=${href}>${text}</a></p>`;
+
+/** A part of a page with its heading. */
+export const section = (id: string, title: Markup, content: Markup, kind?: string): Markup =>
+  html`<section class=${kind} aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${content}</section>`;
+
+/** A term and its value in a list of facts. */
+export const fact = (term: string, value: Markup): Markup => html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
+
+/** The attributes of a part that refreshes itself; while it cannot, the page's script shows its age. */
+export const refreshing = (path: string, everyMs: number, swap = 'outerMorph', before = '') => ({
+  'data-live': String(everyMs),
+  'hx-get': path,
+  'hx-trigger': `${before}every ${everyMs / 1000}s, refresh`,
+  'hx-swap': swap,
+  ...UNLESS_FAILED,
+});
+
+/** A failed request of htmx leaves the page as it is. */
+export const UNLESS_FAILED = { 'hx-status:4xx': 'swap:none', 'hx-status:5xx': 'swap:none' };
+
+/** Shown by the page's script while the page cannot be refreshed. */
+export const staleWarning = (before: Markup): Markup => html`<p class="warning" data-stale hidden>
+    ${before} <span data-stale-age>out of date</span>.
+  </p>`;
+
+type Column<Row> = readonly [title: string, cell: (row: Row) => Markup, kind?: 'number' | 'actions'];
 
 /** On a narrow screen, each row becomes a block whose cells show the title of their column. */
-export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
+export function table<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
   const heads = columns.map(
-    ({ title, kind }) => html`<th scope="col" class=${kind}>
+    ([title, , kind]) => html`<th scope="col" class=${kind}>
       ${kind === 'actions' ? html`<span class="unseen">${title}</span>` : title}
     </th>`,
   );
   const cells = (row: Row): Markup =>
     columns.map(
-      ({ title, cell, kind }) =>
+      ([title, cell, kind]) =>
         html`<td data-title=${title} class=${kind} role="cell"><div class="cell">${cell(row)}</div></td>`,
     );
   // The explicit roles remain when a style sheet changes the display of the table.
@@ -89,28 +178,27 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
 }
 
 /** For an empty listing: what that means, and what to do next. */
-export function empty(title: string, next: Markup): Markup {
-  return html`<div class="empty"><p class="empty-title">${title}</p><p>${next}</p></div>`;
+export const empty = (title: string, next: Markup): Markup =>
+  html`<div class="empty"><p class="empty-title">${title}</p><p>${next}</p></div>`;
+
+/** Links to other pages of a listing; undefined: there is no such page. */
+export function pageLinks({ first, previous, next }: Readonly<Record<string, string | undefined>>): Markup {
+  if (first === undefined && previous === undefined && next === undefined) return undefined;
+  const link = (href: string | undefined, text: string, kind = 'secondary outline', rel?: string): Markup =>
+    href === undefined ? undefined : html`<a class="button ${kind}" rel=${rel} href=${href}>${text}</a>`;
+  return html`<nav class="pager" aria-label="Pages">
+    ${link(first, 'First page')}${link(previous, 'Previous page', undefined, 'prev')}
+    ${next === undefined ? html`<span>This is the last page.</span>` : link(next, 'Next page', 'secondary', 'next')}
+  </nav>`;
 }
 
-export interface Pager {
-  readonly parts: readonly string[];
-  readonly query: Readonly<Record<string, string | undefined>>;
-  /** Of the current page; undefined: the first one. */
-  readonly cursor: string | undefined;
-  readonly next: string | undefined;
-}
+/** Listings move by cursor, forward or back to the start. `cursor`: of the current page; undefined: the first one. */
+export const pager = (path: string, query: Query, cursor: string | undefined, next: string | undefined): Markup =>
+  pageLinks({
+    first: cursor === undefined ? undefined : withQuery(path, query),
+    next: next === undefined ? undefined : withQuery(path, { ...query, cursor: next }),
+  });
 
-/** Listings move by cursor: forward, or back to the start. */
-export function pager({ parts, query, cursor, next }: Pager): Markup {
-  if (cursor === undefined && next === undefined) return undefined;
-  const first =
-    cursor === undefined
-      ? undefined
-      : html`<a class="button secondary outline" href=${pathTo(parts, query)}>First page</a>`;
-  const further =
-    next === undefined
-      ? html`<span>This is the last page.</span>`
-      : html`<a class="button secondary" rel="next" href=${pathTo(parts, { ...query, cursor: next })}>Next page</a>`;
-  return html`<nav class="pager" aria-label="Pages">${first}${further}</nav>`;
-}
+/** Where an operator finds out what a key is. */
+export const identifyLink = (): Markup =>
+  html`<p>Has someone found a key? <a href=${pathTo(['identify-key'])}>Identify it.</a></p>`;

@@ -1,14 +1,168 @@
-// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, allowed
-// requests below and refused ones on top. The shapes come from d3; every number in them is rounded, so that pages stay
-// small.
+// Plots of the last hour, drawn on the server as SVG: a figure of the cluster over time, and a tenant's requests against
+// its limit. Invariant: nothing is drawn where nothing was sampled. The shapes come from d3; every number in them is
+// rounded, so that pages stay small.
 
-import { scaleLinear } from 'd3-scale';
+import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
 import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { clockTime, count } from './parts.ts';
-import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
+import { type Figure, HISTORY_MS, type Sample } from '../../cluster-history.ts';
+import { clockTime, count, swatch } from './parts.ts';
+
+/** A line more than this many times above the highest figure would flatten the plot: then only words mention it. */
+const LINE_SHOWN_TIMES = 20;
+
+/** Rounds a length or position in a picture. */
+export const round = (number: number): string => number.toFixed(1);
+
+/** A line across the plot, with its figure on the left. `gap`: between the text and the line. */
+const tickLine = (
+  y: number,
+  left: number,
+  right: number,
+  gap: number,
+  text: string,
+): Markup => html`<g class="plot-tick">
+  <line x1=${left} x2=${right} y1=${round(y)} y2=${round(y)} />
+  <text x=${left - gap} y=${round(y + 4)} text-anchor="end">${text}</text>
+</g>`;
+
+const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs: number): Markup =>
+  html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor}>${clockTime(atMs).slice(0, 5)}</text>`;
+
+/**
+ * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest sample,
+ * so that no peak is lost; one without a sample is a gap. It spans three samples, so that it contains at least one even
+ * if the machine is too busy to take each in time.
+ */
+const BUCKET_MS = 15_000;
+const WIDTH = 380;
+const HEIGHT = 132;
+const EDGES = { left: 44, right: 6, top: 8, bottom: 20 };
+const TICKS_OF_TIME = 5;
+/** Half the width of a time, so that one centred on its tick is not cut off at the edge. */
+const TIME_TEXT_HALF = 14;
+const TICKS_OF_FIGURE = 3;
+
+interface Bucket {
+  readonly atMs: number;
+  readonly sampled: boolean;
+  readonly value: number | undefined;
+}
+
+/** From the first whole bucket of the hour to the last one that has ended or has a sample. */
+export function bucketsOf(samples: readonly Sample[], figure: Figure, nowMs: number): readonly Bucket[] {
+  const byStart = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / BUCKET_MS) * BUCKET_MS);
+  const buckets: Bucket[] = [];
+  const firstMs = Math.ceil((nowMs - HISTORY_MS) / BUCKET_MS) * BUCKET_MS;
+  for (let atMs = firstMs; atMs <= nowMs; atMs += BUCKET_MS) {
+    const inside = byStart.get(atMs);
+    if (inside === undefined && atMs + BUCKET_MS > nowMs) break;
+    const values = (inside ?? []).map((sample) => sample[figure]).filter((value) => value !== undefined);
+    const value = values.length === 0 ? undefined : Math.max(...values);
+    buckets.push({ atMs, sampled: inside !== undefined, value });
+  }
+  return buckets;
+}
+
+export interface Gap {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The stretches without samples, oldest first. */
+export function gapsIn(buckets: readonly Bucket[]): readonly Gap[] {
+  const gaps: { readonly fromMs: number; toMs: number }[] = [];
+  for (const { atMs, sampled } of buckets) {
+    if (sampled) continue;
+    const last = gaps.at(-1);
+    if (last?.toMs === atMs) last.toMs += BUCKET_MS;
+    else gaps.push({ fromMs: atMs, toMs: atMs + BUCKET_MS });
+  }
+  return gaps;
+}
+
+export interface TimePlot {
+  readonly title: string;
+  readonly figure: Figure;
+  readonly format: (value: number) => string;
+  /** The figure has whole numbers only, so the axis has no labels in between. */
+  readonly isWhole?: boolean;
+  /** Values above it are marked. */
+  readonly bound?: { readonly value: number; readonly name: string };
+}
+
+const middle = ({ atMs }: Bucket): number => atMs + BUCKET_MS / 2;
+
+/** The plot in words. */
+function summary(plot: TimePlot, buckets: readonly Bucket[], gaps: readonly Gap[]): string {
+  const { title, format, bound } = plot;
+  const known = buckets.filter((bucket) => bucket.value !== undefined);
+  const last = known.at(-1);
+  const peak = known.reduce((most, each) => ((each.value ?? 0) > (most?.value ?? -1) ? each : most), last);
+  if (last?.value === undefined || peak?.value === undefined) return `${title}, last hour: no data`;
+  const parts = [
+    `${title}, last hour: ${format(last.value)} at ${clockTime(last.atMs)}`,
+    `at most ${format(peak.value)} at ${clockTime(peak.atMs)}`,
+  ];
+  if (bound !== undefined) {
+    const above = known.filter(({ value = 0 }) => value > bound.value).length * BUCKET_MS;
+    parts.push(above === 0 ? `never above ${bound.name}` : `above ${bound.name} for ${above / 1000} seconds`);
+  }
+  for (const { fromMs, toMs } of gaps) parts.push(`no samples from ${clockTime(fromMs)} to ${clockTime(toMs)}`);
+  return `${parts.join('; ')} (UTC)`;
+}
+
+export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: number): Markup {
+  const { title, format, bound } = plot;
+  const buckets = bucketsOf(samples, plot.figure, nowMs);
+  const gaps = gapsIn(buckets);
+  const most = Math.max(0, ...buckets.map(({ value = 0 }) => value));
+  const showsBound = bound !== undefined && bound.value <= most * LINE_SHOWN_TIMES;
+  const { left, right, top, bottom } = EDGES;
+  const [floor, end] = [HEIGHT - bottom, WIDTH - right];
+  const x = scaleUtc([nowMs - HISTORY_MS, nowMs], [left, end]);
+  const y = scaleLinear([0, Math.max(most, showsBound ? bound.value : 0) || 1], [floor, top]).nice(TICKS_OF_FIGURE);
+  const inside = (atMs: number): number => Math.min(end, Math.max(left, x(atMs)));
+  const isKnown = ({ value }: Bucket): boolean => value !== undefined;
+  const isAbove = ({ value = 0 }: Bucket): boolean => bound !== undefined && value > bound.value;
+  const height = ({ value = 0 }: Bucket): number => y(value);
+  const across = (bucket: Bucket): number => inside(middle(bucket));
+  const shape = area<Bucket>().defined(isKnown).x(across).y0(floor).y1(height).digits(1);
+  const edge = line<Bucket>().defined(isKnown).x(across).y(height).digits(1);
+  const over = line<Bucket>().defined(isAbove).x(across).y(height).digits(1);
+  const tickText = plot.isWhole === true ? count : y.tickFormat(TICKS_OF_FIGURE);
+  return html`<figure class="time-plot">
+    <figcaption>${title}</figcaption>
+    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${summary(plot, buckets, gaps)}>
+      ${gaps.map(({ fromMs, toMs }) => {
+        const from = inside(fromMs);
+        return html`<rect class="plot-gap" x=${round(from)} y=${top} width=${round(inside(toMs) - from)} height=${floor - top}
+          ><title>No samples from ${clockTime(fromMs)} to ${clockTime(toMs)} UTC</title></rect>`;
+      })}
+      ${y
+        .ticks(TICKS_OF_FIGURE)
+        .filter((tick) => plot.isWhole !== true || Number.isInteger(tick))
+        .map((tick) => tickLine(y(tick), left, end, 6, tickText(tick)))}
+      ${x
+        .ticks(TICKS_OF_TIME)
+        .filter((at) => x(at) < end - TIME_TEXT_HALF)
+        .map((at) => timeText(x(at), HEIGHT - 5, 'middle', at.getTime()))}
+      <path class="plot-area" d=${shape(buckets)} />
+      <path class="plot-line" d=${edge(buckets)} />
+      ${
+        showsBound
+          ? html`<g class="plot-limit">
+              <line x1=${left} x2=${end} y1=${round(y(bound.value))} y2=${round(y(bound.value))} />
+              <text x=${left + 4} y=${round(Math.max(top + 10, y(bound.value) - 4))}>${format(bound.value)}</text>
+            </g>
+            <path class="plot-over" d=${over(buckets)} />`
+          : undefined
+      }
+    </svg>
+  </figure>`;
+}
 
 const MINUTES = 60;
 
@@ -46,15 +200,12 @@ export function limitsOf(
 export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
 
 /** Texts scale with the picture, so the picture is drawn twice, and the style sheet shows the one that fits. */
-export function usagePlot(minutes: readonly UsageMinute[], limits: readonly (number | undefined)[]): Markup {
-  const swatch = (name: string): Markup =>
-    html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${name} width="12" height="12" rx="3" /></svg>`;
-  return html`${drawUsage(minutes, limits, 'wide')}${drawUsage(minutes, limits, 'narrow')}
+export const usagePlot = (minutes: readonly UsageMinute[], limits: readonly (number | undefined)[]): Markup =>
+  html`${drawUsage(minutes, limits, 'wide')}${drawUsage(minutes, limits, 'narrow')}
     <ul class="legend">
       <li>${swatch('plot-area')} accepted</li><li>${swatch('plot-refused')} refused, on top</li>
       <li><small>requests per minute, times in UTC</small></li>
     </ul>`;
-}
 
 const PLOT_SIZES = { wide: [1180, 250], narrow: [345, 200] } as const;
 
@@ -83,15 +234,7 @@ function limitLines(limits: readonly (number | undefined)[], shownMax: number, {
   return lines;
 }
 
-function timesBelow(minutes: readonly UsageMinute[], shown: readonly number[], x: Axes['x'], bottom: number): Markup {
-  return shown.map((index) => {
-    const minute = minutes[index];
-    const text = minute === undefined ? '' : clockTime(minute.atMs).slice(0, 5);
-    const anchor = index === minutes.length - 1 ? 'end' : index === 0 ? 'start' : 'middle';
-    return html`<text class="plot-time" x=${round(x(index))} y=${bottom} text-anchor=${anchor}>${text}</text>`;
-  });
-}
-
+/** A step for each minute, allowed requests below and refused ones on top. */
 function drawUsage(
   minutes: readonly UsageMinute[],
   limits: readonly (number | undefined)[],
@@ -114,8 +257,11 @@ function drawUsage(
     .y(({ requests }) => y(requests))
     .curve(curveStep)
     .digits(1);
-  const ticks = y.ticks(4).map((tick) => tickLine({ y: y(tick), left, right: width - 8, gap: 8, text: count(tick) }));
-  const times = timesBelow(minutes, size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last], x, height - 6);
+  const ticks = y.ticks(4).map((tick) => tickLine(y(tick), left, width - 8, 8, count(tick)));
+  const times = (size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last]).map((index) => {
+    const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
+    return timeText(x(index), height - 6, anchor, minutes[index]?.atMs ?? 0);
+  });
   const through = ({ requests, refused }: UsageMinute): number => requests - refused;
   const refused = minutes.reduce((sum, minute) => sum + minute.refused, 0);
   return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"

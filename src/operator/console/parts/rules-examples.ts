@@ -14,7 +14,7 @@ export const RULES_EXAMPLES: readonly RulesExample[] = [
   {
     name: 'documents',
     title: 'A document app',
-    about: 'Owners edit, editors view; what holds for a folder holds for what lies in it; teams, and public links.',
+    about: 'Owners edit, editors view; access to a folder covers its content; teams, and public links.',
     ruleSet: parseRuleSet({
       rules: [
         { namespace: 'folder', name: 'editor', any_of: ['owner', 'editor from parent'] },

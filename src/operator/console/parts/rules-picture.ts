@@ -8,12 +8,12 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { hasRules, type Rule, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
 import { sentenceOfRule } from '../../../rules/rules-text.ts';
 import { code, count } from './parts.ts';
-import { round } from './plot-parts.ts';
+import { round } from './plots.ts';
 
-/** A picture of more cannot be read; then there are only the sentences. */
+/** A larger picture would be illegible; larger rule sets get only the sentences. */
 const NAMES_MAX = 60;
 const ARROWS_MAX = 150;
-/** Longer names are cut; their whole text is their title. */
+/** Longer names are truncated; the title has the full name. */
 const LABEL_LENGTH_MAX = 32;
 const CHARACTER_WIDTH = 7.4;
 const BOX = { height: 28, padding: 12 };
@@ -25,17 +25,17 @@ const HEAD = { length: 8, half: 4 };
 export interface RulesNode {
   readonly text: string;
   readonly kind: 'built-in' | 'derived' | 'inherited';
-  /** After those of all that it follows from. */
+  /** To the right of every node that it follows from. */
   readonly column: number;
 }
 
 export interface RulesGraph {
   readonly nodes: readonly RulesNode[];
-  /** Texts of nodes. */
+  /** `from` and `to` are the texts of nodes. */
   readonly arrows: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** Of the rules of one namespace. Where names follow from each other, some arrows lead back to an earlier column. */
+/** The graph of one namespace. If names follow from each other, some arrows lead back to an earlier column. */
 export function graphOfRules(rules: readonly Rule[]): RulesGraph {
   const sources = new Map<string, readonly string[]>();
   const inherited = new Set<string>();
@@ -60,7 +60,7 @@ export function graphOfRules(rules: readonly Rule[]): RulesGraph {
   };
   for (const name of sources.keys()) columnOf(name);
   const arrows = Array.from(sources, ([to, texts]) => texts.map((from) => ({ from, to }))).flat();
-  // What follows from nothing stands beside the first name that follows from it, so that no arrow passes behind a box.
+  // A node without sources goes beside the first name that follows from it, so that no arrow passes behind a box.
   for (const text of columns.keys()) {
     if ((sources.get(text) ?? []).length > 0) continue;
     const following = arrows.flatMap(({ from, to }) => (from === text ? (columns.get(to) ?? []) : []));
@@ -75,7 +75,7 @@ export function graphOfRules(rules: readonly Rule[]): RulesGraph {
 
 interface Box extends RulesNode {
   readonly x: number;
-  /** Its middle. */
+  /** The vertical centre. */
   readonly y: number;
   readonly width: number;
 }
@@ -93,7 +93,7 @@ function placeBoxes({ nodes, arrows }: RulesGraph): {
   const boxes = new Map<string, Box>();
   let x = EDGE;
   for (const [, each] of columns) {
-    // Near what they follow from, so that few arrows cross.
+    // Nodes stay near their sources, so that few arrows cross.
     const heightOf = ({ text }: RulesNode): number => {
       const heights = arrows.flatMap(({ from, to }) => (to === text ? (boxes.get(from)?.y ?? []) : []));
       return heights.reduce((sum, y) => sum + y, 0) / Math.max(1, heights.length);
@@ -147,7 +147,7 @@ function drawing(namespace: string, rules: readonly Rule[], id: string): Markup 
   </svg>`;
 }
 
-/** A picture and its sentences for each namespace, and what the switches say. */
+/** A picture and its sentences for each namespace, and the meaning of the switches. */
 export function rulesPicture(ruleSet: RuleSet): Markup {
   const { rules, groups, public: namespaces } = ruleSet;
   if (!hasRules(ruleSet)) return html`<p>Relations follow from grants alone.</p>`;
@@ -160,7 +160,7 @@ export function rulesPicture(ruleSet: RuleSet): Markup {
   );
   const switches = [
     groups
-      ? html`<li>Groups: a grant to ${code('team:eng#member')} is one to everybody who is member of ${code('team:eng')}.</li>`
+      ? html`<li>Groups: a grant to ${code('team:eng#member')} is one to every member of ${code('team:eng')}.</li>`
       : undefined,
     ...namespaces.map(
       (namespace) =>

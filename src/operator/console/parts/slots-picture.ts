@@ -1,6 +1,6 @@
 // The slots as a picture: one cell each, coloured by owner. Colour is never the only sign: a slot that does not serve
-// has another shape, the console's script describes the slot that is pointed at or chosen with the keys, and tables
-// give the same information as text. Invariant: cells that look alike are one path, so that the picture grows by some
+// has another shape, the console's script describes the slot under the pointer or chosen with the keys, and tables give
+// the same information as text. Invariant: cells that look alike are one path, so that the picture grows by some
 // 20 bytes a slot.
 
 import type { SlotView } from '../../../front/front.ts';
@@ -9,9 +9,9 @@ import { plural } from './parts.ts';
 
 /** The number of distinguishable colours; further shards share them. */
 const PALETTE_SIZE = 10;
-/** From one cell to the next. */
+/** Distance from one cell to the next. */
 const CELL = 20;
-/** Of the filled part, which begins at `INSET`; the line around it rounds its corners. */
+/** Side of the filled part, which begins at `INSET`; the line around it rounds its corners. */
 const SIDE = 13;
 const INSET = 2;
 
@@ -46,11 +46,11 @@ export function slotsPicture(slots: readonly SlotView[], colours: ReadonlyMap<st
     >${paths}<rect class="slot-chosen" width=${CELL - 2} height=${CELL - 2} rx="4" /></svg>`;
 }
 
-/** Chooses a slot of the picture by keyboard or touch; hidden without a script, which shows what it chose. */
+/** Chooses a slot of the picture by keyboard or touch. It needs the script, and is hidden without it. */
 export function slotChooser(slots: readonly SlotView[]): Markup {
   return html`<div class="slot-chooser">
     <label for="slot-number">Slot</label>
     <input type="range" id="slot-number" min="0" max=${slots.length - 1} step="1" />
-    <span id="slot-told">Point at a cell, or choose a slot here with the arrow keys.</span>
+    <span id="slot-description">Point at a cell, or choose a slot here with the arrow keys.</span>
   </div>`;
 }

@@ -51,7 +51,7 @@ const auditLogCalls = (): number => service.operator.calls.filter(({ name }) => 
 /** The log has these rows, whatever is asked. */
 async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promise<void>): Promise<void> {
   const { operator } = service;
-  const { call } = operator;
+  const call = operator.call.bind(operator);
   const row = { seq: 1, index: 0, atMs: 0, actor: 'system', requestId: 'req_x', change: '{}' };
   const handlers: CallHandlers<'listAuditLog'> = {
     listAuditLog: async () => ({
@@ -62,7 +62,7 @@ async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promis
     }),
   };
   operator.call = (asked, context, request) =>
-    asked.name in handlers ? answerBy(handlers, asked, context, request) : call.call(operator, asked, context, request);
+    asked.name in handlers ? answerBy(handlers, asked, context, request) : call(asked, context, request);
   try {
     await run();
   } finally {

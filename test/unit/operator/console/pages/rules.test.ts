@@ -139,7 +139,7 @@ describe('trying rules', () => {
   it('tells of a change by somebody else meanwhile', async () => {
     await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
     const { text } = await send('try', TEXT);
-    assert.match(text, /Somebody else changed the rules since you opened this page/);
+    assert.match(text, /Another operator changed the rules since you opened this page/);
     assert.equal(revisionIn(text), revisionOf(NO_RULES), 'a save still meets the change');
   });
 
@@ -181,7 +181,7 @@ describe('saving rules', () => {
     await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
     const { status, text } = await send('save', TEXT);
     assert.equal(status, 412);
-    assert.match(text, /Somebody else changed the rules in the meantime\. Nothing was saved\./);
+    assert.match(text, /Another operator changed the rules in the meantime\. Nothing was saved\./);
     assert.match(text, /- doc can_read: viewer/);
     assert.match(text, /\+ doc viewer: editor/);
     assert.equal(boxOf(text), TEXT);

@@ -4,8 +4,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { HISTORY_MS, type Sample } from '../../../../../src/operator/cluster-history.ts';
-import { everyMinute, limitsOf, usagePlot } from '../../../../../src/operator/console/parts/plots.ts';
-import { bucketsOf, gapsIn, timePlot } from '../../../../../src/operator/console/parts/time-plot.ts';
+import {
+  bucketsOf,
+  everyMinute,
+  gapsIn,
+  limitsOf,
+  timePlot,
+  usagePlot,
+} from '../../../../../src/operator/console/parts/plots.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 7);
 const SECOND_MS = 1000;

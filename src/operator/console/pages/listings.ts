@@ -1,0 +1,156 @@
+// The listings that follow groups and rules, as in the public API: the objects on which a subject holds a relation, and
+// the subjects that hold one on an object.
+
+import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
+import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
+import { parseGroup } from '../../../rules/compiled-rules.ts';
+import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
+import { namesToAsk } from '../../../rules/rules-text.ts';
+import type { ResultPage } from '../../../shard/shard.ts';
+import { answerQuestion, type Outcome, type Refusal } from '../forms.ts';
+import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
+import { checkBox, formError, hidden, queryForm, submit, textField } from '../parts/form-parts.ts';
+import { nameField, refuseTyped, subjectField } from '../parts/grant-form.ts';
+import { tenantPage } from '../parts/layout.ts';
+import { empty, entityLink, foreign, pager, section, unknownNamespacesMarkup } from '../parts/parts.ts';
+
+const ROWS_PER_PAGE = 100;
+
+/** The question in the query of a page. */
+interface Asked {
+  readonly isAsked: boolean;
+  readonly relation: string;
+  readonly direct: boolean;
+  /** Cursor and page size of the call that answers it. */
+  readonly paging: { readonly direct: boolean; readonly limit: number; readonly cursor: string | undefined };
+}
+
+function askedOf({ query }: PageCall): Asked {
+  const direct = query.text('direct') === 'yes';
+  return {
+    isAsked: query.list('relation').length > 0,
+    relation: query.typed('relation'),
+    direct,
+    paging: { direct, limit: ROWS_PER_PAGE, cursor: query.optional('cursor') },
+  };
+}
+
+const answerIf = async (
+  { isAsked }: Asked,
+  refusal: Refusal | undefined,
+  answer: () => Promise<Markup>,
+): Promise<Outcome<Markup>> => (!isAsked ? {} : refusal === undefined ? answerQuestion(answer) : { refusal });
+
+const directBox = (ruleSet: RuleSet, { direct }: Asked): Markup =>
+  hasRules(ruleSet) && checkBox({ name: 'direct', text: 'Only direct grants', checked: direct });
+
+/** `none`: what it means that there is nothing. */
+function listMarkup(
+  { items, nextCursor }: ResultPage<string>,
+  item: (text: string) => Markup,
+  none: { readonly title: string; readonly text: Markup; readonly soFar: string },
+): Markup {
+  if (items.length > 0) return html`<ul class="subjects">${items.map((text) => html`<li>${item(text)}</li>`)}</ul>`;
+  return nextCursor === undefined ? empty(none.title, none.text) : empty('Nothing here', none.soFar);
+}
+
+const linksBelow = (
+  session: TenantSession,
+  path: string,
+  query: Query,
+  { direct, paging: { cursor } }: Asked,
+  { nextCursor }: ResultPage<string>,
+): Markup =>
+  pager(tenantPath(session.tenantId, path), { ...query, direct: direct ? 'yes' : undefined }, cursor, nextCursor);
+
+const checkLink = (session: TenantSession, question: Query, shown: string): Markup =>
+  html`<a href=${tenantPath(session.tenantId, 'check', question)}>${foreign(shown)}</a>`;
+
+export async function objectsPage(call: PageCall): Promise<PageResult> {
+  const { tenant, session } = await openTenant(call);
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const asked = askedOf(call);
+  const { relation, direct, paging } = asked;
+  const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];
+  const refused = refuseTyped({ subject, name: relation, namespace });
+  const { answer, refusal } = await answerIf(asked, refused, async () => {
+    const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging };
+    const page = await session.call(CALLS.listObjects, call.context(), query);
+    const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object), {
+      title: 'No objects',
+      text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
+      soFar: 'Many grants of this subject were revoked: continue with the next page.',
+    });
+    const warnings = await unknownNamespacesMarkup(
+      call,
+      session,
+      namespacesOfEmpty({ ...query, entity: subject }, page),
+    );
+    const links = linksBelow(session, 'objects', { subject, relation, namespace }, asked, page);
+    return section('objects', html`${foreign(subject)} is <strong>${relation}</strong> of`, [list, warnings, links]);
+  });
+  const filled = { fields: call.query, refusal };
+  const fields = html`${subjectField({ required: true }, filled)}
+    ${nameField(namesToAsk(ruleSet), filled)}
+    ${textField({ name: 'namespace', label: 'Namespace', hint: 'Empty: all.' }, filled)}
+    ${directBox(ruleSet, asked)}
+    ${submit('List objects', 'secondary')}`;
+  const introduction = empty(
+    'List the objects of a subject',
+    'All objects on which it holds the relation, as the API lists them.',
+  );
+  const content = html`<search>${queryForm(tenantPath(tenant.tenantId, 'objects'), fields)}</search>
+    ${formError(filled)}
+    ${asked.isAsked ? answer : introduction}`;
+  return tenantPage(tenant, 'objects', `Objects of ${tenant.name}`, content, refusal);
+}
+
+export interface HoldersSection {
+  readonly markup: Markup;
+  /** If true, the page does not list the grants on the object. */
+  readonly isAsked: boolean;
+  readonly refusal: Refusal | undefined;
+}
+
+/** The form that lists who holds one relation on the object, and its result. */
+export async function holdersSection(
+  call: PageCall,
+  session: OperatorTenantSession,
+  ruleSet: RuleSet,
+  object: string,
+): Promise<HoldersSection> {
+  const asked = askedOf(call);
+  const { isAsked, relation, direct, paging } = asked;
+  const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), async () => {
+    const query = { object, relation, namespace: undefined, ...paging };
+    const page = await session.call(CALLS.listHolders, call.context(), query);
+    const item = (subject: string): Markup =>
+      ruleSet.groups && parseGroup(subject) !== undefined
+        ? html`${entityLink(session.tenantId, subject)} <small>group</small>`
+        : checkLink(session, { subject, relation, object }, subject);
+    const list = listMarkup(page, item, {
+      title: 'Nobody',
+      text: html`No subject holds <strong>${relation}</strong> on this object${direct ? ' by a grant of its own' : ''}.`,
+      soFar: 'Continue with the next page.',
+    });
+    const warnings = await unknownNamespacesMarkup(
+      call,
+      session,
+      namespacesOfEmpty({ ...query, entity: object }, page),
+    );
+    return [list, warnings, linksBelow(session, 'grants', { object, relation }, asked, page)];
+  });
+  const filled = { fields: call.query, refusal };
+  const path = tenantPath(session.tenantId, 'grants');
+  const fields = html`${hidden({ object })}
+    ${nameField(namesToAsk(ruleSet), filled, 'held-relation')}
+    ${directBox(ruleSet, asked)}
+    ${submit('List who holds it', 'secondary')}`;
+  const holds =
+    isAsked && refusal === undefined ? html`<strong>${relation}</strong> on ${foreign(object)}` : 'a relation on it';
+  const content = html`${queryForm(path, fields, 'Who holds')}${formError(filled)}${answer}
+    ${isAsked && html`<p><a href=${tenantPath(session.tenantId, 'grants', { object })}>All grants on the object</a></p>`}`;
+  return { markup: section('holders', html`Who holds ${holds}`, content), isAsked, refusal };
+}

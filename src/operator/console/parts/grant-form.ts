@@ -1,0 +1,145 @@
+// The fields of a grant, or of a question about one, as a person types them: subject, relation, object, and when the
+// grant expires. Reading them reports one error for each wrong field.
+
+import { assertNever } from '../../../core/assert.ts';
+import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { isIdentifier, isNamespaceName, isRelation, RELATIONS, type Tuple } from '../../../core/tuples.ts';
+import { html, type Markup } from '../../../http/pages/markup.ts';
+import type { NamedTuple } from '../../../rules/questions.ts';
+import { isRuleName } from '../../../rules/rule-set.ts';
+import { type Fields, parseDateTime, type Refusal, refuse, refuseAll } from '../forms.ts';
+import { choicesOf, type Filled, selectField, type TextFieldOptions, textField } from './form-parts.ts';
+
+const SUBJECT_HINT = 'namespace:id, such as user:ada';
+const OBJECT_HINT = 'namespace:id, such as document:plan';
+const SUBJECT_REFUSED = `A subject is ${SUBJECT_HINT}, without spaces.`;
+const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
+const NAME_REFUSED =
+  'A relation or a name that a rule defines: a letter, then up to 63 letters, digits, “_”, “.” or “-”.';
+const RELATION_SHOWN_FIRST = 'viewer';
+
+export const subjectField = (options: Partial<TextFieldOptions>, filled: Filled | undefined): Markup =>
+  textField({ name: 'subject', label: 'Subject', hint: SUBJECT_HINT, ...options }, filled);
+
+export const relationField = (filled: Filled | undefined): Markup =>
+  selectField(
+    { name: 'relation', label: 'Relation', choices: choicesOf('', RELATIONS).slice(1), value: RELATION_SHOWN_FIRST },
+    filled,
+  );
+
+/** Offers the names while one is typed. `id`: needed if several forms of a page have this field. */
+export function nameField(names: readonly string[], filled: Filled | undefined, id = 'relation'): Markup {
+  const field = textField(
+    { name: 'relation', label: 'Relation', required: true, id, attributes: { list: `${id}-names` } },
+    filled,
+  );
+  return html`${field}<datalist id="${id}-names">${names.map((name) => html`<option value=${name} />`)}</datalist>`;
+}
+
+export const objectField = (
+  filled: Filled | undefined,
+  options: Partial<TextFieldOptions> = { required: true },
+): Markup => textField({ name: 'object', label: 'Object', hint: OBJECT_HINT, ...options }, filled);
+
+/** What is wrong with each of the given texts. The tenant's owner decides whether a well-formed name is defined. */
+export function refuseTyped(typed: {
+  readonly subject?: string | undefined;
+  readonly name?: string;
+  readonly object?: string | undefined;
+  readonly namespace?: string;
+}): Refusal | undefined {
+  const { subject, name, object, namespace = '' } = typed;
+  return refuseAll({
+    subject: subject === undefined || isIdentifier(subject) ? undefined : SUBJECT_REFUSED,
+    relation: name === undefined || isRuleName(name) ? undefined : NAME_REFUSED,
+    object: object === undefined || isIdentifier(object) ? undefined : OBJECT_REFUSED,
+    namespace: namespace === '' || isNamespaceName(namespace) ? undefined : 'This is not a valid namespace name.',
+  });
+}
+
+/** A tuple of any name. */
+export function readQuestion(fields: Fields): { readonly question: NamedTuple } | { readonly refusal: Refusal } {
+  const [subject, relation, object] = [fields.typed('subject'), fields.typed('relation'), fields.typed('object')];
+  const refusal = refuseTyped({ subject, name: relation, object });
+  return refusal === undefined ? { question: { subject, relation, object } } : { refusal };
+}
+
+export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonly refusal: Refusal } {
+  const [subject, relation, object] = [fields.typed('subject'), fields.text('relation'), fields.typed('object')];
+  const refusal = refuseTyped({ subject, object });
+  if (refusal === undefined && isRelation(relation)) return { tuple: { subject, relation, object } };
+  const messages = isRelation(relation) ? {} : { relation: 'This must be one of the relations.' };
+  return { refusal: { status: 422, messages: { ...messages, ...refusal?.messages } } };
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+const PRESETS = [
+  { value: '', text: 'No expiry' },
+  { value: '30d', text: 'In 30 days' },
+  { value: '90d', text: 'In 90 days' },
+  { value: '1y', text: 'In a year' },
+  { value: 'date', text: 'At a date' },
+  { value: 'never', text: 'Remove the expiry' },
+] as const;
+
+export const expiryFields = (filled: Filled | undefined): Markup =>
+  html`${selectField(
+    {
+      name: 'expires',
+      label: 'Expires',
+      hint: 'An existing grant keeps its expiry with “No expiry”.',
+      choices: PRESETS,
+      value: '',
+    },
+    filled,
+  )}
+  ${textField(
+    { name: 'expires-at', label: 'Date (UTC)', type: 'datetime-local', hint: 'Only for “At a date”.' },
+    filled,
+  )}`;
+
+/** Reads a date in the future from the field of that name. */
+export function readFuture(
+  fields: Fields,
+  name: string,
+  nowMs: number,
+): { readonly ms: number } | { readonly refusal: Refusal } {
+  const ms = parseDateTime(fields.typed(name));
+  if (ms === undefined) return { refusal: refuse(name, 'This is not a date and time.') };
+  return ms > nowMs ? { ms } : { refusal: refuse(name, 'This must be in the future.') };
+}
+
+export function readExpiry(
+  fields: Fields,
+  nowMs: number,
+): { readonly expiry: ExpiryRequest } | { readonly refusal: Refusal } {
+  const preset = PRESETS.find(({ value }) => value === fields.text('expires'))?.value;
+  if (preset === undefined) return { refusal: refuse('expires', 'This must be one of the choices.') };
+  if (preset !== 'date' && fields.typed('expires-at') !== '') {
+    return { refusal: refuse('expires-at', 'Choose “At a date”, or leave this empty.') };
+  }
+  switch (preset) {
+    case '':
+      return { expiry: {} };
+    case '30d':
+      return { expiry: { expiresAtMs: nowMs + 30 * DAY_MS } };
+    case '90d':
+      return { expiry: { expiresAtMs: nowMs + 90 * DAY_MS } };
+    case '1y':
+      return { expiry: { expiresAtMs: nowMs + 365 * DAY_MS } };
+    case 'never':
+      return { expiry: { expiresAtMs: null } };
+    case 'date': {
+      const read = readFuture(fields, 'expires-at', nowMs);
+      return 'ms' in read ? { expiry: { expiresAtMs: read.ms } } : read;
+    }
+    default:
+      return assertNever(preset);
+  }
+}
+
+/** The fields of the form that create a grant with this expiry. */
+export const expiryAsTyped = (expiresAtMs: number | undefined): Readonly<Record<string, string>> =>
+  expiresAtMs === undefined ? {} : { expires: 'date', 'expires-at': formatTimestamp(expiresAtMs).slice(0, -1) };
