@@ -1,30 +1,37 @@
 // Every operation of the public interface, registered once.
 
+import { z } from 'zod';
 import type { Clock } from '../core/async/clock.ts';
-import { createCheck } from './operations/check.ts';
-import { createCheckBulk } from './operations/check-bulk.ts';
-import { createCreateGrant } from './operations/create-grant.ts';
-import { createCreateKey } from './operations/create-key.ts';
-import { createNamespace } from './operations/create-namespace.ts';
-import { createEvaluate } from './operations/evaluate.ts';
-import { createEvaluateMany } from './operations/evaluate-many.ts';
-import { type ChangeDependencies, createListChanges } from './operations/list-changes.ts';
-import { listGrants } from './operations/list-grants.ts';
-import { listKeys } from './operations/list-keys.ts';
-import { listNamespaces } from './operations/list-namespaces.ts';
-import { listObjects } from './operations/list-objects.ts';
-import { listSubjects } from './operations/list-subjects.ts';
-import type { CheckOutcomes, Operation } from './operations/operation.ts';
-import { createReadOpenapi } from './operations/read-openapi.ts';
-import { readRules } from './operations/read-rules.ts';
-import { revokeGrant } from './operations/revoke-grant.ts';
-import { revokeGrants } from './operations/revoke-grants.ts';
-import { revokeKey } from './operations/revoke-key.ts';
-import { searchActions } from './operations/search-actions.ts';
-import { searchResources } from './operations/search-resources.ts';
-import { searchSubjects } from './operations/search-subjects.ts';
-import { createWriteBulk } from './operations/write-bulk.ts';
-import { writeRules } from './operations/write-rules.ts';
+import { type ChangeDependencies, createListChanges } from './operations/changes.ts';
+import { createCheck, createCheckBulk } from './operations/checks.ts';
+import { createEvaluate, createEvaluateMany } from './operations/evaluations.ts';
+import { createCreateGrant, createWriteBulk, listGrants, revokeGrant, revokeGrants } from './operations/grants.ts';
+import { createCreateKey, listKeys, revokeKey } from './operations/keys.ts';
+import { listObjects, listSubjects } from './operations/listings.ts';
+import { createNamespace, listNamespaces } from './operations/namespaces.ts';
+import type { CheckOutcomes, PublicOperation } from './operations/operation.ts';
+import { readRules, writeRules } from './operations/rules.ts';
+import { searchActions, searchResources, searchSubjects } from './operations/searches.ts';
+import { success } from './schema/operation-description.ts';
+
+/** GET /openapi.json: the machine-readable description of the interface. */
+const createReadOpenapi = (readText: () => string): PublicOperation => ({
+  id: 'readOpenapi',
+  method: 'GET',
+  path: '/openapi.json',
+  scope: undefined,
+  tag: 'Description',
+  summary: 'Read this description',
+  description: 'The OpenAPI description of the interface.',
+  successes: [
+    success(200, 'An OpenAPI 3.1 document.', {
+      name: 'OpenapiDocument',
+      schema: z.object({ openapi: z.string(), info: z.looseObject({ version: z.string() }) }),
+    }),
+  ],
+  responseBytesMax: () => Buffer.byteLength(readText()),
+  answer: (session, context) => session.confirm(context).then(() => ({ status: 200, json: readText() })),
+});
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
 export function createOperations(dependencies: {
@@ -33,7 +40,7 @@ export function createOperations(dependencies: {
   readonly streams: ChangeDependencies['streams'];
   /** The OpenAPI file that `GET /openapi.json` returns. */
   readonly readOpenapiText: () => string;
-}): readonly Operation[] {
+}): readonly PublicOperation[] {
   return [
     createCheck(dependencies.outcomes),
     createCheckBulk(dependencies.outcomes),

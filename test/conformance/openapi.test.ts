@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
-import { committedOpenapiText } from '../../src/http/openapi/committed-openapi.ts';
-import { createOpenapiDocument } from '../../src/http/openapi/openapi.ts';
+import { committedOpenapiText, createOpenapiDocument } from '../../src/http/openapi/openapi.ts';
 import { createOperations } from '../../src/http/operation-table.ts';
 import { findBreakingChanges } from './openapi-breaking.ts';
 

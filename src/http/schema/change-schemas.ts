@@ -1,14 +1,12 @@
-// The schemas of the change feed: its query, a change, and what pages and streams make of it.
+// The schemas of the change feed: its query, a change, its pages and its streams.
 
 import { z } from 'zod';
-import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
+import { FEED_ACTIONS, feedActionsOf } from '../../core/change-feed.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
+import { pageLimit, waitSeconds } from './schema-parts.ts';
 import { grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
-
-const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= FEED_WAIT_SECONDS_MAX;
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
 
@@ -43,30 +41,8 @@ export const changesQuerySchema = z.object({
     })
     .meta({ description: `Only these, separated by commas: ${FEED_ACTIONS.map((each) => `\`${each}\``).join(', ')}.` })
     .optional(),
-  limit: z
-    .string()
-    .refine((text) => parsePageLimit(text) !== undefined, {
-      error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
-    })
-    .transform(Number)
-    .pipe(
-      z.int().min(1).max(PAGE_LIMIT_MAX).meta({
-        default: PAGE_LIMIT_DEFAULT,
-        description: 'Changes per page; may change from page to page. Not for streams.',
-      }),
-    )
-    .optional(),
-  wait: z
-    .string()
-    .refine(isWait, { error: `must be a whole number of seconds from 0 to ${FEED_WAIT_SECONDS_MAX}` })
-    .transform(Number)
-    .pipe(
-      z.int().min(0).max(FEED_WAIT_SECONDS_MAX).meta({
-        default: 0,
-        description: 'For how many seconds a page without a change waits for one. Not for streams.',
-      }),
-    )
-    .optional(),
+  limit: pageLimit('Changes per page; may change from page to page. Not for streams.').optional(),
+  wait: waitSeconds('For how many seconds a page without a change waits for one. Not for streams.').optional(),
 });
 
 export const changeSchema = z

@@ -1,4 +1,4 @@
-// The schemas of rules: as documented, and of what the interface answers. `parseRuleSet` parses what clients send.
+// The schemas of rules in requests and responses. Those of requests only document: `parseRuleSet` parses them.
 
 import { z } from 'zod';
 import { ELEMENTS_MAX, NAME_PATTERN, PUBLIC_NAMESPACES_MAX, RULES_MAX } from '../../rules/rule-set.ts';

@@ -15,8 +15,8 @@ import {
 } from './incoming.ts';
 import { DISCARD_RESERVATION_BYTES } from './limits.ts';
 import { ReadBody } from './request-body.ts';
-import { headersOf } from './response-head.ts';
 import { type ResponseStream, SocketStream, type StreamListener } from './response-stream.ts';
+import { headersOf } from './response-text.ts';
 
 export interface NodeIncomingOptions {
   readonly clock: Clock;

@@ -21,8 +21,6 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/http/app.ts createApp': 'leads each kind of request to the pipeline',
     'src/http/server.ts listenHttp': 'puts the parts of the public server together',
     'src/operator/api/app.ts createConsoleApp': 'puts the operator API and the console together',
-    'src/operator/api/operations/grants.ts grantOperations': 'lists operations',
-    'src/operator/api/operations/tenants.ts tenantOperations': 'lists operations',
     'src/operator/console/assets/console.js script': 'the script of the pages, closed off from them',
     'src/operator/console/router.ts createPageRouter': 'puts the pages of the console together',
     'src/store/cassandra/schema/migration-lock.ts acquireMigrationLock': 'one lock, from taking to giving back',
