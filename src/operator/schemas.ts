@@ -65,7 +65,7 @@ export const sinceOrNow = z
   .meta(PARAMETERS.since)
   .optional();
 
-export const wait = waitSeconds('For how many seconds to wait if there is nothing to tell.').default(0);
+export const wait = waitSeconds('How many seconds to wait if there is nothing to return.').default(0);
 
 /** Query parameters of a listing. */
 export const pageShape = {

@@ -88,7 +88,7 @@ export const HEADERS = {
   },
   Warning: {
     description:
-      'For developers: what is probably a mistake, separated by `, `, at most 10. `unknown-namespace; namespace=NAME`: the result is false or empty, and the tenant has no grant and no rule of this namespace, which nobody created. `grant-not-followed; reason=REASON`, in a bulk write with `; grant=INDEX`: the rules can never follow a grant that was written; the reasons are `groups-off`, `unknown-name`, `not-public` and `no-entity`. Clients log it; nothing else may depend on it.',
+      'For developers: probable mistakes, separated by `, `, at most 10. `unknown-namespace; namespace=NAME`: the result is false or empty, and the tenant has no grant and no rule of this namespace, and never created it. `grant-not-followed; reason=REASON`, in a bulk write with `; grant=INDEX`: the rules can never follow a grant that was written; the reasons are `groups-off`, `unknown-name`, `not-public` and `no-entity`. Clients log it; nothing else may depend on it.',
     schema: { type: 'string' },
     example: 'unknown-namespace; namespace=documnt',
   },

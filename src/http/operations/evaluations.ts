@@ -185,7 +185,7 @@ export function createEvaluateMany(outcomes: CheckOutcomes): PublicOperation {
     tag: 'AuthZEN',
     summary: `Evaluate up to ${BULK_CHECKS_MAX} access requests`,
     description:
-      'The Access Evaluations API. All are decided at one moment. `subject`, `action`, `resource` and `context` at the top are defaults, which an element replaces as a whole. An ill-formed element is denied, and its `context.error` says why; the others are not concerned. With `deny_on_first_deny` and `permit_on_first_permit`, the response ends with the decision that settles it. Without `evaluations`, or if it is empty, the call is a single evaluation. Counts as one request.',
+      'The Access Evaluations API. All are decided at one moment. `subject`, `action`, `resource` and `context` at the top are defaults, which an element replaces as a whole. An ill-formed element is denied, and its `context.error` says why; the others are not affected. With `deny_on_first_deny` and `permit_on_first_permit`, the response ends with the decision that settles it. Without `evaluations`, or if it is empty, the call is a single evaluation. Counts as one request.',
     body: {
       name: 'EvaluationsRequest',
       schema: evaluationsSchema,

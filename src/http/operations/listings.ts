@@ -52,7 +52,7 @@ export const listSubjects: PublicOperation = {
   tag: 'Grants',
   summary: 'List the subjects that hold a relation on an object',
   description:
-    'With rules, whoever holds the name by them is listed too, unless `via=direct`: groups as `ns:id#name` and their members, everybody of a public namespace as `ns:*`. The group `ns:id#name` of the object itself, which consists of those who hold the name, is listed only with `include=self`. Ascending by the bytes of the subject, and complete: a subject that holds the relation throughout the listing appears exactly once. A page may hold fewer than `limit` subjects, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
+    'With rules, subjects that hold the name through them are listed too, unless `via=direct`: groups as `ns:id#name` and their members, all subjects of a public namespace as `ns:*`. The group `ns:id#name` of the object itself, whose members are the subjects with that name, is listed only with `include=self`. Ascending by the bytes of the subject, and complete: a subject that holds the relation throughout the listing appears exactly once. A page may hold fewer than `limit` subjects, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
   query: subjectQuerySchema.shape,
   queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
   responseBytesMax: entityListBytesMax,

@@ -116,7 +116,7 @@ export const searchSubjects: PublicOperation = {
   tag: 'AuthZEN',
   summary: 'Search for the subjects that may perform an action on a resource',
   description:
-    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. Everybody of a public namespace is the id `*`, and a group of the type is `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
+    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace appear as the id `*`, and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
   body: {
     name: 'SubjectSearch',
     schema: subjectSearchSchema,

@@ -104,8 +104,7 @@ const searchPage = z
     properties: attributes,
   })
   .meta({
-    description:
-      'Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.',
+    description: 'Which page. Requests for further pages repeat the first one with a token; the limit may be left out.',
   });
 
 const givenEntity = z

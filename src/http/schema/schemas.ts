@@ -102,7 +102,7 @@ export const checkSchema = closedObject({
   explain: z
     .boolean({ error: 'must be true or false' })
     .optional()
-    .meta({ description: 'Whether the result is to name the grants on which it rests.' }),
+    .meta({ description: 'Whether the result names the grants that it rests on.' }),
 });
 
 /** The body of a bulk check as documented; its length is checked before its elements. */

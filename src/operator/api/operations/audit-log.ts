@@ -40,7 +40,7 @@ const entrySchema = z
     index: count('Of the changes of one position.'),
     at: timestampText('When it was decided.'),
     actor: z.string().meta({ description: 'The id of an API key, `operator:` and a name, or `system`.' }),
-    request_id: z.string().meta({ description: 'The request that brought it about.' }),
+    request_id: z.string().meta({ description: 'The request that caused it.' }),
     change: z
       .looseObject({ action: z.enum(AUDIT_ACTIONS).meta({ description: 'Later versions may add actions.' }) })
       .meta({ description: 'What has changed; its other fields depend on the action.' }),

@@ -44,7 +44,7 @@ const slotSchema = z.object({
   incarnation: z.string().nullable(),
   address: z.string().nullable(),
   epoch: count('The fencing number of its ownership.').nullable(),
-  lease_left_ms: count('For how long the owner may answer without the store; null: it needs no lease.').nullable(),
+  lease_left_ms: count('How long the owner may answer without the store; null: it needs no lease.').nullable(),
   log_end: count('The last entry of its log.').nullable(),
   checkpoint: count('The last entry that state contains.').nullable(),
   checkpoint_lag: count('The entries between the two.').nullable(),
@@ -127,7 +127,7 @@ const memberSchema = z.object({
   state: z.enum(['alive', 'draining', 'dead']),
   heartbeat: count('Raised with each heartbeat.'),
   started_at: timestampText('When this incarnation began.'),
-  lease_left_ms: count('For how long it may answer without the store; null: it needs no lease.').nullable(),
+  lease_left_ms: count('How long it may answer without the store; null: it needs no lease.').nullable(),
   slots: count('The slots that it owns.'),
 });
 

@@ -51,8 +51,8 @@ const rotatedKeySchema = createdKeySchema.extend({
   former: z
     .object({
       key_id: keyId,
-      ends_at: timestampText('When the former key ends; if it is revoked, when that was.'),
-      revoked: z.boolean().meta({ description: 'The former key was revoked, since there is no grace.' }),
+      ends_at: timestampText('When the previous key ends; if it is revoked, when that was.'),
+      revoked: z.boolean().meta({ description: 'The previous key was revoked, since there is no grace.' }),
     })
     .meta({ description: 'The key that was rotated.' }),
 });
@@ -143,7 +143,7 @@ const rotateShape = {
     .min(0, graceRule)
     .max(SECONDS_MAX, graceRule)
     .default(ROTATION_GRACE_MS_DEFAULT / 1000)
-    .meta({ description: 'For how long the former key still works, if it does not expire before; 0: it is revoked.' }),
+    .meta({ description: 'How long the previous key still works, if it does not expire before; 0: it is revoked.' }),
 };
 
 export const rotateKey: OperatorOperation = {
@@ -155,7 +155,7 @@ export const rotateKey: OperatorOperation = {
   body: jsonBody('KeyRotation', rotateShape, { grace_seconds: 86_400 }),
   headers: IDEMPOTENCY,
   successes: [
-    success(201, 'The new key, with the name, scopes and expiry of the former one; it is shown only here.', {
+    success(201, 'The new key, with the name, scopes and expiry of the previous one; it is shown only here.', {
       name: 'RotatedKey',
       schema: rotatedKeySchema,
     }),

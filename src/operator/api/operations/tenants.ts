@@ -43,9 +43,9 @@ const tenantSchema = z
     counts: z
       .object({ namespaces: count('Namespaces.'), keys: count('API keys.') })
       .nullable()
-      .meta({ description: 'What it has now; null: the numbers are not at hand.' }),
-    grants: count('Live grants; null: not at hand.').nullable(),
-    grant_bytes: count('UTF-8 bytes of the parts of these grants; null: not at hand.').nullable(),
+      .meta({ description: 'What it has now; null: not known now.' }),
+    grants: count('Live grants; null: not known now.').nullable(),
+    grant_bytes: count('UTF-8 bytes of the parts of these grants; null: not known now.').nullable(),
     deletion: z
       .object({
         parts_removed: count('Parts that have been removed.'),
