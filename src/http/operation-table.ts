@@ -1,21 +1,20 @@
 // Every operation of the public interface, registered once.
 
 import { z } from 'zod';
-import type { Clock } from '../core/async/clock.ts';
-import { type ChangeDependencies, createListChanges } from './operations/changes.ts';
-import { createCheck, createCheckBulk } from './operations/checks.ts';
-import { createEvaluate, createEvaluateMany } from './operations/evaluations.ts';
-import { createCreateGrant, createWriteBulk, listGrants, revokeGrant, revokeGrants } from './operations/grants.ts';
-import { createCreateKey, listKeys, revokeKey } from './operations/keys.ts';
+import { listChanges } from './operations/changes.ts';
+import { check, checkBulk } from './operations/checks.ts';
+import { evaluate, evaluateMany } from './operations/evaluations.ts';
+import { createGrant, listGrants, revokeGrant, revokeGrants, writeBulk } from './operations/grants.ts';
+import { createKey, listKeys, revokeKey } from './operations/keys.ts';
 import { listObjects, listSubjects } from './operations/listings.ts';
 import { createNamespace, listNamespaces } from './operations/namespaces.ts';
-import type { CheckOutcomes, PublicOperation } from './operations/operation.ts';
+import type { PublicOperation } from './operations/operation.ts';
 import { readRules, writeRules } from './operations/rules.ts';
 import { searchActions, searchResources, searchSubjects } from './operations/searches.ts';
 import { success } from './schema/operation-description.ts';
 
 /** GET /openapi.json: the machine-readable description of the interface. */
-const createReadOpenapi = (readText: () => string): PublicOperation => ({
+const readOpenapi: PublicOperation = {
   id: 'readOpenapi',
   method: 'GET',
   path: '/openapi.json',
@@ -29,41 +28,34 @@ const createReadOpenapi = (readText: () => string): PublicOperation => ({
       schema: z.object({ openapi: z.string(), info: z.looseObject({ version: z.string() }) }),
     }),
   ],
-  responseBytesMax: () => Buffer.byteLength(readText()),
-  answer: (session, context) => session.confirm(context).then(() => ({ status: 200, json: readText() })),
-});
+  responseBytesMax: (_request, { openapiText }) => Buffer.byteLength(openapiText),
+  answer: (session, context, _request, { openapiText }) =>
+    session.confirm(context).then(() => ({ status: 200, json: openapiText })),
+};
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
-export function createOperations(dependencies: {
-  readonly clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
-  readonly outcomes: CheckOutcomes;
-  readonly streams: ChangeDependencies['streams'];
-  /** The OpenAPI file that `GET /openapi.json` returns. */
-  readonly readOpenapiText: () => string;
-}): readonly PublicOperation[] {
-  return [
-    createCheck(dependencies.outcomes),
-    createCheckBulk(dependencies.outcomes),
-    listGrants,
-    createCreateGrant(dependencies.clock),
-    revokeGrant,
-    createWriteBulk(dependencies.clock),
-    revokeGrants,
-    listObjects,
-    listSubjects,
-    listNamespaces,
-    createNamespace,
-    listKeys,
-    createCreateKey(dependencies.clock),
-    revokeKey,
-    readRules,
-    writeRules,
-    createListChanges(dependencies),
-    createEvaluate(dependencies.outcomes),
-    createEvaluateMany(dependencies.outcomes),
-    searchSubjects,
-    searchResources,
-    searchActions,
-    createReadOpenapi(dependencies.readOpenapiText),
-  ];
-}
+export const OPERATIONS: readonly PublicOperation[] = [
+  check,
+  checkBulk,
+  listGrants,
+  createGrant,
+  revokeGrant,
+  writeBulk,
+  revokeGrants,
+  listObjects,
+  listSubjects,
+  listNamespaces,
+  createNamespace,
+  listKeys,
+  createKey,
+  revokeKey,
+  readRules,
+  writeRules,
+  listChanges,
+  evaluate,
+  evaluateMany,
+  searchSubjects,
+  searchResources,
+  searchActions,
+  readOpenapi,
+];

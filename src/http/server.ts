@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/spans.ts';
 import { createApp } from './app.ts';
 import { createOpenapiDocument } from './openapi/openapi.ts';
-import { createOperations } from './operation-table.ts';
+import { OPERATIONS } from './operation-table.ts';
 import { createAuthzenConfiguration, createPublicPages, PAGE_PATHS } from './pages/public-pages.ts';
 import { type BudgetName, createRequestMetrics } from './pipeline/request-metrics.ts';
 import { Pipeline } from './pipeline/request-pipeline.ts';
@@ -103,16 +103,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const isTrusted = proxyaddr.compile([...options.trustedProxies]);
   const metrics = createRequestMetrics(dependencies.metrics);
   const streams = new ChangeStreams({ clock, turns, random, meter: metrics.streams }, { ...STREAM_BOUNDS, ...options });
-  let openapiText = '';
-  const operations = createOperations({
-    clock,
-    outcomes: metrics.outcomes,
-    streams,
-    readOpenapiText: () => openapiText,
-  });
-  const openapi = createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase });
-  openapiText = JSON.stringify(openapi);
-  const nothingAt = createNearPaths([...operations.map(({ path }) => path), ...PAGE_PATHS]);
+  const openapi = createOpenapiDocument({ serverUrl: baseUrl, errorsBase });
+  const openapiText = JSON.stringify(openapi);
+  const nothingAt = createNearPaths([...OPERATIONS.map(({ path }) => path), ...PAGE_PATHS]);
   const connections = new Connections(server, {
     clock,
     random,
@@ -140,8 +133,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     followers: streams.countByKind(),
   }));
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
+  const services = { clock, outcomes: metrics.outcomes, streams, openapiText };
   const pipeline = new Pipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing, decisions },
+    { front, rateLimiter, failureLimiter, clock, turns, services, answers, metrics, responses, tracing, decisions },
     { plans: options.plans, deadlineMs, trustedProxies: options.trustedProxies, nothingAt },
   );
   const app = createApp(
@@ -156,7 +150,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       configuration: createAuthzenConfiguration(baseUrl),
     },
     {
-      routes: createRoutes(operations, metrics.meterOf),
+      routes: createRoutes(OPERATIONS, metrics.meterOf),
       deadlineMs,
       nothingAt,
       incoming: {

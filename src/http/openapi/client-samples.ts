@@ -1,7 +1,7 @@
 // How each operation is called with the clients: one short sample in each language. `grantd` (TypeScript) and `client`
 // (Go, Python) are clients that exist already. A test compiles the samples against the clients of this repository.
-// Samples of given checks contain identifiers that come from users: as string literals, in which nothing ends the literal
-// or is invisible.
+// Samples of given checks contain identifiers that come from users: as string literals, in which nothing ends the
+// literal or is invisible.
 
 import type { NamedTuple } from '../../rules/questions.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';

@@ -2,7 +2,7 @@
 // addresses passed in.
 
 import type { z } from 'zod';
-import { createOperations } from '../operation-table.ts';
+import { OPERATIONS } from '../operation-table.ts';
 import type { PublicOperation } from '../operations/operation.ts';
 import {
   actionSchema,
@@ -105,26 +105,12 @@ const PUBLIC_INTERFACE: DescribedInterface<PublicOperation> = {
   },
 };
 
-export const createOpenapiDocument = (
-  operations: readonly PublicOperation[],
-  addresses: OpenapiAddresses,
-): JsonObject => createDocument(PUBLIC_INTERFACE, operations, addresses);
-
-const none = (): void => {};
-const never = (): Promise<never> => Promise.reject(new Error('Nothing is served here.'));
+export const createOpenapiDocument = (addresses: OpenapiAddresses): JsonObject =>
+  createDocument(PUBLIC_INTERFACE, OPERATIONS, addresses);
 
 /** The document as committed: with relative addresses, so that it is the same on every machine. */
-export function createCommittedOpenapi(): JsonObject {
-  const operations = createOperations({
-    clock: { wallMs: () => 0, monotonicMs: () => 0 },
-    outcomes: { authorized: none, denied: none, failed: none },
-    streams: { open: never, awaitPage: never },
-    readOpenapiText: () => '',
-  });
-  return createOpenapiDocument(operations, { serverUrl: '/', errorsBase: '/errors' });
-}
+export const createCommittedOpenapi = (): JsonObject =>
+  createOpenapiDocument({ serverUrl: '/', errorsBase: '/errors' });
 
 /** The text of docs/reference/openapi.json. */
-export function committedOpenapiText(): string {
-  return `${JSON.stringify(createCommittedOpenapi(), undefined, 2)}\n`;
-}
+export const committedOpenapiText = (): string => `${JSON.stringify(createCommittedOpenapi(), undefined, 2)}\n`;

@@ -1,6 +1,5 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
-import type { Clock } from '../../core/async/clock.ts';
 import { FEED_WAIT_SECONDS_MAX, type FeedChange, type FeedFilter, feedActionsOf } from '../../core/change-feed.ts';
 import { changeBytesMax, changeJson } from '../../core/change-json.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -18,7 +17,6 @@ import {
   EXAMPLE_LINE,
 } from '../schema/change-schemas.ts';
 import { validate } from '../schema/validation.ts';
-import type { ChangeStreams } from '../streams/change-streams.ts';
 import { acceptedType } from '../streams/media-types.ts';
 import type { StreamFormat } from '../streams/stream-format.ts';
 import type {
@@ -26,15 +24,11 @@ import type {
   OperationHeaders,
   OperationRequest,
   OperationResponse,
+  OperationServices,
   PublicOperation,
   StreamedResponse,
 } from './operation.ts';
 import { changeListBytesMax } from './response-bytes.ts';
-
-export interface ChangeDependencies {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly streams: Pick<ChangeStreams, 'open' | 'awaitPage'>;
-}
 
 const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
@@ -91,14 +85,11 @@ function parseRequest({ query, headers }: OperationRequest): FeedRequest {
 }
 
 /** Whether the response may be large and is built at once. Others reserve memory when there is something to send. */
-function isPlainPage({ wait = '0' }: Readonly<Record<string, string>>, { accept }: OperationHeaders): boolean {
-  return Number(wait) === 0 && acceptedType(accept, TYPES) === JSON_TYPE;
-}
+const isPlainPage = ({ query: { wait = '0' }, headers }: OperationRequest): boolean =>
+  Number(wait) === 0 && acceptedType(headers.accept, TYPES) === JSON_TYPE;
 
 const pageJson = (changes: readonly FeedChange[], cursor: string): string =>
   `{"changes":[${changes.map(changeJson).join(',')}],"next_cursor":${JSON.stringify(cursor)}}`;
-
-const DESCRIPTION = `Every change of grants, namespaces and rules, in the order in which they were decided, none before its write is durable. As pages of \`${JSON_TYPE}\`, or, if the header Accept asks for \`${EVENTS_TYPE}\` or \`${NDJSON_TYPE}\`, as a stream that stays open. A stream has a checkpoint at least every 15 s, even if nothing passes the filter: everything up to its cursor has been sent. With \`relation\`, only grants of that relation pass, and changes of the rules. After an interruption, continue from the last cursor: nothing is left out, but a change may come again, with the same \`seq\` and \`index\`. A page waits up to ${FEED_WAIT_SECONDS_MAX} s for a change if \`wait\` says so. A client that does not keep up is disconnected. A stream ends with its key. To follow from a snapshot, list the grants first and begin with the \`X-Service-Cursor\` of the first page. The plan of the tenant bounds its streams at each front; a page that waits counts as one.`;
 
 interface Asked {
   readonly session: TenantSession;
@@ -115,7 +106,7 @@ async function page(asked: Asked): Promise<OperationResponse> {
 }
 
 async function awaitedPage(
-  { clock, streams }: ChangeDependencies,
+  { clock, streams }: OperationServices,
   asked: Asked,
   open: OpenRequest,
 ): Promise<OperationResponse> {
@@ -133,52 +124,43 @@ async function awaitedPage(
   return { status: 200, json: () => pageJson(changes, cursor), bytesMax };
 }
 
-function answer(
-  dependencies: ChangeDependencies,
-  session: TenantSession,
-  context: RequestContext,
-  request: OperationRequest,
-): Promise<OperationResponse | StreamedResponse> {
-  const feed = parseRequest(request);
-  const { contentType, format, start, filter } = feed;
-  if (format !== 'page') {
-    const opened = dependencies.streams.open(request.open, session, { start, filter, format });
-    return opened.then((listener) => ({ contentType, listener }));
-  }
-  const asked = { session, context, feed };
-  return feed.waitMs === 0 ? page(asked) : awaitedPage(dependencies, asked, request.open);
-}
-
-export function createListChanges(dependencies: ChangeDependencies): PublicOperation {
-  return {
-    id: 'listChanges',
-    method: 'GET',
-    path: '/v1/changes',
-    scope: 'check:read',
-    tag: 'Changes',
-    summary: 'Follow what changes',
-    description: DESCRIPTION,
-    query: changesQuerySchema.shape,
-    queryExamples: { since: '2026-01-15T00:00:00Z', namespace: 'document', action: 'grant.created,grant.revoked' },
-    headers: {
-      'Last-Event-ID': {
-        description: 'The id of the last event of an interrupted stream: it goes on there, whatever the query says.',
-        example: EXAMPLE_CHANGES.next_cursor,
-      },
+export const listChanges: PublicOperation = {
+  id: 'listChanges',
+  method: 'GET',
+  path: '/v1/changes',
+  scope: 'check:read',
+  tag: 'Changes',
+  summary: 'Follow what changes',
+  description: `Every change of grants, namespaces and rules, in the order in which they were decided, none before its write is durable. As pages of \`${JSON_TYPE}\`, or, if the header Accept asks for \`${EVENTS_TYPE}\` or \`${NDJSON_TYPE}\`, as a stream that stays open. A stream has a checkpoint at least every 15 s, even if nothing passes the filter: everything up to its cursor has been sent. With \`relation\`, only grants of that relation pass, and changes of the rules. After an interruption, continue from the last cursor: nothing is left out, but a change may come again, with the same \`seq\` and \`index\`. A page waits up to ${FEED_WAIT_SECONDS_MAX} s for a change if \`wait\` says so. A client that does not keep up is disconnected. A stream ends with its key. To follow from a snapshot, list the grants first and begin with the \`X-Service-Cursor\` of the first page. The plan of the tenant bounds its streams at each front; a page that waits counts as one.`,
+  query: changesQuerySchema.shape,
+  queryExamples: { since: '2026-01-15T00:00:00Z', namespace: 'document', action: 'grant.created,grant.revoked' },
+  headers: {
+    'Last-Event-ID': {
+      description: 'The id of the last event of an interrupted stream: it continues there, whatever the query says.',
+      example: EXAMPLE_CHANGES.next_cursor,
     },
-    responseBytesMax: (query, _body, headers) => (isPlainPage(query, headers) ? changeListBytesMax(query) : 0),
-    successes: [
-      {
-        status: 200,
-        description: 'One page, or a stream.',
-        bodies: [
-          { name: 'ChangeList', schema: changeListSchema, example: EXAMPLE_CHANGES },
-          { contentType: NDJSON_TYPE, name: 'ChangeLine', schema: changeLineSchema, example: EXAMPLE_LINE },
-          { contentType: EVENTS_TYPE, name: 'ChangeEvents', schema: changeEventsSchema, example: EXAMPLE_EVENT },
-        ],
-      },
-    ],
-    errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old', 'not-acceptable', 'too-many-streams'],
-    answer: (session, context, request) => answer(dependencies, session, context, request),
-  };
-}
+  },
+  responseBytesMax: (request) => (isPlainPage(request) ? changeListBytesMax(request) : 0),
+  successes: [
+    {
+      status: 200,
+      description: 'One page, or a stream.',
+      bodies: [
+        { name: 'ChangeList', schema: changeListSchema, example: EXAMPLE_CHANGES },
+        { contentType: NDJSON_TYPE, name: 'ChangeLine', schema: changeLineSchema, example: EXAMPLE_LINE },
+        { contentType: EVENTS_TYPE, name: 'ChangeEvents', schema: changeEventsSchema, example: EXAMPLE_EVENT },
+      ],
+    },
+  ],
+  errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old', 'not-acceptable', 'too-many-streams'],
+  answer(session, context, request, services): Promise<OperationResponse | StreamedResponse> {
+    const feed = parseRequest(request);
+    const { contentType, format, start, filter } = feed;
+    if (format !== 'page') {
+      const opened = services.streams.open(request.open, session, { start, filter, format });
+      return opened.then((listener) => ({ contentType, listener }));
+    }
+    const asked = { session, context, feed };
+    return feed.waitMs === 0 ? page(asked) : awaitedPage(services, asked, request.open);
+  },
+};

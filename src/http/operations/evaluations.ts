@@ -1,7 +1,7 @@
-// Decisions of the AuthZEN interface: checks in the words of AuthZEN, one (POST /access/v1/evaluation) or up to 100 at one
-// moment (POST /access/v1/evaluations). Invariants: the owner checks before anything is permitted; an action that no rule
-// defines is denied, and the response says so; an ill-formed element is denied by itself, and a fault of the whole call
-// refuses the call.
+// Decisions of the AuthZEN interface: checks in the words of AuthZEN, one (POST /access/v1/evaluation) or up to 100 at
+// one moment (POST /access/v1/evaluations). Invariants: the owner checks before anything is permitted; an action that
+// no rule defines is denied, and the response says so; an ill-formed element is denied by itself, and a fault of the
+// whole call refuses the call.
 
 import { assert } from '../../core/assert.ts';
 import { ERROR_CATALOGUE, type GrantdError } from '../../core/errors.ts';
@@ -72,33 +72,31 @@ function evaluateOne(
   }, failed);
 }
 
-export function createEvaluate(outcomes: CheckOutcomes): PublicOperation {
-  return {
-    id: 'evaluate',
-    method: 'POST',
-    path: '/access/v1/evaluation',
-    scope: 'check:read',
-    tag: 'AuthZEN',
-    summary: 'Evaluate one access request',
-    description:
-      'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied. `properties` and `context` are ignored. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
-    body: {
-      name: 'EvaluationRequest',
-      schema: evaluationSchema,
-      bytesMax: BODY_BYTES_MAX,
-      example: EXAMPLE_EVALUATION,
-    },
-    successes: [
-      success(200, 'The decision. A denial is a 200, too.', {
-        name: 'Decision',
-        schema: decisionSchema,
-        example: { decision: true },
-      }),
-    ],
-    errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
-    answer: (session, context, { body }) => evaluateOne(session, context, parseEvaluation(body), outcomes),
-  };
-}
+export const evaluate: PublicOperation = {
+  id: 'evaluate',
+  method: 'POST',
+  path: '/access/v1/evaluation',
+  scope: 'check:read',
+  tag: 'AuthZEN',
+  summary: 'Evaluate one access request',
+  description:
+    'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied. `properties` and `context` are ignored. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
+  body: {
+    name: 'EvaluationRequest',
+    schema: evaluationSchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: EXAMPLE_EVALUATION,
+  },
+  successes: [
+    success(200, 'The decision. A denial is a 200, too.', {
+      name: 'Decision',
+      schema: decisionSchema,
+      example: { decision: true },
+    }),
+  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
+  answer: (session, context, { body }, { outcomes }) => evaluateOne(session, context, parseEvaluation(body), outcomes),
+};
 
 /** A denial with the longest reason. */
 const DECISION_BYTES_MAX = 500;
@@ -176,37 +174,35 @@ async function decide(
   });
 }
 
-export function createEvaluateMany(outcomes: CheckOutcomes): PublicOperation {
-  return {
-    id: 'evaluateMany',
-    method: 'POST',
-    path: '/access/v1/evaluations',
-    scope: 'check:read',
-    tag: 'AuthZEN',
-    summary: `Evaluate up to ${BULK_CHECKS_MAX} access requests`,
-    description:
-      'The Access Evaluations API. All are decided at one moment. `subject`, `action`, `resource` and `context` at the top are defaults, which an element replaces as a whole. An ill-formed element is denied, and its `context.error` says why; the others are not affected. With `deny_on_first_deny` and `permit_on_first_permit`, the response ends with the decision that settles it. Without `evaluations`, or if it is empty, the call is a single evaluation. Counts as one request.',
-    body: {
-      name: 'EvaluationsRequest',
-      schema: evaluationsSchema,
-      bytesMax: BULK_BODY_BYTES_MAX,
-      example: EXAMPLE_EVALUATIONS,
-    },
-    responseBytesMax: (_query, body) => decisionsBytesMax(body),
-    successes: [
-      success(200, 'The decisions, in the order of the request; of a single evaluation, its decision.', {
-        name: 'EvaluationsResult',
-        schema: evaluationsResultSchema,
-        example: { evaluations: [{ decision: true }, { decision: false }] },
-        header: WARNING_HEADER,
-      }),
-    ],
-    errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
-    answer(session, context, { body }) {
-      const request = parseEvaluations(body);
-      return request.kind === 'one'
-        ? evaluateOne(session, context, request.question, outcomes)
-        : evaluateItems(session, context, request, outcomes);
-    },
-  };
-}
+export const evaluateMany: PublicOperation = {
+  id: 'evaluateMany',
+  method: 'POST',
+  path: '/access/v1/evaluations',
+  scope: 'check:read',
+  tag: 'AuthZEN',
+  summary: `Evaluate up to ${BULK_CHECKS_MAX} access requests`,
+  description:
+    'The Access Evaluations API. All are decided at one moment. `subject`, `action`, `resource` and `context` at the top are defaults, which an element replaces as a whole. An ill-formed element is denied, and its `context.error` says why; the others are not affected. With `deny_on_first_deny` and `permit_on_first_permit`, the response ends with the decision that settles it. Without `evaluations`, or if it is empty, the call is a single evaluation. Counts as one request.',
+  body: {
+    name: 'EvaluationsRequest',
+    schema: evaluationsSchema,
+    bytesMax: BULK_BODY_BYTES_MAX,
+    example: EXAMPLE_EVALUATIONS,
+  },
+  responseBytesMax: ({ body }) => decisionsBytesMax(body),
+  successes: [
+    success(200, 'The decisions, in the order of the request; of a single evaluation, its decision.', {
+      name: 'EvaluationsResult',
+      schema: evaluationsResultSchema,
+      example: { evaluations: [{ decision: true }, { decision: false }] },
+      header: WARNING_HEADER,
+    }),
+  ],
+  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
+  answer(session, context, { body }, { outcomes }) {
+    const request = parseEvaluations(body);
+    return request.kind === 'one'
+      ? evaluateOne(session, context, request.question, outcomes)
+      : evaluateItems(session, context, request, outcomes);
+  },
+};

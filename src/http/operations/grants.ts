@@ -1,7 +1,6 @@
 // Grants (/v1/grants): create, find and revoke them, one by one or many at one moment of the tenant's history.
 
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/async/clock.ts';
 import { anchorOf, bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from '../../core/bulk-writes.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
@@ -76,7 +75,7 @@ const grantResponse = {
   header: WARNING_HEADER,
 } as const;
 
-export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): PublicOperation => ({
+export const createGrant: PublicOperation = {
   id: 'createGrant',
   method: 'POST',
   path: '/v1/grants',
@@ -96,7 +95,7 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): PublicOperation
     success(200, 'The grant already existed; at most its expiry was changed.', grantResponse),
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached', 'grant-limit-reached'],
-  answer(session, context, { body }) {
+  answer(session, context, { body }, { clock }) {
     const { tuple, expiresAt } = validateGrant(body);
     const write = { ...tuple, revoke: false, ...parseExpiry(expiresAt, clock.wallMs()) };
     return session.call(CALLS.writeGrants, context, [write]).then(([result]) => {
@@ -109,7 +108,7 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): PublicOperation
       };
     });
   },
-});
+};
 
 export const revokeGrant: PublicOperation = {
   id: 'revokeGrant',
@@ -143,7 +142,7 @@ export const revokeGrant: PublicOperation = {
 
 const EXAMPLE_REVOKED = { ...EXAMPLE_TUPLE, relation: 'editor' };
 
-export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): PublicOperation => ({
+export const writeBulk: PublicOperation = {
   id: 'writeBulk',
   method: 'POST',
   path: '/v1/grants/bulk',
@@ -161,7 +160,7 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): PublicOperation =
       if: [{ ...EXAMPLE_REVOKED, exists: true }],
     },
   },
-  responseBytesMax: (_query, body) => bulkWriteBytesMax(body),
+  responseBytesMax: ({ body }) => bulkWriteBytesMax(body),
   successes: [
     success(200, 'What each change has done, in the order of the request.', {
       name: 'BulkWriteResult',
@@ -179,7 +178,7 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): PublicOperation =
     'namespace-limit-reached',
     'grant-limit-reached',
   ],
-  answer(session, context, { body }) {
+  answer(session, context, { body }, { clock }) {
     const write = parseBulkWrite(body, clock.wallMs());
     return session.call(CALLS.writeBulk, context, write).then((result) => {
       const written = demandWritten(write, result);
@@ -187,7 +186,7 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): PublicOperation =
       return { status: 200, warning, json: () => JSON.stringify(bulkWriteRecord(write, written)) };
     });
   },
-});
+};
 
 export const revokeGrants: PublicOperation = {
   id: 'revokeGrants',

@@ -1,7 +1,6 @@
 // API keys (/v1/keys): list, create and revoke them. Only the response to a creation ever contains the key itself; once
 // the response to a revocation is sent, no front serves the key any more.
 
-import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { parseKeyId } from '../../core/ids.ts';
@@ -53,57 +52,54 @@ function refuseTooManyScopes(body: unknown): void {
   );
 }
 
-export function createCreateKey(clock: Pick<Clock, 'wallMs'>): PublicOperation {
-  const parseExpiry = (text: string | null | undefined): number | undefined => {
-    if (text === undefined || text === null) return undefined;
-    const expiresAtMs = Date.parse(text);
-    if (!(expiresAtMs > clock.wallMs())) {
-      throw new GrantdError('invalid-request', '"expires_at" must be a moment in the future; it is not.');
-    }
-    return expiresAtMs;
-  };
-  return {
-    id: 'createKey',
-    method: 'POST',
-    path: '/v1/keys',
-    scope: 'admin',
-    tag: 'Keys',
-    summary: 'Create an API key',
-    description:
-      'The key is shown once, in this response. A key with the scope `admin` can create keys with any scope. Without `Idempotency-Key`, a repeated call creates another key. With it, a repeat with the same body is a 409 `already-created` that names the key, whose text is not shown again; one with another body is a 422 `idempotency-key-reused`.',
-    body: {
-      name: 'KeyRequest',
-      schema: keyBodySchema,
-      bytesMax: BODY_BYTES_MAX,
-      example: { name: EXAMPLE_KEY.name, scopes: EXAMPLE_KEY.scopes, expires_at: null },
-    },
-    headers: {
-      'Idempotency-Key': {
-        description:
-          'Makes a repeat of this request safe: up to 255 characters of visible ASCII, as a string of a structured field (in quotes) or bare. A tenant creates one key with it.',
-        example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
-      },
-    },
-    successes: [
-      success(201, 'The key was created.', {
-        name: 'CreatedKey',
-        schema: createdKeySchema,
-        example: { ...EXAMPLE_KEY, key: `gk1_${'0'.repeat(81)}` },
-      }),
-    ],
-    errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
-    answer(session, context, { body, headers }) {
-      refuseTooManyScopes(body);
-      const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
-      const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at) };
-      const idempotencyKey = parseIdempotencyKey(headers['idempotency-key']);
-      return session.createKey(context, key, idempotencyKey).then(({ record, text }) => ({
-        status: 201,
-        json: JSON.stringify({ ...keyRecord(record), key: text }),
-      }));
-    },
-  };
+function parseExpiry(text: string | null | undefined, wallMs: number): number | undefined {
+  if (text === undefined || text === null) return undefined;
+  const expiresAtMs = Date.parse(text);
+  if (expiresAtMs > wallMs) return expiresAtMs;
+  throw new GrantdError('invalid-request', '"expires_at" must be a moment in the future; it is not.');
 }
+
+export const createKey: PublicOperation = {
+  id: 'createKey',
+  method: 'POST',
+  path: '/v1/keys',
+  scope: 'admin',
+  tag: 'Keys',
+  summary: 'Create an API key',
+  description:
+    'The key is shown once, in this response. A key with the scope `admin` can create keys with any scope. Without `Idempotency-Key`, a repeated call creates another key. With it, a repeat with the same body is a 409 `already-created` that names the key, whose text is not shown again; one with another body is a 422 `idempotency-key-reused`.',
+  body: {
+    name: 'KeyRequest',
+    schema: keyBodySchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: { name: EXAMPLE_KEY.name, scopes: EXAMPLE_KEY.scopes, expires_at: null },
+  },
+  headers: {
+    'Idempotency-Key': {
+      description:
+        'Makes a repeat of this request safe: up to 255 characters of visible ASCII, as a string of a structured field (in quotes) or bare. A tenant creates one key with it.',
+      example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+    },
+  },
+  successes: [
+    success(201, 'The key was created.', {
+      name: 'CreatedKey',
+      schema: createdKeySchema,
+      example: { ...EXAMPLE_KEY, key: `gk1_${'0'.repeat(81)}` },
+    }),
+  ],
+  errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
+  answer(session, context, { body, headers }, { clock }) {
+    refuseTooManyScopes(body);
+    const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
+    const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at, clock.wallMs()) };
+    const idempotencyKey = parseIdempotencyKey(headers['idempotency-key']);
+    return session.createKey(context, key, idempotencyKey).then(({ record, text }) => ({
+      status: 201,
+      json: JSON.stringify({ ...keyRecord(record), key: text }),
+    }));
+  },
+};
 
 export const revokeKey: PublicOperation = {
   id: 'revokeKey',

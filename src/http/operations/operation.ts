@@ -1,12 +1,15 @@
-// An operation of the public interface: what the pipeline needs to serve it, beside what the OpenAPI document says about
-// it, so that neither changes without the other. Invariant: each operation is registered once, in operation-table.ts.
+// An operation of the public interface: what the pipeline needs to serve it, beside what the OpenAPI document says
+// about it, so that neither changes without the other. Invariant: each operation is registered once, in
+// operation-table.ts.
 
+import type { Clock } from '../../core/async/clock.ts';
 import type { Scope } from '../../core/scopes.ts';
 import { warningHeaderOf } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { warnOfUnknown } from '../../front/namespace-warnings.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 import type { OperationDescription, RequestBodyDescription } from '../schema/operation-description.ts';
+import type { ChangeStreams } from '../streams/change-streams.ts';
 import type { ResponseStream, StreamListener } from '../wire/response-stream.ts';
 
 /** The request while it is being answered. */
@@ -52,6 +55,22 @@ export interface OperationResponse {
   readonly bytesMax?: number;
 }
 
+/** Each adds to the count of checks with that outcome. */
+export interface CheckOutcomes {
+  authorized(count: number): void;
+  denied(count: number): void;
+  failed(count: number): void;
+}
+
+/** What operations use besides the session: the same for every request. */
+export interface OperationServices {
+  readonly clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
+  readonly outcomes: CheckOutcomes;
+  readonly streams: Pick<ChangeStreams, 'open' | 'awaitPage'>;
+  /** The document that `GET /openapi.json` returns. */
+  readonly openapiText: string;
+}
+
 /** A 200 that stays open. */
 export interface StreamedResponse {
   readonly contentType: string;
@@ -72,7 +91,7 @@ export interface PublicOperation extends OperationDescription {
   readonly reserve?: boolean;
   readonly body?: RequestBodyDescription & { readonly bytesMax: number };
   /** Bytes that a response may have; absent: never more than a few KiB. */
-  responseBytesMax?(query: Readonly<Record<string, string>>, body: unknown, headers: OperationHeaders): number;
+  responseBytesMax?(request: OperationRequest, services: OperationServices): number;
   /**
    * Parses the request and answers it through the session. Throws GrantdError at once if the request itself is at
    * fault: the owner has not been called then, and the pipeline has it confirm the key first. Rejections of the
@@ -82,14 +101,8 @@ export interface PublicOperation extends OperationDescription {
     session: TenantSession,
     context: RequestContext,
     request: OperationRequest,
+    services: OperationServices,
   ): Promise<OperationResponse | StreamedResponse>;
-}
-
-/** Each adds to the count of checks with that outcome. */
-export interface CheckOutcomes {
-  authorized(count: number): void;
-  denied(count: number): void;
-  failed(count: number): void;
 }
 
 /** The response, with a warning if the tenant knows nothing of one of the namespaces. */

@@ -4,6 +4,7 @@ import { isJsonObject } from '../../core/json-object.ts';
 import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
+import type { OperationRequest } from './operation.ts';
 
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
 const CODE_POINT_BYTES_MAX = 4;
@@ -17,13 +18,15 @@ const KEY_BYTES_MAX = NAME_LENGTH_MAX * CODE_POINT_BYTES_MAX + 400;
 /** A list of namespaces has no pages. 1,000 of them take this much: the limit, unless the operator sets another. */
 export const NAMESPACE_LIST_BYTES = 128 * 1024;
 
-/** The limit of a query that is not validated yet: an invalid one is refused later, and takes nothing. */
-function limitOf({ limit }: Readonly<Record<string, string>>): number {
+/** A request whose query is not validated yet. */
+type Listing = Pick<OperationRequest, 'query'>;
+
+/** An invalid limit is refused later, and takes nothing. */
+function limitOf({ query: { limit } }: Listing): number {
   return limit === undefined ? PAGE_LIMIT_DEFAULT : (parsePageLimit(limit) ?? 0);
 }
 
-export const entityListBytesMax = (query: Readonly<Record<string, string>>): number =>
-  limitOf(query) * ENTITY_BYTES_MAX;
+export const entityListBytesMax = (request: Listing): number => limitOf(request) * ENTITY_BYTES_MAX;
 
 /** Entities written as `{type, id}`. */
 export const entityBytesMax = (count: number): number => count * (ENTITY_BYTES_MAX + '{"type":,"id":""}'.length);
@@ -32,13 +35,13 @@ export const entityBytesMax = (count: number): number => count * (ENTITY_BYTES_M
 const GRANT_FRAME_BYTES = 300;
 const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
-export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;
+export const grantListBytesMax = (request: Listing): number => limitOf(request) * GRANT_BYTES_MAX;
 
 /** Bytes of a change besides its grant. */
 const CHANGE_FRAME_BYTES = 300;
 
-export const changeListBytesMax = (query: Readonly<Record<string, string>>): number =>
-  limitOf(query) * (GRANT_BYTES_MAX + CHANGE_FRAME_BYTES);
+export const changeListBytesMax = (request: Listing): number =>
+  limitOf(request) * (GRANT_BYTES_MAX + CHANGE_FRAME_BYTES);
 
 /** A chain has as many grants as evaluation may follow, and one more. */
 const REASONS_MAX = 27;
@@ -47,7 +50,7 @@ const REASONS_MAX = 27;
 export const reasonsBytesMax = (body: unknown): number =>
   isJsonObject(body) && body.explain === true ? REASONS_MAX * GRANT_BYTES_MAX : 0;
 
-export const keyListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * KEY_BYTES_MAX;
+export const keyListBytesMax = (request: Listing): number => limitOf(request) * KEY_BYTES_MAX;
 
 /** A preview adds at most as many bytes as the rules have: it names relations that the rules name. */
 export const RULES_BYTES = 2 * RULE_SET_BYTES_MAX + 64 * 1024;

@@ -123,7 +123,7 @@ export const searchSubjects: PublicOperation = {
     bytesMax: BODY_BYTES_MAX,
     example: { ...EXAMPLE_EVALUATION, subject: { type: 'user' } },
   },
-  responseBytesMax: (_query, body) => searchBytesMax(body),
+  responseBytesMax: ({ body }) => searchBytesMax(body),
   successes: [
     success(200, 'One page.', {
       name: 'EntitySearchResult',
@@ -164,7 +164,7 @@ export const searchResources: PublicOperation = {
     bytesMax: BODY_BYTES_MAX,
     example: { ...EXAMPLE_EVALUATION, resource: { type: 'document' } },
   },
-  responseBytesMax: (_query, body) => searchBytesMax(body),
+  responseBytesMax: ({ body }) => searchBytesMax(body),
   successes: [
     success(200, 'One page.', {
       name: 'EntitySearchResult',

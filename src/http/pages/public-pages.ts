@@ -1,6 +1,6 @@
 // What needs no key: pages (what this is, the reference of the interface, the types of errors), and the metadata of the
-// service as an AuthZEN policy decision point. Invariants: they are rendered once, at the start, and contain nothing of a
-// request; links of pages are relative, so that they hold wherever the service is.
+// service as an AuthZEN policy decision point. Invariants: they are rendered once, at the start, and contain nothing of
+// a request; links of pages are relative, so that they hold wherever the service is.
 
 import type { JsonObject } from '../../core/json-object.ts';
 import { readReference } from '../openapi/reference.ts';

@@ -4,7 +4,8 @@
 // confirmed its key, so that a key revoked a moment ago gets 401 and a suspended tenant 403 everywhere.
 //
 // The stages are plain calls: a stage that can continue at once does so, and only one that has to wait allocates what
-// waiting needs. Since a function with a closure in it allocates a context at each call, a wait has a method of its own.
+// waiting needs. Since a function with a closure in it allocates a context at each call, a wait has a method of its
+// own.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -17,7 +18,12 @@ import type { FailureLimiter, RateDecision, RateLimiter } from '../../front/limi
 import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import { beginRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
-import type { OperationRequest, OperationResponse, PublicOperation } from '../operations/operation.ts';
+import type {
+  OperationRequest,
+  OperationResponse,
+  OperationServices,
+  PublicOperation,
+} from '../operations/operation.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
 import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
 import { type AdmittedExchange, type Exchange, setOperation, setSession, type VerifiedExchange } from './exchange.ts';
@@ -36,6 +42,7 @@ export interface PipelineDependencies {
   readonly failureLimiter: FailureLimiter;
   readonly clock: Clock;
   readonly turns: Turns;
+  readonly services: OperationServices;
   readonly answers: ResponseWriter;
   readonly metrics: RequestMetrics;
   /** Budget of responses that are being built or not yet taken. */
@@ -371,7 +378,7 @@ export class Pipeline {
     }
     exchange.arrivedAtMs = this.#dependencies.clock.monotonicMs();
     exchange.deadlineMs = exchange.arrivedAtMs + this.#options.deadlineMs;
-    const responseBytes = operation.responseBytesMax?.(request.query, body, headers) ?? 0;
+    const responseBytes = operation.responseBytesMax?.(request, this.#dependencies.services) ?? 0;
     if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#evaluate(exchange, request);
     else this.#evaluateClaimed(exchange, request, responseBytes);
   }
@@ -391,7 +398,12 @@ export class Pipeline {
   #evaluate(exchange: AdmittedExchange, request: OperationRequest): void {
     let reply: ReturnType<PublicOperation['answer']>;
     try {
-      reply = exchange.operation.answer(this.#recorded(exchange.session), exchange, request);
+      reply = exchange.operation.answer(
+        this.#recorded(exchange.session),
+        exchange,
+        request,
+        this.#dependencies.services,
+      );
     } catch (error) {
       this.#refuse(exchange, error);
       return;

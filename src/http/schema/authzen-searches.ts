@@ -1,5 +1,5 @@
-// Search requests of the AuthZEN Authorization API 1.0, and their pages. What is searched for needs a type only, and its id
-// is ignored. Types and ids that no grant can name are well-formed: the search has no results.
+// Search requests of the AuthZEN Authorization API 1.0, and their pages. What is searched for needs a type only, and
+// its id is ignored. Types and ids that no grant can name are well-formed: the search has no results.
 //
 // A token leads to the next page of one request, and is bound to all of that request but the token; the cursor in it is
 // bound to the tenant by its owner. Invariant: a request that differs from the one that a token came from is refused,

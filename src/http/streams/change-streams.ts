@@ -1,6 +1,6 @@
 // All streams of changes of this front, and the pages that wait: how they begin, their common timer, and their end with
-// the front. Invariants: each stream gets a checkpoint at least every 15 s while the owner can be reached; a closing front
-// ends them one after another, with a hint when to reconnect.
+// the front. Invariants: each stream gets a checkpoint at least every 15 s while the owner can be reached; a closing
+// front ends them one after another, with a hint when to reconnect.
 
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';

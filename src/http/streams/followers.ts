@@ -1,6 +1,6 @@
 // The followers of changes at this front: streams, and pages that wait. Invariants: a tenant has at most as many as its
-// plan allows; if the front has as many as it takes, a tenant with fewer displaces a follower of the tenant with the most;
-// a follower whose key has expired is stopped within half a second.
+// plan allows; if the front has as many as it takes, a tenant with fewer displaces a follower of the tenant with the
+// most; a follower whose key has expired is stopped within half a second.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantSession } from '../../front/front.ts';

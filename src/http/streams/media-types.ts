@@ -42,7 +42,10 @@ function weightOf(type: string, ranges: readonly MediaRange[]): number {
   return 0;
 }
 
-/** The type with the greatest weight, the first among equals; without the header, the first. Undefined: none is accepted. */
+/**
+ * The type with the greatest weight, the first among equals; without the header, the first. Undefined: none is
+ * accepted.
+ */
 export function acceptedType(header: string | undefined, offered: readonly string[]): string | undefined {
   if (header === undefined || header.trim() === '') return offered[0];
   const ranges = splitList(header).map(rangeOf);

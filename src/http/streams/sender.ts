@@ -12,7 +12,7 @@ import { STREAMS_PER_STEP } from './stream-limits.ts';
 export interface SendingStream {
   /** Whether `send` is about to be called. */
   scheduled: boolean;
-  /** On the monotonic clock: when the client last took nothing although a part waits. */
+  /** On the monotonic clock: when the part was sent that the client has not taken. */
   waitingSinceMs: number;
   /** Sends parts for as long as the client takes them. */
   send(): void;

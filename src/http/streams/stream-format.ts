@@ -1,4 +1,4 @@
-// What a stream of changes looks like: server-sent events, or lines of JSON
+// The formats of streams of changes: server-sent events, or lines of JSON
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Invariant: streams with the same format and filter
 // share the bytes of a batch, which are encoded once.
 

@@ -1,6 +1,6 @@
-// The connections of the public interface: their number, their peers, their age, their bytes in memory, and the response
-// to bytes that are not a request at all. Invariant: such a response is a problem
-// document too, is written only when no other response to that client is in flight, and ends the connection.
+// The connections of the public interface: their number, their peers, their age, their bytes in memory, and the
+// response to bytes that are not a request at all. Invariant: such a response is a problem document too, is written
+// only when no other response to that client is in flight, and ends the connection.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -229,7 +229,9 @@ export class Connections {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  /** Sends a problem to a client that sent no request in time, and ends its connection. No response may be in flight. */
+  /**
+   * Sends a problem to a client that sent no request in time, and ends its connection. No response may be in flight.
+   */
   expire({ socket }: Connection): void {
     this.#end(socket, lateRequest());
   }

@@ -21,7 +21,7 @@ import { headersOf } from './response-text.ts';
 export interface NodeIncomingOptions {
   readonly clock: Clock;
   readonly bodies: ByteBudget;
-  /** Budget of what is read only to be discarded. */
+  /** Budget of bytes that are read only to be discarded. */
   readonly discards: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;

@@ -1,6 +1,6 @@
 // A response that stays open, on the socket of its connection: part after part, each written once the client has taken
-// the previous one. Both wires write it alike. Invariant: at most one part waits in the socket, so that the sender of the
-// parts knows what a slow client costs.
+// the previous one. Both wires write it alike. Invariant: at most one part waits in the socket, so that the sender of
+// the parts knows what a slow client costs.
 
 import type { Socket } from 'node:net';
 

@@ -1,7 +1,7 @@
-// Responses of HTTP/1.1 as text: status line and header lines, each with its CRLF, and problem documents. This is the only
-// place of the public interface that turns an error into a problem document: as headers and text of a response, or as the
-// bytes of a whole response if there is no request to answer. The only part of a client in a head is the id of its
-// request, which has been checked.
+// Responses of HTTP/1.1 as text: status line and header lines, each with its CRLF, and problem documents. This is the
+// only place of the public interface that turns an error into a problem document: as headers and text of a response, or
+// as the bytes of a whole response if there is no request to answer. The only part of a client in a head is the id of
+// its request, which has been checked.
 
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-// An operation of the operator's API: what the OpenAPI document says about it, and a function from a call to a response.
-// Operations know neither express nor sockets; the app sends their responses.
+// An operation of the operator's API: what the OpenAPI document says about it, and a function from a call to a
+// response. Operations know neither express nor sockets; the app sends their responses.
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-// The cluster as the operator sees it: plans, slots, members and the load of its shards. Records never contain a secret.
+// The cluster as the operator sees it: plans, slots, members and the load of its shards. Records never contain a
+// secret.
 
 import { z } from 'zod';
 import type { Plan } from '../../../core/plans.ts';

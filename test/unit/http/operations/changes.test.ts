@@ -181,7 +181,7 @@ describe('a page of changes', () => {
 for (const [wire, version, lines] of WIRES) {
   describe(`a stream on ${wire}`, () => {
     it(
-      'tells changes as they come, and its end',
+      'sends changes as they come, and its end',
       withHttp(async (service) => {
         const client = await RawConnection.open(service.url);
         service.feed.commit(grantChange(1));

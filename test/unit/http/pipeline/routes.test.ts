@@ -39,7 +39,7 @@ describe('the detail about a path at which there is nothing', () => {
     }
   });
 
-  it('tells nothing but paths of the service, whatever is asked for', () => {
+  it('contains only paths of the service, whatever the target', () => {
     const details = new Set(['', ...PATHS].map((path) => detailOf(`${path}/`)));
     const target = fc.oneof(
       fc.string(),

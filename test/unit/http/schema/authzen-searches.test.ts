@@ -1,4 +1,4 @@
-// Tokens of searches: bound to everything that a request asks, in whatever order its members come.
+// Tokens of searches: bound to the whole request, whatever the order of its members.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
