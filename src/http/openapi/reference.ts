@@ -1,7 +1,6 @@
 // An OpenAPI document in the order in which people read it: sections of operations with their parameters, fields,
-// examples and errors, and the types that occur in several places. The HTML page and the Markdown page are rendered from
-// it. Invariant: each
-// operation of the document occurs exactly once.
+// examples and errors, and the types that occur in several places. The HTML page and the Markdown page are rendered
+// from it. Invariant: each operation of the document occurs exactly once.
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
