@@ -1,14 +1,13 @@
-// `npm run generate -- docs|types|lock`: writes generated files. Tests compare them, so a change of the source without
+// `npm run generate -- docs|types`: writes generated files. Tests compare them, so a change of the source without
 // this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
 import { renderPythonTypes } from './clients/python-types.ts';
-import { completeLockFile } from './complete-lock-file.ts';
 import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
@@ -57,7 +56,6 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
     write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
     write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
   },
-  lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
 };
 
 async function generate(words: readonly string[]): Promise<void> {

@@ -7,25 +7,30 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant, TenantFilter } from '../core/tenants.ts';
 import type { Grant } from '../core/tuples.ts';
-import type { CallField, DefinedCall } from '../rpc/calls/define-call.ts';
+import type { DefinedCall } from '../rpc/calls/define-call.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type {
+  AnswerOf,
   BulkAnswer,
+  CallsBy,
   ClusterMember,
-  HandleRight,
   ListedKey,
-  Load,
   LoggedChange,
+  RequestOf,
   RotatedKey,
+  ShardCalls,
+  ShardLoad,
   SlotStatus,
+  TenantCalls,
   TenantStatus,
   TimedAnswer,
+  UnderHandle,
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
-export type { UsageMinute };
+export type { ShardLoad, UsageMinute };
 
 export interface ExplainedAnswer extends TimedAnswer {
   /** A shortest chain of grants from the subject to the object; empty unless authorized. */
@@ -48,36 +53,27 @@ export interface RequestContext {
   readonly span?: TraceSpan | undefined;
 }
 
+/** Calls that a session makes through methods of its own, since they do more. */
+type CallWithMethod =
+  | 'confirm'
+  | 'checkBulk'
+  | 'checkNamed'
+  | 'unknownNamespaces'
+  | 'createKey'
+  | 'rotateKey'
+  | 'readChanges';
 /** A call that a handle of an API key can have the right to make. */
-export type TenantCall<Request, Answer> = DefinedCall<
-  CallField,
-  Request,
-  Answer,
-  Exclude<HandleRight, 'operator-handle'>
->;
-/** A call under the operator's handle. */
-export type OperatorTenantCall<Request, Answer> = DefinedCall<CallField, Request, Answer, HandleRight>;
-/** A call of the operator to the owner of a tenant. */
-export type OwnerCall<Request extends { readonly tenantId: string }, Answer> = DefinedCall<
-  CallField,
-  Request,
-  Answer,
-  'console'
->;
-
-/** The change feed of a tenant, as seen with one key. */
-interface ChangeFeed {
-  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
-  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
-  /** Rejects with the error of the first read, so that the response can still have a status. */
-  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
-}
+export type TenantCallName = Exclude<CallsBy<TenantCalls, UnderHandle>, CallWithMethod>;
+/** A call that the operator's handle has the right to make. */
+export type OperatorTenantCallName = Exclude<CallsBy<ShardCalls, UnderHandle>, CallWithMethod>;
+/** A call of the operator to the owner of the tenant that the request names. */
+export type OwnerCallName = 'readTenant' | 'updateTenant' | 'readUsage' | 'listAuditLog';
 
 /**
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession extends ChangeFeed {
+export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
@@ -90,7 +86,11 @@ export interface TenantSession extends ChangeFeed {
   /** Adds one request to the tenant's usage: let through, or refused by the plan's limit. */
   countRequest(refused: boolean): void;
   /** Makes one call to the owner of the tenant, under the rights of this session. */
-  call<Request, Answer>(call: TenantCall<Request, Answer>, context: RequestContext, request: Request): Promise<Answer>;
+  call<Name extends TenantCallName>(
+    call: DefinedCall<Name>,
+    context: RequestContext,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
   /** Rejects as `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
@@ -100,10 +100,14 @@ export interface TenantSession extends ChangeFeed {
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
   checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer>;
   /**
-   * Of the namespaces, at most 200, those of which the tenant has no grant and no rule, and which nobody created. No
-   * promise if all are known here. It is only a hint: it rejects as every call does.
+   * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
+   * if all are known here. It is only a hint: it rejects as every call does.
    */
   unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined;
+  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
+  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
+  /** Rejects with the error of the first read, so that the response can still have a status. */
+  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
   /**
    * Creates the key here; its text leaves this process only in the response. `idempotencyKey`: rejects with
    * `already-created`, or with `idempotency-key-reused`, if a key of the tenant was created with it before.
@@ -117,11 +121,11 @@ export interface TenantSession extends ChangeFeed {
 
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
-  call<Request, Answer>(
-    call: OperatorTenantCall<Request, Answer>,
+  call<Name extends OperatorTenantCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    request: Request,
-  ): Promise<Answer>;
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /**
    * A new key in place of another, which works on for the grace at most. Rejects as `key-not-found`, as
    * `key-not-rotatable`, and for a repeat with an Idempotency-Key as `createKey` does.
@@ -156,11 +160,6 @@ export interface MemberView extends ClusterMember {
   /** Undefined: the member cannot be reached now, or needs no lease. */
   readonly leaseLeftMs: number | undefined;
   readonly slotsOwned: number;
-}
-
-/** The load that fronts put on one shard, as they saw it. */
-export interface ShardLoad extends Load {
-  readonly shardName: string;
 }
 
 /** The whole cluster at one moment. */
@@ -203,11 +202,11 @@ export interface OperatorApi {
     idempotencyKey?: string,
   ): Promise<Tenant>;
   /** Makes one call to the owner of the tenant that the request names. */
-  call<Request extends { readonly tenantId: string }, Answer>(
-    call: OwnerCall<Request, Answer>,
+  call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    request: Request,
-  ): Promise<Answer>;
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /**
    * Tenants of the whole cluster that fit the filter, ascending by id, after `after`. With a filter, a page may hold
    * fewer than `limit`, or none, although more follow.

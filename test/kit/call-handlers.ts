@@ -1,37 +1,30 @@
-// What a fake answers to calls: one handler a call, typed by the call's definition.
+// What a fake answers to calls: one handler a call, typed by the port of the shard.
 
-import type { OperatorTenantSession, RequestContext } from '../../src/front/front.ts';
-import type { CallField, DefinedCall } from '../../src/rpc/calls/define-call.ts';
-import type { CALLS } from '../../src/rpc/calls/table.ts';
+import type { OperatorTenantCallName, OperatorTenantSession, RequestContext } from '../../src/front/front.ts';
+import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
+import type { AnswerOf, CallName, RequestOf } from '../../src/shard/shard.ts';
 
-type Calls = typeof CALLS;
-type RequestOf<Name extends keyof Calls> = Parameters<Calls[Name]['answerOf']>[1];
-type AnswerOf<Name extends keyof Calls> = ReturnType<Calls[Name]['answerOf']>;
-
-export type CallHandlers<Name extends keyof Calls> = {
+export type CallHandlers<Name extends CallName> = {
   readonly [Each in Name]: (context: RequestContext, request: RequestOf<Each>) => Promise<AnswerOf<Each>>;
 };
 
-type AnyHandlers = Partial<Record<CallField, (context: RequestContext, request: never) => Promise<unknown>>>;
-
-export function answerBy<Request, Answer>(
-  handlers: AnyHandlers,
-  call: DefinedCall<CallField, Request, Answer>,
+export function answerBy<Name extends CallName>(
+  handlers: Partial<CallHandlers<CallName>>,
+  { name }: DefinedCall<Name>,
   context: RequestContext,
-  request: Request,
-): Promise<Answer> {
-  const handler = handlers[call.field];
-  if (handler === undefined) throw new Error(`The fake does not answer ${call.field}.`);
-  // The field names the handler that has the types of this call.
-  return handler(context, request as never) as Promise<Answer>;
+  request: RequestOf<Name>,
+): Promise<AnswerOf<Name>> {
+  const handler = handlers[name];
+  if (handler === undefined) throw new Error(`The fake does not answer ${name}.`);
+  return handler(context, request);
 }
 
 /** The session, of which a test answers some calls itself. */
-export const answering = <Name extends keyof Calls>(
+export const answering = (
   session: OperatorTenantSession,
-  handlers: CallHandlers<Name>,
+  handlers: Partial<CallHandlers<OperatorTenantCallName>>,
 ): OperatorTenantSession => ({
   ...session,
   call: (call, context, request) =>
-    call.field in handlers ? answerBy(handlers, call, context, request) : session.call(call, context, request),
+    call.name in handlers ? answerBy(handlers, call, context, request) : session.call(call, context, request),
 });

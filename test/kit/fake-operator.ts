@@ -27,13 +27,15 @@ import type {
   ClusterPicture,
   MemberView,
   OperatorApi,
+  OperatorTenantCallName,
   OperatorTenantSession,
-  OwnerCall,
+  OwnerCallName,
   RequestContext,
   ShardLoad,
   SlotView,
   UsageMinute,
 } from '../../src/front/front.ts';
+import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
 import { CheckEvaluation } from '../../src/rules/check-evaluation.ts';
 import { CompiledRules } from '../../src/rules/compiled-rules.ts';
 import { type NamedTuple, undefinedName } from '../../src/rules/questions.ts';
@@ -47,6 +49,7 @@ import {
 } from '../../src/rules/rule-set.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
+  AnswerOf,
   AuditRecord,
   BulkWrite,
   BulkWriteResult,
@@ -56,6 +59,7 @@ import type {
   ListedKey,
   LoggedChange,
   PageQuery,
+  RequestOf,
   ResultPage,
   RulesPreview,
   TenantStatus,
@@ -115,26 +119,6 @@ function chainOf(ruleSet: RuleSet, grants: readonly Grant[], { subject, relation
     return grants.find((grant) => grantKey(grant) === key) ?? [];
   });
 }
-
-/** What the session of the fake answers. */
-type SessionCallName =
-  | 'listNames'
-  | 'writeGrants'
-  | 'writeBulk'
-  | 'revokeGrants'
-  | 'listObjects'
-  | 'listHolders'
-  | 'listGrants'
-  | 'listNamespaces'
-  | 'createNamespace'
-  | 'listKeys'
-  | 'identifyKey'
-  | 'revokeKey'
-  | 'readRules'
-  | 'writeRules'
-  | 'previewRules'
-  | 'listSubjects'
-  | 'exportGrants';
 
 /** Of every page of grants. */
 export const FEED_CURSOR = 'cursor-of-the-feed';
@@ -240,7 +224,7 @@ export class FakeOperator implements OperatorApi {
     return record;
   }
 
-  readonly #calls: CallHandlers<'updateTenant' | 'readTenant' | 'readUsage' | 'listAuditLog'> = {
+  readonly #calls: CallHandlers<OwnerCallName> = {
     updateTenant: async (_, change) => {
       const data = this.#data(change.tenantId);
       const { name, plan, state } = data.tenant;
@@ -285,13 +269,13 @@ export class FakeOperator implements OperatorApi {
     },
   };
 
-  async call<Request extends { readonly tenantId: string }, Answer>(
-    call: OwnerCall<Request, Answer>,
+  async call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    request: Request,
-  ): Promise<Answer> {
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
     const operator = 'operator' in request && typeof request.operator === 'string' ? request.operator : undefined;
-    this.#enter(call.field, context, operator);
+    this.#enter(call.name, context, operator);
     return answerBy(this.#calls, call, context, request);
   }
 
@@ -439,7 +423,7 @@ export class FakeOperator implements OperatorApi {
       if (!hasRules(data.rules)) return data.grants.has(grantKey(check));
       return held(check.subject).some(({ relation, object }) => relation === check.relation && object === check.object);
     };
-    const calls: CallHandlers<SessionCallName> = {
+    const calls: CallHandlers<OperatorTenantCallName> = {
       listNames: async (_, { subject, object, ...page }) => {
         const derived = data.rules.rules.filter(
           ({ namespace, name }) => namespace === namespaceOf(object) && !isRelation(name),
@@ -531,7 +515,7 @@ export class FakeOperator implements OperatorApi {
       expired: false,
       countRequest: () => {},
       call: async (call, context, request) => {
-        this.#enter(call.field, context);
+        this.#enter(call.name, context);
         return answerBy(calls, call, context, request);
       },
       confirm: async (context) => this.#enter('confirm', context),

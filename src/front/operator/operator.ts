@@ -3,8 +3,9 @@
 import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
+import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { AnswerOf, RequestOf } from '../../shard/shard.ts';
 import type {
   AuditExportPage,
   AuditExportQuery,
@@ -12,18 +13,18 @@ import type {
   MemberView,
   OperatorApi,
   OperatorTenantSession,
-  OwnerCall,
+  OwnerCallName,
   RequestContext,
   ShardLoad,
   SlotView,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import { CallRequest } from '../requests/flight-requests.ts';
-import { Flight, type FlightControl } from '../requests/flights.ts';
+import { OwnerPath } from '../requests/flight-paths.ts';
+import { makeCall } from '../requests/flight-requests.ts';
+import type { FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
 import { AuditExport } from './audit-export.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
-import { OwnerPath } from './operator-paths.ts';
 import { createOnce } from './repeated-creations.ts';
 import { TenantListing, type TenantsPage, type TenantsQuery } from './tenant-listing.ts';
 
@@ -72,8 +73,17 @@ export class FrontOperator implements OperatorApi {
   ): Promise<Tenant> {
     const { operator } = tenant;
     const tenantId = idempotencyKey === undefined ? this.#ids.create('ten') : derivedTenantId(operator, idempotencyKey);
+    // A repeat of a creation with an Idempotency-Key finds what the first one created.
+    const write = idempotencyKey === undefined ? 'creates' : 'repeatable';
     const create = (): Promise<Tenant> =>
-      this.#ask(context, CALLS.createTenant, { tenantId, ...tenant }, idempotencyKey !== undefined);
+      makeCall(
+        this.#control,
+        new OwnerPath({ tenantId }),
+        context,
+        CALLS.createTenant,
+        { tenantId, ...tenant },
+        { write },
+      );
     if (idempotencyKey === undefined) return create();
     const readFirstChange = async (): Promise<string | undefined> => {
       const { items } = await this.call(CALLS.listAuditLog, context, { tenantId, limit: 1, cursor: undefined });
@@ -85,12 +95,12 @@ export class FrontOperator implements OperatorApi {
     );
   }
 
-  call<Request extends { readonly tenantId: string }, Answer>(
-    call: OwnerCall<Request, Answer>,
+  call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    request: Request,
-  ): Promise<Answer> {
-    return this.#ask(context, call, request);
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return makeCall(this.#control, new OwnerPath(request), context, call, request);
   }
 
   listTenants(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
@@ -115,21 +125,5 @@ export class FrontOperator implements OperatorApi {
 
   surveyCluster(context: RequestContext): Promise<ClusterPicture> {
     return this.#survey.picture(context);
-  }
-
-  /** `repeatable`: a repeat of this creation finds what the first one created. */
-  async #ask<Request extends { readonly tenantId: string }, Answer>(
-    context: RequestContext,
-    call: OwnerCall<Request, Answer>,
-    request: Request,
-    repeatable = false,
-  ): Promise<Answer> {
-    const asked = { body: call.toWire(request), write: repeatable ? 'repeatable' : call.write };
-    const reply = await new Promise<Reply__Output>((resolve, reject) => {
-      const toOwner = new CallRequest(this.#control.clock, asked, resolve, reject);
-      const path = new OwnerPath({ tenantId: request.tenantId });
-      this.#control.flights.start(new Flight(this.#control, context, path, toOwner));
-    });
-    return call.answerOf(reply, request);
   }
 }

@@ -13,6 +13,7 @@ import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
+import type { TenantChange } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { call } from '../../kit/http-client.ts';
 import { ShardHarness } from '../../kit/shard-harness.ts';
@@ -84,7 +85,7 @@ async function startService(t: TestContext) {
   };
   const check = (url: string, key: string) => call(url, { method: 'POST', path: '/v1/check', key, body: TUPLE });
   const statuses = (key: string) => Promise.all(urls.map(async (url) => (await check(url, key)).status));
-  const update = (tenantId: TenantId, change: { readonly plan?: string; readonly state?: 'active' | 'suspended' | 'deleting' }) =>
+  const update = (tenantId: TenantId, change: Partial<TenantChange>) =>
     operator.call(CALLS.updateTenant, contextFor(), { tenantId, operator: 'ann', ...change });
   return { operator, urls, make, check, statuses, update };
 }

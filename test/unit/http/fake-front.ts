@@ -140,7 +140,7 @@ export class FakeFront implements Front {
       scopes: key.scopes,
       call: async (call, context, request) => {
         await enter(context);
-        if (call.field !== 'revokeKey') return owner.call(call, context, request);
+        if (call.name !== 'revokeKey') return owner.call(call, context, request);
         this.#revokeKey(key.tenantId, request);
         // The owner has only the keys that were created through it. Nothing is the answer of a revocation.
         return owner.call(call, context, request).catch(() => undefined as never);

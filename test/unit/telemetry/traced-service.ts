@@ -15,7 +15,7 @@ import { systemClock, systemRandom } from '../../../src/roles/process/system.ts'
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import { createMemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../../../src/shard/node.ts';
+import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
 import type { Meta } from '../../../src/store/store.ts';
 import { traceStore } from '../../../src/store/traced-store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
-import { RepeatGuard, SUSPENSION_MS_MAX } from '../../../../src/front/requests/repeat-guard.ts';
+import { RepeatGuard, SUSPENSION_MS_MAX } from '../../../../src/front/requests/flight-requests.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';

@@ -62,9 +62,7 @@ async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promis
     }),
   };
   operator.call = (asked, context, request) =>
-    asked.field in handlers
-      ? answerBy(handlers, asked, context, request)
-      : call.call(operator, asked, context, request);
+    asked.name in handlers ? answerBy(handlers, asked, context, request) : call.call(operator, asked, context, request);
   try {
     await run();
   } finally {
