@@ -1,7 +1,6 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
-import { FEED_WAIT_SECONDS_MAX, type FeedChange, type FeedFilter, feedActionsOf } from '../../core/change-feed.ts';
-import { changeBytesMax, changeJson } from '../../core/change-json.ts';
+import { changeBytesMax, changeJson, FEED_WAIT_SECONDS_MAX, feedActionsOf, type FeedChange, type FeedFilter } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';

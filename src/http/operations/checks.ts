@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';

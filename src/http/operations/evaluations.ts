@@ -5,7 +5,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { ERROR_CATALOGUE, type GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { isRelation } from '../../core/tuples.ts';

@@ -5,7 +5,7 @@ import { anchorOf, bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFil
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { parseExpiry, refuseExpiry } from '../../core/grant-expiry.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import {
   BODY_BYTES_MAX,
   BULK_BODY_BYTES_MAX,

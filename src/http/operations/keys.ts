@@ -4,7 +4,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { parseKeyId } from '../../core/ids.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';

@@ -3,7 +3,7 @@
 // page without a token is the last one; an action that no rule defines has no results.
 
 import { GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { CALLS } from '../../rpc/calls/table.ts';

@@ -2,7 +2,7 @@
 // service as an AuthZEN policy decision point. Invariants: they are rendered once, at the start, and contain nothing of
 // a request; links of pages are relative, so that they hold wherever the service is.
 
-import type { JsonObject } from '../../core/json-object.ts';
+import type { JsonObject } from '../../core/json-members.ts';
 import { readReference } from '../openapi/reference.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
 import { createErrorPages, type ErrorPages } from './error-pages.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
-import type { OperatorAccess } from '../../core/operator-access.ts';
+import type { OperatorAccess } from '../../core/scopes.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { OperationDescription } from '../../http/schema/operation-description.ts';

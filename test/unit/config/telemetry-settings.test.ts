@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { parsePairs } from '../../../src/config/parsers.ts';
 import { ConfigError, describeConfig, readConfig } from '../../../src/config/read-config.ts';
-import { parsePairs } from '../../../src/config/telemetry-settings.ts';
 
 const SECRET = 'Bearer%20s3cret';
 

@@ -13,8 +13,7 @@ import {
 import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
-import { demandMembers } from '../../../core/json-members.ts';
-import { isJsonObject } from '../../../core/json-object.ts';
+import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import {
   type ServiceWarning,

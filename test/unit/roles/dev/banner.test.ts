@@ -37,27 +37,27 @@ describe('the banner', () => {
     for (const line of lines) assert.ok(line.includes('Bearer $KEY"'));
   });
 
-  it('never shows the key where standard output is no terminal', () => {
+  it('never shows the key if standard output is not a terminal', () => {
     const banner = renderBanner({ ...FACTS, terminal: false });
     assert.ok(!banner.includes('gk1_secret'));
     assert.ok(banner.includes(FACTS.devFilePath));
     assert.equal(curlLines(banner).length, 3);
   });
 
-  it('shows the log-in link where there is one, and else where the token is', () => {
+  it('shows the log-in link if there is one, otherwise the place of the token', () => {
     assert.match(renderBanner(FACTS), /Console {4}http:\/\/127\.0\.0\.1:8090\/console\/log-in#code=once\n/);
     const without = renderBanner({ ...FACTS, logInLink: undefined });
     assert.match(without, /Console {4}http:\/\/127\.0\.0\.1:8090\/ \(log in with operator_token from /);
   });
 
-  it('says in one line that the Node of the machine is another one', () => {
+  it('warns in one line that the machine has another Node', () => {
     const banner = renderBanner({ ...FACTS, machineNode: '20.20.2' });
     assert.equal(banner.split('\n').filter((line) => line.includes('20.20.2')).length, 1);
     assert.ok(banner.includes(`Node       ${process.versions.node},`));
     assert.doesNotMatch(renderBanner(FACTS), /^ {2}Node/m);
   });
 
-  it('says how to make a tenant where there is no demo', () => {
+  it('explains how to create a tenant if there is no demo', () => {
     const banner = renderBanner({ ...FACTS, demo: undefined });
     assert.equal(curlLines(banner).length, 0);
     assert.match(banner, /bin\/grantd tenants create/);
@@ -65,7 +65,7 @@ describe('the banner', () => {
 });
 
 describe('quoteForShell', () => {
-  it('makes one word of any text', () => {
+  it('quotes any text as one word', () => {
     for (const text of ['plain', "it's", 'a b', '$(id)', '`id`', '"', '\\', 'a?b=c&d', '*', '']) {
       assert.equal(execFileSync('sh', ['-c', `printf %s ${quoteForShell(text)}`], { encoding: 'utf8' }), text);
     }

@@ -39,7 +39,7 @@ describe('systemClock', () => {
     assert.throws(() => systemClock.setTimer(() => {}, 2 ** 31), /Assertion failed/);
   });
 
-  it('never goes back and tells the wall time in whole milliseconds', () => {
+  it('never goes back, and returns the wall time in whole milliseconds', () => {
     let last = systemClock.monotonicMs();
     for (let round = 0; round < 1000; round += 1) {
       const now = systemClock.monotonicMs();
@@ -66,7 +66,7 @@ describe('systemClock', () => {
 });
 
 describe('systemRandom', () => {
-  it('gives as many bytes as asked for, never the same', () => {
+  it('returns the requested number of bytes, never the same', () => {
     assert.equal(systemRandom.bytes(24).length, 24);
     assert.notDeepEqual(systemRandom.bytes(24), systemRandom.bytes(24));
   });

@@ -107,7 +107,7 @@ function measure(t: TestContext, ruled: RuledSlot) {
   return { work, reset };
 }
 
-test('a group of 10,000 in a nest of 25 costs a check about as much as the nest', async (t) => {
+test('a check through 25 nested groups costs the same with 10,000 members in one of them', async (t) => {
   const ruled = await RuledSlot.open(RULES, chainOf(DEPTH_MAX, 0).map(grantOf));
   await ruled.write(numbered(9_990, (index) => grantOf(`user:${index} member team:1`)));
   await ruled.goCold();
@@ -128,7 +128,7 @@ test('a group of 10,000 in a nest of 25 costs a check about as much as the nest'
   ruled.slot.kill();
 });
 
-test('in a grid, costs follow its entities, not the paths through it', async (t) => {
+test('in a grid, costs grow with its entities, not with its paths', async (t) => {
   const WIDTH = 3;
   const names = ['n1', 'n2', 'n3'];
   const rules = names.map((name) => ({
@@ -167,7 +167,7 @@ test('in a grid, costs follow its entities, not the paths through it', async (t)
   ruled.slot.kill();
 });
 
-test('what the checks of a call miss is loaded together', async (t) => {
+test('the entities that the checks of a call miss are loaded together', async (t) => {
   const each = numbered(100, (index) => index);
   const ruled = await RuledSlot.open(RULES, [
     ...each.map((index) => grantOf(`user:${index} member team:${index}`)),
@@ -185,7 +185,7 @@ test('what the checks of a call miss is loaded together', async (t) => {
   ruled.slot.kill();
 });
 
-test('a check of too many entities is refused, and dear checks take many steps', async (t) => {
+test('a check of too many entities is refused, and expensive checks take many steps', async (t) => {
   const CHECKS = 8;
   const ruled = await RuledSlot.open(RULES, [
     ...numbered(5_500, (index) => grantOf(`team:start#member member team:g${index}`)),

@@ -76,7 +76,7 @@ for (const fault of ['fail-before', 'fail-after', 'hold'] as const) {
   });
 }
 
-test('a failing or held checkpoint holds up neither writes nor answers', async () => {
+test('a failing or held checkpoint delays neither writes nor answers', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();
@@ -174,7 +174,7 @@ test('a store that fails while a slot is opened ends the tenure, and the next cl
   heir.kill();
 });
 
-test('a slot is served once its open entry stands, which is recorded in its row as soon as the store takes it', async () => {
+test('a slot is served once its open entry is stored, and its row records that as soon as possible', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(2);
   slot.kill();
   const before = (await memory.readSlot(SLOT, soon()))?.opened;
@@ -191,7 +191,7 @@ test('a slot is served once its open entry stands, which is recorded in its row 
   heir.kill();
 });
 
-test('an open entry of unknown outcome is repeated until it stands', async () => {
+test('an open entry of unknown outcome is repeated until it is stored', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(2);
   slot.kill();
   for (const fault of ['fail-before', 'fail-after'] as const) {
@@ -203,7 +203,7 @@ test('an open entry of unknown outcome is repeated until it stands', async () =>
   }
 });
 
-test('a large log is replayed in slices: other work gets its turns, before and behind the checkpoint', async () => {
+test('a large log is replayed in slices between other work, before and after the checkpoint', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();

@@ -15,7 +15,7 @@ describe('a lease that heartbeats renew', () => {
     return { clock, lease, now };
   };
 
-  it('is not valid before a heartbeat stands', () => {
+  it('is not valid before a heartbeat is stored', () => {
     const { lease } = setUp();
     assert.deepEqual([lease.valid, lease.leftMs], [false, 0]);
   });
@@ -32,7 +32,7 @@ describe('a lease that heartbeats renew', () => {
     assert.deepEqual([lease.valid, lease.leftMs], [false, 0]);
   });
 
-  it('is suspended while the wall clock is not where it was when the attempt began', () => {
+  it('is suspended while the wall clock differs from when the attempt began', () => {
     const { clock, lease, now } = setUp();
     lease.renew(now());
     clock.wallOffsetMs += 201;
