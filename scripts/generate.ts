@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
+import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
 import { renderPythonTypes } from './clients/python-types.ts';

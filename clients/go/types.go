@@ -111,7 +111,7 @@ type BulkWriteResult struct {
 
 // Change: A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after
 // the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and
-// `former`: those before.
+// `former`: the previous ones.
 type Change struct {
 	// The position of the write in the log of the tenant’s slot.
 	Seq int64 `json:"seq"`
@@ -125,7 +125,7 @@ type Change struct {
 	// The id of a key, `operator:` and a name, or `system`.
 	Actor string `json:"actor"`
 
-	// The request that brought it about.
+	// The request that caused it.
 	RequestID string `json:"request_id"`
 
 	// Later versions may add actions.
@@ -147,12 +147,12 @@ type ChangeLine struct {
 	// Later versions may add types.
 	Type string `json:"type"`
 
-	// Where to go on: everything up to here that fits the filter has been told.
+	// Where to continue: everything up to here that passes the filter has been sent.
 	Cursor string `json:"cursor"`
 
 	// A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
 	// change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-	// those before.
+	// the previous ones.
 	Change *Change `json:"change,omitempty"`
 
 	// Of a `checkpoint`: when that was so.
@@ -453,7 +453,7 @@ type RevokeResult struct {
 	Complete bool `json:"complete"`
 }
 
-// Rule: On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name.
+// Rule: On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.
 type Rule struct {
 	// The part of subjects and objects before the first colon.
 	Namespace string `json:"namespace"`
@@ -517,19 +517,18 @@ type RulesPreview struct {
 	// has a grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
 
-	// Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation
+	// Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation
 	// in `ungranted` may have grants.
 	Complete bool `json:"complete"`
 
-	// How many grants were looked at, those for two of the counts twice.
+	// How many grants were examined; one that is examined for two of the counts counts twice.
 	ScannedGrants int64 `json:"scanned_grants"`
 
-	// How many are looked at most; fewer if the store is slow.
+	// How many are examined at most; fewer if the store is slow.
 	ScannedGrantsMax int64 `json:"scanned_grants_max"`
 }
 
-// SearchPage: Which page. Apart from the token, requests for further pages are as the first one; the limit may be
-// left out.
+// SearchPage: Which page. Requests for further pages repeat the first one with a token; the limit may be left out.
 type SearchPage struct {
 	// The `next_token` of the page before.
 	Token string `json:"token,omitempty"`

@@ -1,7 +1,7 @@
 // Renders docs/reference/api.md from the OpenAPI document, as the page at /docs is.
 
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/core/errors.ts';
-import { createCommittedOpenapi } from '../../src/http/openapi/committed-openapi.ts';
+import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
 import {
   type Field,
   type ReferenceBody,

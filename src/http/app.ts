@@ -5,8 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
-import type { PublicPages } from './pages/public-pages.ts';
-import type { AuthzenConfiguration } from './pipeline/authzen-configuration.ts';
+import type { AuthzenConfiguration, PublicPages } from './pages/public-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
 import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
@@ -32,7 +31,7 @@ const AUTHZEN_CONFIGURATION = 'readAuthzenConfiguration';
 /** RFC 9112 section 3.2.2: a target may name scheme and authority, which are ignored here. */
 const SCHEME_AND_AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** Whether only holders of a key may learn what is at a path. */
+/** Whether a client without a key gets no hint about the path. */
 export function needsKey(target: string): boolean {
   const path = target.replace(SCHEME_AND_AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
   return path.startsWith('/v1/') || path.startsWith('/access/v1/') || path === '/openapi.json';
@@ -49,7 +48,7 @@ export function createApp(
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: PublicPages;
-    /** The OpenAPI document, which anybody may read. */
+    /** The OpenAPI document, which needs no key. */
     readonly openapiText: string;
     /** Undefined: there is none. */
     readonly configuration: AuthzenConfiguration | undefined;
@@ -110,7 +109,7 @@ export function createApp(
     if (exchange !== undefined) pipeline.serve(exchange, route);
   };
 
-  /** Anybody may read it. Node sends no body in response to HEAD. */
+  /** Serves a request that needs no key. Node sends no body in response to HEAD. */
   const servePublic = (
     request: Request,
     response: Response,

@@ -15,14 +15,12 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/spans.ts';
 import { createApp } from './app.ts';
 import { createOpenapiDocument } from './openapi/openapi.ts';
-import { createOperations } from './operation-table.ts';
-import { createPublicPages, PAGE_PATHS } from './pages/public-pages.ts';
-import { createAuthzenConfiguration } from './pipeline/authzen-configuration.ts';
-import { createNearPaths } from './pipeline/near-paths.ts';
-import { createRequestMetrics } from './pipeline/request-metrics.ts';
-import { createPipeline } from './pipeline/request-pipeline.ts';
+import { OPERATIONS } from './operation-table.ts';
+import { createAuthzenConfiguration, createPublicPages, PAGE_PATHS } from './pages/public-pages.ts';
+import { type BudgetName, createRequestMetrics } from './pipeline/request-metrics.ts';
+import { Pipeline } from './pipeline/request-pipeline.ts';
 import { createResponseWriter } from './pipeline/response-writer.ts';
-import { createRoutes } from './pipeline/routes.ts';
+import { createNearPaths, createRoutes } from './pipeline/routes.ts';
 import { ChangeStreams, STREAM_BOUNDS, type StreamBounds } from './streams/change-streams.ts';
 import { ByteBudget } from './wire/byte-budget.ts';
 import type { Connection } from './wire/connection.ts';
@@ -30,8 +28,8 @@ import { Connections } from './wire/connections.ts';
 import { FastPath, takeConnections } from './wire/fast-path/connection.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './wire/limits.ts';
 import { type FurtherListeners, listenFirst, listenFurther } from './wire/listeners.ts';
-import { rawProblem } from './wire/problem.ts';
 import { RequestGate, type RequestGateOptions } from './wire/request-gate.ts';
+import { rawProblem } from './wire/response-text.ts';
 
 export interface HttpDependencies {
   readonly front: Front;
@@ -66,7 +64,7 @@ export interface HttpServer {
   /** URL of the bound address, without a trailing slash. */
   readonly url: string;
   /**
-   * From now on every response asks its client to open another connection, which a load balancer may lead elsewhere.
+   * From now on every response makes its client open another connection, which a load balancer may send elsewhere.
    */
   drain(): void;
   /** Accepts no new connections, finishes the requests in flight within a bound, cuts the rest. */
@@ -105,16 +103,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const isTrusted = proxyaddr.compile([...options.trustedProxies]);
   const metrics = createRequestMetrics(dependencies.metrics);
   const streams = new ChangeStreams({ clock, turns, random, meter: metrics.streams }, { ...STREAM_BOUNDS, ...options });
-  let openapiText = '';
-  const operations = createOperations({
-    clock,
-    outcomes: metrics.outcomes,
-    streams,
-    readOpenapiText: () => openapiText,
-  });
-  const openapi = createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase });
-  openapiText = JSON.stringify(openapi);
-  const nothingAt = createNearPaths([...operations.map(({ path }) => path), ...PAGE_PATHS]);
+  const openapi = createOpenapiDocument({ serverUrl: baseUrl, errorsBase });
+  const openapiText = JSON.stringify(openapi);
+  const nothingAt = createNearPaths([...OPERATIONS.map(({ path }) => path), ...PAGE_PATHS]);
   const connections = new Connections(server, {
     clock,
     random,
@@ -127,22 +118,12 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     isShared: (address) => address !== '' && isTrusted(address, 0),
     onDropped: metrics.connectionDropped,
   });
-  const bodies = new ByteBudget(
-    { clock, turns, meter: metrics.budgetMeterOf('bodies') },
-    { bytesMax: bounds.bodyBytesMax, holderBytesMax: bounds.tenantBodyBytesMax, waitMs: bounds.deadlineMs },
-  );
-  const discards = new ByteBudget(
-    { clock, turns, meter: metrics.budgetMeterOf('discards') },
-    {
-      bytesMax: bounds.discardsBytesMax,
-      holderBytesMax: bounds.addressDiscardsBytesMax,
-      waitMs: bounds.discardTimeoutMs,
-    },
-  );
-  const responses = new ByteBudget(
-    { clock, turns, meter: metrics.budgetMeterOf('responses') },
-    { bytesMax: bounds.responseBytesMax, holderBytesMax: bounds.tenantResponseBytesMax, waitMs: bounds.deadlineMs },
-  );
+  const { deadlineMs, discardTimeoutMs } = bounds;
+  const budgetOf = (name: BudgetName, bytesMax: number, holderBytesMax: number, waitMs: number): ByteBudget =>
+    new ByteBudget({ clock, turns, meter: metrics.budgetMeterOf(name) }, { bytesMax, holderBytesMax, waitMs });
+  const bodies = budgetOf('bodies', bounds.bodyBytesMax, bounds.tenantBodyBytesMax, deadlineMs);
+  const discards = budgetOf('discards', bounds.discardsBytesMax, bounds.addressDiscardsBytesMax, discardTimeoutMs);
+  const responses = budgetOf('responses', bounds.responseBytesMax, bounds.tenantResponseBytesMax, deadlineMs);
   const stopReporting = metrics.reportHeld(() => ({
     connections: connections.count,
     input: connections.heldBytes,
@@ -152,9 +133,10 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     followers: streams.countByKind(),
   }));
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
-  const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing, decisions },
-    { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies, nothingAt },
+  const services = { clock, outcomes: metrics.outcomes, streams, openapiText };
+  const pipeline = new Pipeline(
+    { front, rateLimiter, failureLimiter, clock, turns, services, answers, metrics, responses, tracing, decisions },
+    { plans: options.plans, deadlineMs, trustedProxies: options.trustedProxies, nothingAt },
   );
   const app = createApp(
     {
@@ -168,15 +150,15 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       configuration: createAuthzenConfiguration(baseUrl),
     },
     {
-      routes: createRoutes(operations, metrics.meterOf),
-      deadlineMs: bounds.deadlineMs,
+      routes: createRoutes(OPERATIONS, metrics.meterOf),
+      deadlineMs,
       nothingAt,
       incoming: {
         clock,
         bodies,
         discards,
         discardBytesMax: bounds.discardBytesMax,
-        discardTimeoutMs: bounds.discardTimeoutMs,
+        discardTimeoutMs,
         stallTimeoutMs: bounds.stallTimeoutMs,
       },
     },

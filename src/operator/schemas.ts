@@ -1,13 +1,12 @@
-// What the operator's API accepts: the schemas of its bodies and query parameters, and the one way to apply them. An
-// invalid value is `invalid-request`, and the detail names the field.
+// The schemas of bodies and query parameters that several operations of the operator's API accept, and the one way to
+// apply them. An invalid value is `invalid-request`, and the detail names the field.
 
 import { z } from 'zod';
 import { GrantdError } from '../core/errors.ts';
 import { memberAt } from '../core/json-members.ts';
-import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../core/limits.ts';
+import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT } from '../core/limits.ts';
 import { SCOPES } from '../core/scopes.ts';
-import { closedObject } from '../http/schema/closed-object.ts';
-import type { PageQuery } from '../shard/shard.ts';
+import { closedObject, pageLimit, waitSeconds } from '../http/schema/schema-parts.ts';
 
 /** Control characters (Cc): C0, DEL and C1. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -16,27 +15,18 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const codePoints = (text: string): number => [...text].length;
 const isPlainText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
 
-export const tenantName = z
-  .string('must be a string')
-  .refine(
-    (text) => text !== '' && codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    `must have 1 to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
-  );
+const plainText = (lengthMin: 0 | 1) =>
+  z
+    .string('must be a string')
+    .refine(
+      (text) => codePoints(text) >= lengthMin && codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
+      `must have ${lengthMin === 0 ? 'up' : '1'} to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
+    );
 
+export const tenantName = plainText(1);
 /** A part of a tenant's name or id; empty: all of them. */
-export const tenantSearch = z
-  .string('must be a string')
-  .refine(
-    (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    `must have up to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
-  );
-
-export const keyName = z
-  .string('must be a string')
-  .refine(
-    (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    `must have up to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
-  );
+export const tenantSearch = plainText(0);
+export const keyName = plainText(0);
 
 export const planName = z.string('must be a string');
 
@@ -51,32 +41,41 @@ export const timestamp = z.iso
   .datetime('must be a timestamp in UTC such as 2030-01-31T12:00:00.000Z')
   .transform((text) => Date.parse(text));
 
-/** A time, or what comes from now on. */
-export const sinceOrNow = z.union([z.literal('now'), timestamp], 'must be "now", or a timestamp in UTC');
+/** Documentation of query parameters that several operations have. */
+export const PARAMETERS = {
+  cursor: { description: 'The `next_cursor` of the previous page of the same query.' },
+  subject: {
+    description: 'Only grants of this subject. In a listing of grants, either this or `object`.',
+    part: 'SubjectIdentifier',
+  },
+  object: {
+    description: 'Only grants on this object. In a listing of grants, either this or `subject`.',
+    part: 'ObjectIdentifier',
+  },
+  relation: { description: 'The relation; in listings under rules, also a name that a rule defines.' },
+  namespace: { description: 'Only entities of this namespace.' },
+  since: { description: 'Only what came at this time or later.' },
+  action: { description: 'Only changes with this action; of the change feed, several, separated by commas.' },
+  format: { description: 'The form of the body.' },
+} as const;
 
-/** For how long a page without anything waits; by default it does not. */
-export const waitSeconds = (secondsMax: number) =>
-  z
-    .string()
-    .refine(
-      (text) => /^[0-9]{1,3}$/.test(text) && Number(text) <= secondsMax,
-      `must be a whole number of seconds from 0 to ${secondsMax}`,
-    )
-    .transform(Number)
-    .default(0);
+/** A time, or only what comes from now on. */
+export const sinceOrNow = z
+  .union([z.literal('now'), timestamp], 'must be "now", or a timestamp in UTC')
+  .meta(PARAMETERS.since)
+  .optional();
 
-const limit = z
-  .string()
-  .refine((text) => parsePageLimit(text) !== undefined, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
-  .transform(Number)
-  .default(PAGE_LIMIT_DEFAULT);
+export const wait = waitSeconds('How many seconds to wait if there is nothing to return.').default(0);
 
 /** Query parameters of a listing. */
-export const pageShape = { limit, cursor: z.string().optional() };
+export const pageShape = {
+  limit: pageLimit('Items per page: 1 to 1,000, 100 unless given.').default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().meta(PARAMETERS.cursor).optional(),
+};
 
 function refusal(error: z.ZodError, what: 'field' | 'parameter'): GrantdError {
   const { issues } = error;
-  // What seems to be missing may be misspelled.
+  // A field that seems to be missing may be misspelled.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) return new GrantdError('invalid-request', 'The request is malformed.');
   if (issue.code === 'unrecognized_keys') {
@@ -118,12 +117,6 @@ export function parseQuery<Shape extends z.core.$ZodLooseShape>(
   const result = z.strictObject(shape).safeParse(Object.fromEntries(values));
   if (!result.success) throw refusal(result.error, 'parameter');
   return result.data;
-}
-
-/** The query of a listing that takes only a limit and a cursor. */
-export function parsePage(search: string): PageQuery {
-  const { limit: length, cursor } = parseQuery(search, pageShape);
-  return { limit: length, cursor };
 }
 
 /** URLSearchParams would replace bytes that are not UTF-8; here they are refused. */

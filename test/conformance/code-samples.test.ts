@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { createCommittedOpenapi } from '../../src/http/openapi/committed-openapi.ts';
+import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
 import { type ReferenceOperation, readReference } from '../../src/http/openapi/reference.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_TUPLE } from '../../src/http/schema/examples.ts';
 import { type HttpService, startHttpService } from '../kit/http-service.ts';

@@ -5,9 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
-import { committedOpenapiText } from '../../src/http/openapi/committed-openapi.ts';
-import { createOpenapiDocument } from '../../src/http/openapi/openapi.ts';
-import { createOperations } from '../../src/http/operation-table.ts';
+import { committedOpenapiText, createOpenapiDocument } from '../../src/http/openapi/openapi.ts';
 import { findBreakingChanges } from './openapi-breaking.ts';
 
 const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -66,14 +64,8 @@ describe('docs/reference/openapi.json', () => {
   it('leaves the type of an error open, and says the same wherever the service is', () => {
     assert.ok(!('enum' in nodeAt(JSON.parse(committed), 'components', 'schemas', 'Problem', 'properties', 'type')));
     assert.doesNotMatch(committed, /"enum": \[\s*"\/errors/);
-    const operations = createOperations({
-      clock: { monotonicMs: () => 0, wallMs: () => 0 },
-      outcomes: { authorized: () => {}, denied: () => {}, failed: () => {} },
-      streams: { open: () => assert.fail(), awaitPage: () => assert.fail() },
-      readOpenapiText: () => '',
-    });
     const addresses = { serverUrl: 'https://authz.example', errorsBase: 'https://errors.example/e' };
-    const served: Node = createOpenapiDocument(operations, addresses);
+    const served: Node = createOpenapiDocument(addresses);
     const document: Node = JSON.parse(committed);
     assert.deepEqual(JSON.parse(JSON.stringify(served.paths)), document.paths);
     assert.deepEqual(

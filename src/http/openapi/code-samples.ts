@@ -2,9 +2,9 @@
 // the example of the operation, so it is a request that the schemas accept. Address and key come from the environment.
 
 import type { NamedTuple } from '../../rules/questions.ts';
-import type { Operation } from '../operations/operation.ts';
-import { type ClientSamples, checkBulkSamples, checkSamples, sampleJson } from './check-samples.ts';
-import { CLIENT_SAMPLES } from './client-samples.ts';
+import type { OperationDescription } from '../schema/operation-description.ts';
+import { CLIENT_SAMPLES, type ClientSamples, checkBulkSamples, checkSamples, sampleJson } from './client-samples.ts';
+import { PATH_PARAMETERS } from './headers.ts';
 
 export interface CodeSample {
   readonly lang: string;
@@ -15,20 +15,18 @@ export interface CodeSample {
 /** In single quotes, in which a shell changes nothing. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const pathOf = ({ path, pathParameters = {} }: Pick<Operation, 'path' | 'pathParameters'>): string =>
-  Object.entries(pathParameters).reduce((text, [name, { example }]) => text.replace(`{${name}}`, example), path);
-
-/** What a sample shows of an operation. */
-type Sampled = Pick<Operation, 'method' | 'path' | 'pathParameters' | 'queryExamples'> & {
-  readonly body: Pick<NonNullable<Operation['body']>, 'example'> | undefined;
+/** The parts of an operation that a sample shows. */
+type Sampled = Pick<OperationDescription, 'method' | 'path' | 'queryExamples'> & {
+  readonly body?: Pick<NonNullable<OperationDescription['body']>, 'example'>;
 };
 
-function curlSample(operation: Sampled): string {
-  const { method, body, queryExamples = {} } = operation;
+function curlSample({ method, path, body, queryExamples = {} }: Sampled): string {
+  const parameters = Object.entries(PATH_PARAMETERS);
+  const target = parameters.reduce((text, [name, { example }]) => text.replace(`{${name}}`, example), path);
   const query = Object.entries(body === undefined ? queryExamples : {});
   const isDefault = method === (body === undefined ? 'GET' : 'POST');
   const options = [
-    `curl -sSw '\\n'${isDefault ? '' : ` -X ${method}`}${query.length > 0 ? ' -G' : ''} "$GRANTD_URL${pathOf(operation)}"`,
+    `curl -sSw '\\n'${isDefault ? '' : ` -X ${method}`}${query.length > 0 ? ' -G' : ''} "$GRANTD_URL${target}"`,
     '-H "Authorization: Bearer $GRANTD_KEY"',
     ...query.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(sampleJson(body.example))}`]),
@@ -36,30 +34,26 @@ function curlSample(operation: Sampled): string {
   return options.join(' \\\n  ');
 }
 
-function samplesIn(curl: string, clients: ClientSamples | undefined): readonly CodeSample[] {
-  return [
-    { lang: 'Shell', label: 'curl', source: curl },
-    ...(clients === undefined
-      ? []
-      : [
-          { lang: 'TypeScript', label: 'TypeScript', source: clients.typescript },
-          { lang: 'Go', label: 'Go', source: clients.go },
-          { lang: 'Python', label: 'Python', source: clients.python },
-        ]),
-  ];
-}
+const CLIENTS = [
+  ['TypeScript', 'typescript'],
+  ['Go', 'go'],
+  ['Python', 'python'],
+] as const;
 
-export function codeSamplesOf(operation: Operation): readonly CodeSample[] {
-  return samplesIn(curlSample(operation), CLIENT_SAMPLES[operation.id]);
-}
+const samplesIn = (curl: string, clients: ClientSamples | undefined): readonly CodeSample[] => [
+  { lang: 'Shell', label: 'curl', source: curl },
+  ...(clients === undefined ? [] : CLIENTS.map(([lang, name]) => ({ lang, label: lang, source: clients[name] }))),
+];
 
-/** Of one check, or of several that are asked at one moment. */
+export const codeSamplesOf = (operation: OperationDescription): readonly CodeSample[] =>
+  samplesIn(curlSample(operation), CLIENT_SAMPLES[operation.id]);
+
+/** The samples of one check, or of several in one call. */
 export function codeSamplesOfChecks(questions: NamedTuple | readonly NamedTuple[]): readonly CodeSample[] {
-  const call = { method: 'POST', pathParameters: {}, queryExamples: {} } as const;
   if ('subject' in questions) {
-    const curl = curlSample({ ...call, path: '/v1/check', body: { example: questions } });
+    const curl = curlSample({ method: 'POST', path: '/v1/check', body: { example: questions } });
     return samplesIn(curl, checkSamples(questions));
   }
-  const curl = curlSample({ ...call, path: '/v1/check/bulk', body: { example: { checks: questions } } });
+  const curl = curlSample({ method: 'POST', path: '/v1/check/bulk', body: { example: { checks: questions } } });
   return samplesIn(curl, checkBulkSamples(questions));
 }

@@ -1,6 +1,6 @@
-// An OpenAPI document as people read it: sections of operations with their parameters, fields, examples and errors, and
-// the types that occur in several places. The HTML page and the Markdown page are rendered from it. Invariant: each
-// operation of the document occurs exactly once.
+// An OpenAPI document in the order in which people read it: sections of operations with their parameters, fields,
+// examples and errors, and the types that occur in several places. The HTML page and the Markdown page are rendered
+// from it. Invariant: each operation of the document occurs exactly once.
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
@@ -48,7 +48,7 @@ export interface ReferenceOperation {
   readonly parameters: readonly Field[];
   readonly body: ReferenceBody | undefined;
   readonly successes: readonly ReferenceResponse[];
-  /** Without those that every operation can meet. */
+  /** Without those that every operation can return. */
   readonly errors: readonly ErrorCode[];
   readonly samples: readonly CodeSample[];
 }
@@ -70,11 +70,11 @@ export interface Reference {
     readonly operations: readonly ReferenceOperation[];
   }[];
   readonly types: readonly ReferenceType[];
-  /** Of every operation. */
+  /** Those that every operation can return. */
   readonly commonErrors: readonly ErrorCode[];
 }
 
-/** Objects within objects that are shown as fields of the outermost one; deeper ones are only named. */
+/** Levels of objects within objects that are shown as fields of the outermost one; deeper ones are only named. */
 const NESTING_MAX = 4;
 /** Values of an enum that are listed in its type. */
 const LISTED_VALUES_MAX = 12;
@@ -111,7 +111,7 @@ const joined = (parts: readonly TypeText[]): TypeText => ({
 function typeOf(schema: JsonObject): TypeText {
   const name = referredName(schema);
   if (name !== undefined) return { text: name, refers: [name] };
-  const alternatives = [...objectsIn(schema, 'anyOf'), ...objectsIn(schema, 'oneOf')];
+  const alternatives = objectsIn(schema, 'anyOf');
   if (alternatives.length > 0) return joined(alternatives.map(typeOf));
   const values = listIn(schema, 'enum');
   if (values.length > 0 && values.length <= LISTED_VALUES_MAX) {
@@ -133,8 +133,9 @@ function inlineObject(schema: JsonObject): { readonly schema: JsonObject; readon
     const items = inlineObject(objectIn(schema, 'items'));
     return items === undefined ? undefined : { schema: items.schema, suffix: `[]${items.suffix}` };
   }
-  const alternatives = [...objectsIn(schema, 'anyOf'), ...objectsIn(schema, 'oneOf')];
-  const found = alternatives.map(inlineObject).filter((each) => each !== undefined);
+  const found = objectsIn(schema, 'anyOf')
+    .map(inlineObject)
+    .filter((each) => each !== undefined);
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -142,13 +143,9 @@ const firstSentence = (text: string): string => /^.*?\.(?= |$)/s.exec(text)?.[0]
 
 class Reader {
   readonly #schemas: JsonObject;
-  readonly #parameters: JsonObject;
-  readonly #responses: JsonObject;
 
   constructor(document: JsonObject) {
     this.#schemas = objectIn(document, 'components', 'schemas');
-    this.#parameters = objectIn(document, 'components', 'parameters');
-    this.#responses = objectIn(document, 'components', 'responses');
   }
 
   #resolved(schema: JsonObject): JsonObject {
@@ -169,7 +166,7 @@ class Reader {
   /** Of an object, or of what may be one of several. */
   fieldsOf(given: JsonObject, prefix = '', depth = 0): Field[] {
     const schema = this.#resolved(given);
-    const alternatives = [...objectsIn(schema, 'anyOf'), ...objectsIn(schema, 'oneOf')];
+    const alternatives = objectsIn(schema, 'anyOf');
     if (alternatives.length > 0) return this.#fieldsOfAny(alternatives, prefix, depth);
     const required = textsIn(schema, 'required');
     return Object.entries(objectIn(schema, 'properties')).flatMap(([name, value]) => {
@@ -213,9 +210,7 @@ class Reader {
     });
   }
 
-  #parameterOf(given: JsonObject): Field {
-    const name = referredName(given);
-    const parameter = name === undefined ? given : objectIn(this.#parameters, name);
+  #parameterOf(parameter: JsonObject): Field {
     const schema = objectIn(parameter, 'schema');
     const { text, refers } = typeOf(schema);
     return {
@@ -228,15 +223,9 @@ class Reader {
     };
   }
 
-  #responseOf(given: unknown): JsonObject {
-    if (!isJsonObject(given)) return {};
-    const name = referredName(given);
-    return name === undefined ? given : objectIn(this.#responses, name);
-  }
-
   errorsOf(operation: JsonObject): ErrorCode[] {
-    return Object.values(objectIn(operation, 'responses')).flatMap((given) => {
-      const problem = objectIn(this.#responseOf(given), 'content', PROBLEM_CONTENT_TYPE, 'schema');
+    return Object.values(objectIn(operation, 'responses')).flatMap((response) => {
+      const problem = objectIn(response, 'content', PROBLEM_CONTENT_TYPE, 'schema');
       const narrowed = objectsIn(problem, 'allOf').map((part) => objectIn(part, 'properties', 'type'));
       return narrowed.flatMap((type) => textsIn(type, 'x-error-codes')).filter(isErrorCode);
     });
@@ -247,21 +236,18 @@ class Reader {
     const [body] = this.bodiesOf(objectIn(request, 'content'), textIn(request, 'description'));
     const successes = Object.entries(objectIn(operation, 'responses'))
       .filter(([status]) => Number(status) < 400)
-      .map(([status, given]) => {
-        const response = this.#responseOf(given);
-        return {
-          status,
-          description: textIn(response, 'description'),
-          bodies: this.bodiesOf(objectIn(response, 'content'), ''),
-        };
-      });
+      .map(([status, response]) => ({
+        status,
+        description: textIn(objectIn(response), 'description'),
+        bodies: this.bodiesOf(objectIn(response, 'content'), ''),
+      }));
     return {
       id: textIn(operation, 'operationId'),
       method: method.toUpperCase(),
       path,
       summary: textIn(operation, 'summary'),
       description: textIn(operation, 'description'),
-      // What every request may have is described once.
+      // Parameters of every request are described once.
       parameters: objectsIn(operation, 'parameters')
         .filter((each) => referredName(each) === undefined)
         .map((each) => this.#parameterOf(each)),
@@ -305,7 +291,7 @@ function operationsOf(document: JsonObject): { path: string; method: string; ope
   );
 }
 
-/** `document`: one that `createOpenapiDocument` has made, or that of the operator's API. */
+/** `document`: from `createOpenapiDocument`. */
 export function readReference(document: JsonObject): Reference {
   const reader = new Reader(document);
   const found = operationsOf(document);

@@ -1,5 +1,6 @@
-// The pages that anybody may read: what this is, the reference of the interface, the types of errors. Invariants: they
-// are rendered once, at the start; their links are relative, so that they hold wherever the service is.
+// What needs no key: pages (what this is, the reference of the interface, the types of errors), and the metadata of the
+// service as an AuthZEN policy decision point. Invariants: they are rendered once, at the start, and contain nothing of
+// a request; links of pages are relative, so that they hold wherever the service is.
 
 import type { JsonObject } from '../../core/json-members.ts';
 import { readReference } from '../openapi/reference.ts';
@@ -44,5 +45,32 @@ export function createPublicPages(
     front: createFrontPage(),
     reference: createReferencePage(readReference(openapi), addresses.baseUrl),
     errors: createErrorPages(addresses.errorsBase),
+  };
+}
+
+/** Authorization API 1.0, section "Policy Decision Point Metadata". It is the same for every tenant. */
+const WELL_KNOWN = '/.well-known/authzen-configuration';
+
+export interface AuthzenConfiguration {
+  /** Where clients that know the base URL look for it: the path of the base URL comes last. */
+  readonly path: string;
+  readonly json: string;
+}
+
+/** Undefined: a policy decision point is named by an https URL, and this service has none. */
+export function createAuthzenConfiguration(baseUrl: string): AuthzenConfiguration | undefined {
+  const { protocol, pathname } = new URL(baseUrl);
+  if (protocol !== 'https:') return undefined;
+  const access = `${baseUrl}/access/v1`;
+  return {
+    path: `${WELL_KNOWN}${pathname === '/' ? '' : pathname}`,
+    json: JSON.stringify({
+      policy_decision_point: baseUrl,
+      access_evaluation_endpoint: `${access}/evaluation`,
+      access_evaluations_endpoint: `${access}/evaluations`,
+      search_subject_endpoint: `${access}/search/subject`,
+      search_resource_endpoint: `${access}/search/resource`,
+      search_action_endpoint: `${access}/search/action`,
+    }),
   };
 }

@@ -9,6 +9,7 @@ import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
+import type { RegisteredOperation, Route } from './routes.ts';
 
 export class Exchange implements RequestContext, OpenRequest {
   readonly requestId: string;
@@ -17,18 +18,20 @@ export class Exchange implements RequestContext, OpenRequest {
   /** On the same clock; also set again. */
   arrivedAtMs: number;
   readonly incoming: Incoming;
-  /** Set once the key is verified. */
+  /** The operations at its path; undefined: there are none, or they have not been looked up. */
+  route: Route | undefined = undefined;
   session: TenantSession | undefined = undefined;
+  operation: RegisteredOperation | undefined = undefined;
   /** Set once the limit has been consulted, for a plan that has one. */
   rate: RateDecision | undefined = undefined;
-  /** What `rate` is about. */
+  /** The policy of the limit in `rate`. */
   policy: RatePolicy | undefined = undefined;
   meter: OperationMeter;
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;
   /** Bytes reserved for a response that may be large. */
   reservation: Reservation | undefined = undefined;
-  /** For how long the client asked it to wait: not counted as its duration. */
+  /** How long the client asked it to wait: not counted as its duration. */
   waitedMs = 0;
   answered = false;
 
@@ -43,4 +46,22 @@ export class Exchange implements RequestContext, OpenRequest {
   onceClosed(listener: () => void): void {
     this.incoming.onceClosed(listener);
   }
+}
+
+/** Its key has been verified. */
+export type VerifiedExchange = Exchange & { readonly session: TenantSession };
+
+/** It is within its tenant's limit, and there is an operation that its key may call. */
+export type AdmittedExchange = VerifiedExchange & { readonly operation: RegisteredOperation };
+
+export function setSession(exchange: Exchange, session: TenantSession): asserts exchange is VerifiedExchange {
+  exchange.session = session;
+}
+
+export function setOperation(
+  exchange: VerifiedExchange,
+  operation: RegisteredOperation,
+): asserts exchange is AdmittedExchange {
+  exchange.operation = operation;
+  exchange.meter = operation.meter;
 }

@@ -1,5 +1,5 @@
-// Refuses addresses that guess keys. Invariants: once an address has failed too often, its guesses cost the owner
-// nothing; a known key works from anywhere. Malformed keys guess nothing, so they count against no address.
+// Refuses addresses that guess keys. Invariants: once an address has failed too often, its guesses reach no owner; a
+// known key works from anywhere. A malformed key is no guess, so it counts against no address.
 
 import type { IncomingMessage } from 'node:http';
 import proxyaddr from 'proxy-addr';
@@ -25,8 +25,8 @@ export class KeyGuesses {
   }
 
   /**
-   * Called before the owner is asked about a key that is well-formed and not known here. Throws if it must not be
-   * asked.
+   * Called before the owner verifies a well-formed key that is not known here. Throws if the address has failed too
+   * often.
    */
   admit(exchange: Exchange): void {
     const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
@@ -39,7 +39,7 @@ export class KeyGuesses {
     });
   }
 
-  /** Records what the owner said about such a key. */
+  /** Records that the owner refused such a key. */
   record(exchange: Exchange, error: unknown): void {
     if (error instanceof GrantdError && error.code === 'unauthorized') {
       this.#failureLimiter.record(this.#addressOf(exchange.incoming));

@@ -1,5 +1,5 @@
-// Parses long JSON texts: they are first scanned in steps, and refused if they are deeper or have more values than a
-// request has reason to; parsing then takes a few milliseconds at most.
+// Parses long JSON texts: first scans them in steps, and refuses them if they are deeper or have more values than any
+// request needs; parsing then takes a few milliseconds at most.
 
 import { assert } from '../../core/assert.ts';
 import { JsonScanner } from '../../core/text/json-scanner.ts';
@@ -7,7 +7,7 @@ import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limit
 
 const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
-/** Like `parseJson` (core/text/json.ts) within bounds, one step per call; true: there is more to do. */
+/** Like `parseJson` (core/text/json.ts) within bounds, one step per call. */
 export class LongJson {
   readonly #text: string;
   readonly #scanner: JsonScanner;
@@ -19,7 +19,7 @@ export class LongJson {
     this.#scanner = new JsonScanner(text, BOUNDED);
   }
 
-  /** The last step parses. Throws `invalid-request` that says what is wrong and where. */
+  /** True: call again. The last step parses. Throws `invalid-request` with the fault and its place. */
   step(): boolean {
     if (this.#scanned) {
       this.#value = JSON.parse(this.#text);
@@ -29,7 +29,7 @@ export class LongJson {
     return true;
   }
 
-  /** To be read once there is nothing more to do. */
+  /** Only after the last step. */
   get value(): unknown {
     assert(this.#scanned, 'a long text is read through before it is parsed');
     return this.#value;

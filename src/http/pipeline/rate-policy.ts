@@ -1,6 +1,6 @@
 // The header lines that show a rate limit: our own, and the fields RateLimit and RateLimit-Policy of the IETF draft
-// (draft-ietf-httpapi-ratelimit-headers), which are structured fields (RFC 9651). Invariant: what is the same in every
-// response under a plan is written once, since nearly every response carries these lines.
+// (draft-ietf-httpapi-ratelimit-headers), which are structured fields (RFC 9651). Nearly every response carries these
+// lines, so the text that is the same under a plan is built once.
 
 import { AUTHENTICATION_FAILURES, type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
@@ -38,11 +38,11 @@ export class RatePolicy {
 export const REVOCATION_POLICY = new RatePolicy('key:revocations', REVOCATION_RESERVE);
 export const FAILURE_POLICY_NAME = 'address:failures';
 
-/** Of an address that has failed too often: so rarely needed that it is made for each refusal. */
+/** For an address that has failed too often: so rare that each refusal creates one. */
 export const failurePolicy = ({ limit }: RateDecision): RatePolicy =>
   new RatePolicy(FAILURE_POLICY_NAME, { requests: limit, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
 
-/** The policies of plans, each made at its first use: as many as there are plans. */
+/** The policies of plans, each created at its first use: as many as there are plans. */
 export class PlanPolicies {
   readonly #policies = new Map<Plan, RatePolicy>();
 

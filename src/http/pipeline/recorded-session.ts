@@ -1,5 +1,5 @@
-// A session whose checks are recorded in the decision log, whichever operation makes them. Made for a request that is
-// sampled; all others use the session itself. Invariant: answers and errors pass through unchanged.
+// A session that records its checks in the decision log, whichever operation makes them. Created for sampled requests;
+// all others use the session itself. Invariant: answers and errors pass through unchanged.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';

@@ -3,7 +3,7 @@
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CheckOutcomes } from '../operations/operation.ts';
 import type { StreamMeter } from '../streams/change-streams.ts';
-import type { FollowKind } from '../streams/followers.ts';
+import { FOLLOW_KINDS, type FollowKind } from '../streams/followers.ts';
 import type { ByteBudgetMeter } from '../wire/byte-budget.ts';
 import type { DropReason } from '../wire/connections.ts';
 
@@ -12,26 +12,26 @@ export interface OperationMeter {
   observe(status: number, seconds: number): void;
 }
 
+export type BudgetName = 'bodies' | 'discards' | 'responses';
+
 export interface RequestMetrics {
   /** The operations are a fixed set, plus `other` for requests that match none. */
   meterOf(operation: string): OperationMeter;
   readonly outcomes: CheckOutcomes;
   rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
   authenticationFailed(): void;
-  budgetMeterOf(budget: 'bodies' | 'discards' | 'responses'): ByteBudgetMeter;
+  budgetMeterOf(budget: BudgetName): ByteBudgetMeter;
   readonly connectionDropped: (reason: DropReason) => void;
   readonly streams: StreamMeter;
   /** Exports what `read` returns until the returned function is called. */
   reportHeld(read: () => HeldByConnections): () => void;
 }
 
-export interface HeldByConnections {
+/** Bytes received and waiting, of bodies, of responses, of streams. */
+const HELD_BUDGETS = ['input', 'bodies', 'responses', 'streams'] as const;
+
+export interface HeldByConnections extends Readonly<Record<(typeof HELD_BUDGETS)[number], number>> {
   readonly connections: number;
-  /** Bytes: received and waiting, of bodies, of responses. */
-  readonly input: number;
-  readonly bodies: number;
-  readonly responses: number;
-  readonly streams: number;
   readonly followers: Readonly<Record<FollowKind, number>>;
 }
 
@@ -105,15 +105,10 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
     },
     reportHeld: (read) =>
       metrics.onRender(() => {
-        const { connections, input, bodies, responses, streams, followers } = read();
+        const { connections, followers, ...bytes } = read();
         metrics.httpConnections.inc(connections);
-        metrics.httpHeldBytes.inc({ budget: 'input' }, input);
-        metrics.httpHeldBytes.inc({ budget: 'bodies' }, bodies);
-        metrics.httpHeldBytes.inc({ budget: 'responses' }, responses);
-        metrics.httpHeldBytes.inc({ budget: 'streams' }, streams);
-        metrics.changeStreams.inc({ kind: 'ndjson' }, followers.ndjson);
-        metrics.changeStreams.inc({ kind: 'sse' }, followers.sse);
-        metrics.changeStreams.inc({ kind: 'page' }, followers.page);
+        for (const budget of HELD_BUDGETS) metrics.httpHeldBytes.inc({ budget }, bytes[budget]);
+        for (const kind of FOLLOW_KINDS) metrics.changeStreams.inc({ kind }, followers[kind]);
       }),
   };
 }

@@ -1,5 +1,5 @@
-// Writes responses: one head and one body per exchange, exactly once. It owns what every response carries: request id,
-// the client's own id for the request, no-store, the state of the rate limit.
+// Writes responses: one head and one body per exchange, exactly once, with what every response carries: request id, the
+// client's own id for the request, no-store, the state of the rate limit.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
@@ -8,13 +8,13 @@ import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { OperationResponse, StreamedResponse } from '../operations/operation.ts';
-import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/problem.ts';
+import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/response-text.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ResponseWriter {
   /** A success of an operation. */
   reply(exchange: Exchange, reply: OperationResponse): void;
-  /** The head of a success that stays open; what follows it comes from its listener. */
+  /** The head of a success that stays open; its listener writes the rest. */
   stream(exchange: Exchange, streamed: StreamedResponse): void;
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
@@ -22,7 +22,7 @@ export interface ResponseWriter {
   page(exchange: Exchange, page: PublicPage): void;
 }
 
-/** Anybody may read it; rendered once, at the start. */
+/** Needs no key; rendered once, at the start. */
 export interface PublicPage {
   readonly html: string;
   /** Of the text, in UTF-8. */
@@ -44,7 +44,7 @@ const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requ
 const bodyLines = (contentType: string, body: string): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
 
-/** For proxies that would gather what is to come at once (nginx reads this one). */
+/** Keeps proxies from buffering the stream (nginx reads this one). */
 const UNBUFFERED_LINE = 'X-Accel-Buffering: no\r\n';
 
 /** With the state of the rate limit, and the client's own id for the request. */
@@ -54,7 +54,7 @@ function headOf({ rate, policy, incoming }: Exchange, lines: string): string {
   return given === undefined ? head : head + clientRequestIdLine(given);
 }
 
-/** What is measured and logged of every response. */
+/** Measures and logs every response. */
 function createRecords({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   const debug = log.isLevelEnabled('debug');
 
@@ -121,7 +121,7 @@ export function createResponseWriter(
     problem(exchange, thrown) {
       const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });
       record(exchange, problem, thrown);
-      // A refused key has no limit whose state could be shown.
+      // A refused key has no limit to show.
       if (problem.status === 401) exchange.rate = undefined;
       send(exchange, problem.status, problem.head, problem.body);
     },

@@ -23,7 +23,7 @@ const CODES: Readonly<Record<EntityName, ErrorCode>> = {
 const NO_IDENTIFIER =
   'is no identifier: the type must be a letter, then up to 63 letters, digits, "_", "." or "-"; the id 1 to 256 characters without white space or control characters';
 
-/** Some clients send `null` for what is absent. */
+/** Some clients send `null` for an absent field. */
 export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
 function refuse(code: ErrorCode, field: string, must: string, value: unknown): never {
@@ -70,7 +70,7 @@ export function demandBody(body: unknown): JsonObject {
   return body;
 }
 
-/** The relation is any text: whether rules define such a name is not known here. Throws for the first bad field. */
+/** The relation is any text: only the owner knows whether rules define it. Throws for the first bad field. */
 export function parseEvaluation(body: unknown, place = ''): NamedTuple {
   const fields = demandBody(body);
   const subject = identifierIn(fields, 'subject', place);
@@ -80,7 +80,7 @@ export function parseEvaluation(body: unknown, place = ''): NamedTuple {
   return { subject, relation, object };
 }
 
-/** An element of `evaluations`; what is wrong with it concerns nothing else. */
+/** An element of `evaluations`; its fault affects no other element. */
 export type Item = { readonly question: NamedTuple } | { readonly error: GrantdError };
 
 export type Evaluations =
@@ -128,7 +128,7 @@ function demandDefaults(body: JsonObject): void {
   demandAttributes(body.context, 'context');
 }
 
-/** Entities replace defaults as a whole; `null` is none that could. */
+/** Entities replace defaults as a whole; `null` does not replace one. */
 function itemIn(body: JsonObject, item: unknown, index: number): Item {
   const place = `evaluations[${index}]`;
   try {

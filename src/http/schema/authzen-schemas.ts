@@ -1,5 +1,5 @@
 // The schemas of the AuthZEN interface, as documented; its requests are parsed by hand (authzen-requests.ts,
-// authzen-searches.ts). What is ignored may be anything, so it has no schema here.
+// authzen-searches.ts). Ignored fields may have any value, so they have no schema here.
 
 import { z } from 'zod';
 import { BULK_CHECKS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
@@ -104,8 +104,7 @@ const searchPage = z
     properties: attributes,
   })
   .meta({
-    description:
-      'Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.',
+    description: 'Which page. Requests for further pages repeat the first one with a token; the limit may be left out.',
   });
 
 const givenEntity = z

@@ -1,14 +1,12 @@
-// The schemas of the change feed: its query, a change, and what pages and streams make of it.
+// The schemas of the change feed: its query, a change, its pages and its streams.
 
 import { z } from 'zod';
-import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
+import { FEED_ACTIONS, feedActionsOf } from '../../core/change-feed.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
+import { pageLimit, waitSeconds } from './schema-parts.ts';
 import { grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
-
-const isWait = (text: string): boolean => /^[0-9]{1,3}$/.test(text) && Number(text) <= FEED_WAIT_SECONDS_MAX;
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
 
@@ -43,30 +41,8 @@ export const changesQuerySchema = z.object({
     })
     .meta({ description: `Only these, separated by commas: ${FEED_ACTIONS.map((each) => `\`${each}\``).join(', ')}.` })
     .optional(),
-  limit: z
-    .string()
-    .refine((text) => parsePageLimit(text) !== undefined, {
-      error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
-    })
-    .transform(Number)
-    .pipe(
-      z.int().min(1).max(PAGE_LIMIT_MAX).meta({
-        default: PAGE_LIMIT_DEFAULT,
-        description: 'Changes per page; may change from page to page. Not for streams.',
-      }),
-    )
-    .optional(),
-  wait: z
-    .string()
-    .refine(isWait, { error: `must be a whole number of seconds from 0 to ${FEED_WAIT_SECONDS_MAX}` })
-    .transform(Number)
-    .pipe(
-      z.int().min(0).max(FEED_WAIT_SECONDS_MAX).meta({
-        default: 0,
-        description: 'For how many seconds a page without a change waits for one. Not for streams.',
-      }),
-    )
-    .optional(),
+  limit: pageLimit('Changes per page; may change from page to page. Not for streams.').optional(),
+  wait: waitSeconds('How many seconds a page without a change waits for one. Not for streams.').optional(),
 });
 
 export const changeSchema = z
@@ -80,7 +56,7 @@ export const changeSchema = z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
     actor: z.string().meta({ description: 'The id of a key, `operator:` and a name, or `system`.' }),
-    request_id: z.string().meta({ description: 'The request that brought it about.' }),
+    request_id: z.string().meta({ description: 'The request that caused it.' }),
     action: z.enum(FEED_ACTIONS).meta({ description: 'Later versions may add actions.' }),
     grant: grantSchema.optional(),
     namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Of `namespace.created`.' }),
@@ -89,7 +65,7 @@ export const changeSchema = z
   })
   .meta({
     description:
-      'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: those before.',
+      'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.',
   });
 
 const nextCursor = z.string().meta({ description: 'The `cursor` of the next request. Always there: more may come.' });
@@ -104,7 +80,7 @@ export const changeLineSchema = z
     type: z.enum(['change', 'checkpoint']).meta({ description: 'Later versions may add types.' }),
     cursor: z
       .string()
-      .meta({ description: 'Where to go on: everything up to here that fits the filter has been told.' }),
+      .meta({ description: 'Where to continue: everything up to here that passes the filter has been sent.' }),
     change: changeSchema.optional(),
     at: z.string().meta({ format: 'date-time', description: 'Of a `checkpoint`: when that was so.' }).optional(),
   })
@@ -112,7 +88,7 @@ export const changeLineSchema = z
 
 export const changeEventsSchema = z.string().meta({
   description:
-    'Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …}`. The id of each is a cursor: everything up to it that fits the filter has been told.',
+    'Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …}`. The id of each is a cursor: everything up to it that passes the filter has been sent.',
 });
 
 const EXAMPLE_CURSOR = 'mT0c4yW2p1Kq9sVbX7dLrDQyLDAsMTc2ODQ2OTQwMDAwMA';

@@ -1,4 +1,4 @@
-// The schemas of rules: as documented, and of what the interface answers. `parseRuleSet` parses what clients send.
+// The schemas of rules in requests and responses. Those of requests only document: `parseRuleSet` parses them.
 
 import { z } from 'zod';
 import { ELEMENTS_MAX, NAME_PATTERN, PUBLIC_NAMESPACES_MAX, RULES_MAX } from '../../rules/rule-set.ts';
@@ -22,7 +22,7 @@ export const ruleSchema = z
           'Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a rule.',
       }),
   })
-  .meta({ description: 'On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name.' });
+  .meta({ description: 'On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.' });
 
 /** As documented; `parseRuleSet` parses it. */
 export const ruleSetBodySchema = z
@@ -74,13 +74,16 @@ export const rulesPreviewSchema = z.object({
   }),
   complete: z.boolean().meta({
     description:
-      'Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.',
+      'Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.',
   }),
   scanned_grants: z
     .int()
     .min(0)
-    .meta({ description: 'How many grants were looked at, those for two of the counts twice.' }),
-  scanned_grants_max: z.int().min(0).meta({ description: 'How many are looked at most; fewer if the store is slow.' }),
+    .meta({ description: 'How many grants were examined; one that is examined for two of the counts counts twice.' }),
+  scanned_grants_max: z
+    .int()
+    .min(0)
+    .meta({ description: 'How many are examined at most; fewer if the store is slow.' }),
 });
 
 /** With `dry_run`, and without. */

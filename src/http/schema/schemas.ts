@@ -9,8 +9,6 @@ import {
   BULK_CONDITIONS_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
-  PAGE_LIMIT_MAX,
-  parsePageLimit,
 } from '../../core/limits.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import {
@@ -25,7 +23,7 @@ import {
   relationFault,
 } from '../../core/tuples.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
-import { closedObject } from './closed-object.ts';
+import { closedObject, pageLimit } from './schema-parts.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -67,7 +65,7 @@ export const relationSchema = z.enum(RELATIONS, { error: notGranted }).meta({
     'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
 });
 
-/** What a check or a listing asks about. */
+/** The relation of a check or a listing. */
 export const relationNameSchema = z
   .string({ error: notRelation })
   .regex(new RegExp(`^${NAME_PATTERN}$`), { error: notRelation })
@@ -104,7 +102,7 @@ export const checkSchema = closedObject({
   explain: z
     .boolean({ error: 'must be true or false' })
     .optional()
-    .meta({ description: 'Whether the result is to name the grants on which it rests.' }),
+    .meta({ description: 'Whether the result names the grants that it rests on.' }),
 });
 
 /** The body of a bulk check as documented; its length is checked before its elements. */
@@ -249,20 +247,7 @@ export const grantListSchema = z.object({
   next_cursor: nextCursor,
 });
 
-const limit = z
-  .string()
-  .refine((text) => parsePageLimit(text) !== undefined, {
-    error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
-  })
-  .optional()
-  .transform((text) => (text === undefined ? PAGE_LIMIT_DEFAULT : Number(text)))
-  .pipe(
-    z
-      .int()
-      .min(1)
-      .max(PAGE_LIMIT_MAX)
-      .meta({ default: PAGE_LIMIT_DEFAULT, description: 'Items per page; may change from page to page.' }),
-  );
+const limit = pageLimit('Items per page; may change from page to page.').default(PAGE_LIMIT_DEFAULT);
 
 const cursor = z
   .string()

@@ -41,8 +41,8 @@ function furtherMissing(first: z.core.$ZodIssue, issues: readonly z.core.$ZodIss
 }
 
 /**
- * The validated value. Throws the error of an unknown field, or else of the first invalid one in schema order: what
- * seems to be missing may be misspelled.
+ * The validated value. Throws the error of an unknown field, or else of the first invalid one in schema order: a field
+ * that seems to be missing may be misspelled.
  */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);

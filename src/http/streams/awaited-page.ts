@@ -1,5 +1,5 @@
-// A page of changes that waits for the first change that fits, or until its time is up. Invariant: its cursor leads on
-// after the last change in it, whatever else the feed gave.
+// A page of changes that waits for the first change that passes the filter, or until its time is up. Invariant: its
+// cursor continues after the last change in it, however many more the feed delivered.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
@@ -32,7 +32,7 @@ export class AwaitedPage implements Follower, FeedFollower {
   readonly #resolve: (page: AwaitedChanges) => void;
   readonly #reject: (error: unknown) => void;
   #subscription: FeedSubscription | undefined;
-  /** Nothing up to here fits. */
+  /** No change up to here passes the filter. */
   #cursor: string;
   #ended = false;
 

@@ -1,6 +1,6 @@
 // One stream of changes to one client: it follows the feed and writes into a response that stays open. Invariants: the
-// client gets what the feed gives, in order and without a gap, or the stream ends; a checkpoint comes after everything
-// that it covers; nothing is sent once the feed has ended; at most a few batches wait here.
+// client gets every change of the feed, in order and without a gap, or the stream ends; a checkpoint comes after
+// everything that it covers; nothing is sent once the feed has ended; at most a few batches wait here.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { FeedBatch, FeedFollower, FeedSubscription } from '../../front/changes.ts';
@@ -11,21 +11,21 @@ import type { Sender, SendingStream, TenantStreams } from './sender.ts';
 import { type BatchEncoder, type Channel, type EncodedBatch, type Mark, retryPart } from './stream-format.ts';
 import { QUEUE_MAX } from './stream-limits.ts';
 
-/** What all streams share. */
+/** Shared by all streams. */
 export interface StreamSurroundings {
   readonly sender: Sender;
   readonly encoder: BatchEncoder;
-  /** When a client should come back, in ms: not all at the same time. */
+  /** How long a client should wait before it reconnects, in ms; varies, so that clients do not reconnect at once. */
   readonly retryMs: () => number;
   readonly onDelivered: (changes: number) => void;
   /** Called once. `begun`: it had a response. */
   readonly onStopped: (stream: ChangeStream, reason: FollowEnd, begun: boolean) => void;
 }
 
-/** Errors after which the key gets nothing more. */
+/** Errors after which the key is no longer served. */
 const REFUSALS = new Set(['unauthorized', 'insufficient-scope', 'tenant-suspended', 'tenant-not-found']);
 
-/** With these the client has gone, or is not to get anything more. */
+/** Reasons for which the client has gone, or must receive nothing more. */
 const CUT = new Set<FollowEnd>(['client', 'slow', 'memory']);
 
 /** For a stream that is stopped before it has a response. */
@@ -39,7 +39,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   readonly session: TenantSession;
   scheduled = false;
   waitingSinceMs = 0;
-  /** When its checkpoints come. */
+  /** The tick of the common timer at which its checkpoints are due. */
   readonly tick: number;
   readonly #surroundings: StreamSurroundings;
   readonly #channel: Channel;
@@ -50,7 +50,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   /** Of the first batch in the queue: the part to be sent next. */
   #part = 0;
   /** Everything up to here has been sent. */
-  #told: Mark | undefined;
+  #sent: Mark | undefined;
   /** The mark of the last checkpoint. */
   #marked: Mark | undefined;
   #checkpointDue = true;
@@ -104,7 +104,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
     const { sender, encoder } = this.#surroundings;
     const encoded = encoder.encode(batch, this.#channel);
     if (encoded.parts.length === 0 && this.#queue.length === 0) {
-      this.#told = encoded.mark;
+      this.#sent = encoded.mark;
       if (this.#checkpointDue) this.#schedule();
     } else {
       this.#queue.push(encoded);
@@ -161,7 +161,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   }
 
   #sendCheckpoint(response: ResponseStream): boolean {
-    const mark = this.#told;
+    const mark = this.#sent;
     if (!this.#checkpointDue || mark === undefined || mark === this.#marked) return true;
     this.#checkpointDue = false;
     this.#marked = mark;
@@ -172,7 +172,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   #finish(batch: EncodedBatch): void {
     this.#queue.shift();
     this.#part = 0;
-    this.#told = batch.mark;
+    this.#sent = batch.mark;
     this.#surroundings.sender.release(this.#tenant, batch);
     this.#surroundings.onDelivered(batch.changes);
   }

@@ -1,6 +1,6 @@
 // All streams of changes of this front, and the pages that wait: how they begin, their common timer, and their end with
-// the front. Invariants: each gets a checkpoint at least every 15 s while the owner can be reached; a front that is
-// closing ends them one after another, and tells their clients when to come back.
+// the front. Invariants: each stream gets a checkpoint at least every 15 s while the owner can be reached; a closing
+// front ends them one after another, with a hint when to reconnect.
 
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -25,7 +25,7 @@ import {
   TICKS_PER_CHECKPOINT,
 } from './stream-limits.ts';
 
-/** What an operator should see. */
+/** The events that metrics count. */
 export interface StreamMeter {
   delivered(changes: number): void;
   stopped(kind: FollowKind, reason: FollowEnd): void;
@@ -52,7 +52,7 @@ interface StreamDependencies {
   readonly meter: StreamMeter;
 }
 
-/** A request that is being served, as far as it may end before its response. */
+/** A request being served, whose client may disconnect before the response. */
 export interface FollowRequest {
   onceClosed(listener: () => void): void;
 }
@@ -65,7 +65,7 @@ export class ChangeStreams {
   readonly #followers: Followers;
   readonly #sender: Sender;
   readonly #surroundings: StreamSurroundings;
-  /** Whose checkpoints come at which tick. */
+  /** For each tick, the streams whose checkpoints are due. */
   readonly #ticks: readonly Set<ChangeStream>[] = Array.from({ length: TICKS_PER_CHECKPOINT }, () => new Set());
   #opened = 0;
   #tick = 0;

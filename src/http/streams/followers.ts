@@ -1,6 +1,6 @@
-// Who follows the changes of a tenant at this front: streams, and pages that wait. Invariants: a tenant has at most as
-// many as its plan allows; if the front has as many as it takes, a tenant with fewer takes the place of one of those
-// with the most; whoever follows with a key that has expired is stopped within half a second.
+// The followers of changes at this front: streams, and pages that wait. Invariants: a tenant has at most as many as its
+// plan allows; if the front has as many as it takes, a tenant with fewer displaces a follower of the tenant with the
+// most; a follower whose key has expired is stopped within half a second.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantSession } from '../../front/front.ts';
@@ -12,7 +12,8 @@ import { TOO_MANY_RETRY_SECONDS } from './stream-limits.ts';
  */
 export type FollowEnd = 'client' | 'key' | 'slow' | 'memory' | 'displaced' | 'draining' | 'failed';
 
-export type FollowKind = 'ndjson' | 'sse' | 'page';
+export const FOLLOW_KINDS = ['ndjson', 'sse', 'page'] as const;
+export type FollowKind = (typeof FOLLOW_KINDS)[number];
 
 export interface Follower {
   readonly kind: FollowKind;
@@ -65,7 +66,7 @@ export class Followers {
     if (own.size === 0) this.#byTenant.delete(tenantId);
   }
 
-  /** Stops the oldest of the tenant with the most; false: none has enough more than this many. */
+  /** Stops the oldest follower of the tenant with the most; false: no tenant has enough more than `count`. */
   #displace(count: number): boolean {
     let most: ReadonlySet<Follower> | undefined;
     for (const followers of this.#byTenant.values()) if (followers.size > (most?.size ?? count + 1)) most = followers;

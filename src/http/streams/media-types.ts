@@ -1,7 +1,7 @@
-// Which media type a client gets of those that an operation offers (RFC 9110 section 12.5.1). Parameters of a media
-// range other than its weight say nothing here.
+// Chooses one of the media types that an operation offers by the header Accept (RFC 9110 section 12.5.1). Parameters of
+// a media range other than its weight have no effect.
 
-/** The weight of a media range; 1: it has none. An ill-formed weight is none. */
+/** The weight of a media range; 1 without a well-formed weight. */
 const WEIGHT = /^q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/i;
 
 interface MediaRange {
@@ -42,7 +42,10 @@ function weightOf(type: string, ranges: readonly MediaRange[]): number {
   return 0;
 }
 
-/** The one with the greatest weight, of equals the first; without the header, the first. Undefined: none will do. */
+/**
+ * The type with the greatest weight, the first among equals; without the header, the first. Undefined: none is
+ * accepted.
+ */
 export function acceptedType(header: string | undefined, offered: readonly string[]): string | undefined {
   if (header === undefined || header.trim() === '') return offered[0];
   const ranges = splitList(header).map(rangeOf);

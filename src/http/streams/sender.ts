@@ -1,6 +1,6 @@
-// Sends to the streams of all tenants, each tenant in its turns, and knows what they hold in memory. Invariants: a step
-// sends to a few streams; bytes that clients have not taken stay within their bounds; a client that takes nothing for
-// too long is cut off, and never skipped.
+// Sends to the streams of all tenants, each tenant in its turns, and counts the bytes that they hold in memory.
+// Invariants: a step sends to a few streams; bytes that clients have not taken stay within their bounds; a client that
+// takes nothing for too long is cut off, and never skipped.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -12,9 +12,9 @@ import { STREAMS_PER_STEP } from './stream-limits.ts';
 export interface SendingStream {
   /** Whether `send` is about to be called. */
   scheduled: boolean;
-  /** On the monotonic clock: since when the client has taken nothing of what waits. */
+  /** On the monotonic clock: when the part was sent that the client has not taken. */
   waitingSinceMs: number;
-  /** Sends what there is, as far as the client takes it. */
+  /** Sends parts for as long as the client takes them. */
   send(): void;
   stop(reason: FollowEnd): void;
 }
@@ -25,18 +25,18 @@ export interface SenderBounds {
   readonly stallMs: number;
 }
 
-/** The streams of one tenant, as far as there is something to send. */
+/** The streams of one tenant that have something to send. */
 export interface TenantStreams {
   readonly tenantId: string;
   /** How many streams refer to it. */
   streams: number;
-  /** Those to which something can be sent, from `head` on. */
+  /** Streams with something to send, from `head` on. */
   readonly scheduled: SendingStream[];
   head: number;
   sending: boolean;
-  /** Those whose clients have not taken a part yet; the one that has waited longest first. */
+  /** Streams whose clients have not taken a part yet, the longest wait first. */
   readonly waiting: Set<SendingStream>;
-  /** Of batches that not all of its streams have sent completely. */
+  /** Bytes of batches that some of its streams have not sent completely. */
   bytes: number;
 }
 
@@ -57,7 +57,7 @@ export class Sender {
     return this.#bytes;
   }
 
-  /** To be left again. */
+  /** Each call is followed by one of `leave`. */
   enter(tenantId: string): TenantStreams {
     let tenant = this.#byTenant.get(tenantId);
     if (tenant === undefined) {
@@ -73,7 +73,7 @@ export class Sender {
     if (tenant.streams === 0) this.#byTenant.delete(tenant.tenantId);
   }
 
-  /** Sends to the stream when the turn of its tenant comes, perhaps at once. */
+  /** Sends to the stream in the turn of its tenant, perhaps at once. */
   schedule(tenant: TenantStreams, stream: SendingStream): void {
     if (stream.scheduled) return;
     stream.scheduled = true;
@@ -133,7 +133,7 @@ export class Sender {
     while (this.#bytes > bytesMax && this.#cutSlowest(this.#largest()));
   }
 
-  /** Cuts off the client that has taken nothing for longest; false: all keep up, and what is held is sent soon. */
+  /** Cuts off the client that has taken nothing for longest; false: all keep up, and their bytes are sent soon. */
   #cutSlowest(tenant: TenantStreams | undefined): boolean {
     const [slowest] = tenant?.waiting ?? [];
     slowest?.stop('memory');

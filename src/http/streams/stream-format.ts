@@ -1,4 +1,4 @@
-// What a stream of changes looks like: server-sent events, or lines of JSON
+// The formats of streams of changes: server-sent events, or lines of JSON
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Invariant: streams with the same format and filter
 // share the bytes of a batch, which are encoded once.
 
@@ -10,7 +10,7 @@ import { PART_LENGTH } from './stream-limits.ts';
 
 export type StreamFormat = 'ndjson' | 'sse';
 
-/** What streams have in common that get the same bytes. */
+/** Format and filter: streams of one channel send the same bytes. */
 export interface Channel {
   readonly format: StreamFormat;
   readonly key: string;
@@ -29,7 +29,7 @@ export function channelOf(format: StreamFormat, filter: FeedFilter): Channel {
   return { format, key, matches: feedMatcher(filter) };
 }
 
-/** Up to where a stream has told everything, and when the owner said so. */
+/** A position up to which a stream is complete, and the owner's time at that position. */
 export class Mark {
   readonly cursor: string;
   readonly atMs: number;
@@ -67,11 +67,11 @@ const checkpointText = (format: StreamFormat, cursor: string, at: string): strin
     ? `event: checkpoint\nid: ${cursor}\ndata: {"at":"${at}"}\n\n`
     : `{"type":"checkpoint","cursor":"${cursor}","at":"${at}"}\n`;
 
-/** Tells a client when to come back; lines of JSON have no word for that. */
+/** How long a client should wait before it reconnects; lines of JSON have no such field. */
 export const retryPart = (format: StreamFormat, retryMs: number): StreamPart | undefined =>
   format === 'sse' ? streamPart(`retry: ${retryMs}\n\n`) : undefined;
 
-/** What has been made of one batch. */
+/** The encodings of one batch so far. */
 interface Encodings {
   readonly mark: Mark;
   /** The JSON of its changes that passed any filter. */

@@ -6,16 +6,16 @@
  */
 export const STREAMS_MAX = 6000;
 
-/** Checkpoints of all streams: one part of them every half second, each of them every 12 s. */
+/** Every half second, a share of the streams gets a checkpoint; each stream gets one every 12 s. */
 export const TICK_MS = 500;
 export const TICKS_PER_CHECKPOINT = 24;
 
-/** A client that takes nothing for this long, while something waits for it, is cut off. */
+/** A client that takes nothing for this long, although a part waits for it, is cut off. */
 export const STALL_MS = 30_000;
 
 /**
- * Bytes of changes that clients have not taken: of one tenant, and of all. What streams share counts once. Beyond, the
- * client that has taken nothing for longest is cut off.
+ * Bytes of changes that clients have not taken: of one tenant, and of all. Bytes that streams share count once. Beyond
+ * the bound, the client that has taken nothing for longest is cut off.
  */
 export const TENANT_BYTES_MAX = 8 * 1024 * 1024;
 export const BYTES_MAX = 32 * 1024 * 1024;
@@ -32,7 +32,7 @@ export const STREAMS_PER_STEP = 16;
 /** A front that is closing ends its streams in this many ticks: less than it waits for load balancers by default. */
 export const DRAIN_TICKS = 8;
 
-/** When clients of a stream that ends without a fault of theirs come back: drawn from this range. */
+/** When clients reconnect after a stream that ended without a fault of theirs: drawn from this range. */
 export const RETRY_MS_MIN = 500;
 export const RETRY_MS_MAX = 3000;
 

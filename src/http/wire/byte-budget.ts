@@ -14,7 +14,7 @@ export interface ByteBudgetBounds {
   readonly waitMs: number;
 }
 
-/** Counts what an operator should see. */
+/** The events that metrics count. */
 export interface ByteBudgetMeter {
   waited(): void;
   refused(): void;
@@ -23,10 +23,10 @@ export interface ByteBudgetMeter {
 
 /** Bytes that are held. */
 export interface Reservation {
-  /** Ends what the bytes are held for and releases them, at once; undefined: it cannot be ended now. */
+  /** Ends the holder's use of the bytes and releases them, at once; undefined: it cannot be ended now. */
   drop: (() => void) | undefined;
   /**
-   * Corrects the size to what is really held: surplus bytes are given back, additional ones are counted without a wait.
+   * Corrects the size to the bytes really held: gives back surplus bytes, and counts additional ones without a wait.
    */
   resize(bytes: number): void;
   /** Gives back all bytes. Idempotent. */

@@ -13,7 +13,7 @@ export interface Gate {
   readBody(): void;
   discardBody(): void;
   skipBody(): void;
-  /** From now on, what arrives is not read: it is discarded, up to `bytesMax`. */
+  /** From now on, bytes that arrive are discarded, up to `bytesMax`. */
   discard(bytesMax: number): void;
 }
 
@@ -30,7 +30,7 @@ export interface Connection {
   /** Why nothing more can be read from it. */
   failure: GrantdError | undefined;
   /**
-   * Ends the connection unless a request is in flight; undefined: Node's server does that, if it has the connection.
+   * Ends the connection unless a request is in flight; undefined: Node's server has the connection, and does that.
    */
   endIfIdle: (() => void) | undefined;
   /** Set once Node's server has the connection. */

@@ -1,6 +1,6 @@
-// The connections of the public interface: how many there are, whose they are, how old they may become, how many bytes
-// wait in memory, and the response to bytes that are not a request at all. Invariant: such a response is a problem
-// document too, is written only when no other response to that client is in flight, and ends the connection.
+// The connections of the public interface: their number, their peers, their age, their bytes in memory, and the
+// response to bytes that are not a request at all. Invariant: such a response is a problem document too, is written
+// only when no other response to that client is in flight, and ends the connection.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { clientNetwork } from '../../core/text/addresses.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
 import { type Peer, Peers } from './peers.ts';
-import { clientRequestIdLine } from './problem.ts';
+import { clientRequestIdLine } from './response-text.ts';
 
 /** Bytes of a whole HTTP response that reports `error` and closes the connection. `lines`: further header lines. */
 export type RawProblem = (error: GrantdError, lines: string) => string;
@@ -35,7 +35,7 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
   }
 }
 
-/** Errors of a peer that has disconnected: no client is left to inform. */
+/** Errors of a peer that has disconnected and reads no response. */
 const DISCONNECTED = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** Why a connection was dropped, for metrics. */
@@ -47,12 +47,12 @@ export interface ConnectionsOptions {
   readonly ageMaxMs: number;
   readonly connectionsMax: number;
   readonly refusedConnectionsMax: number;
-  /** From when on an idle connection may give way to another of the same client. */
+  /** How long a connection is idle before it may give way to another of the same client. */
   readonly idleDisplaceableMs: number;
   /** Bytes of all connections that wait in memory. */
   readonly heldBytesMax: number;
   readonly rawProblem: RawProblem;
-  /** Whether many clients may share the address, so that the number of its connections says nothing. */
+  /** Whether many clients may share the address, so that the number of its connections means nothing. */
   readonly isShared: (address: string) => boolean;
   readonly onDropped: (reason: DropReason) => void;
 }
@@ -214,8 +214,8 @@ export class Connections {
   }
 
   /**
-   * Closes connections without a request, which Node's server does not know. A client that opens connections in advance
-   * would otherwise delay the end.
+   * Closes connections without a request, which Node's server does not close. A client that opens connections in
+   * advance would otherwise delay the shutdown.
    */
   closeIdle(): void {
     for (const { socket, endIfIdle } of this.#connections.values()) {
@@ -228,7 +228,9 @@ export class Connections {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  /** Informs a client that has sent no request in time, and ends its connection. No response may be in flight on it. */
+  /**
+   * Sends a problem to a client that sent no request in time, and ends its connection. No response may be in flight.
+   */
   expire({ socket }: Connection): void {
     this.#end(socket, lateRequest());
   }

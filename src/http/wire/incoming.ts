@@ -1,6 +1,6 @@
-// A request as the pipeline sees it, and the way back for its response, independent of what reads its bytes: Node's
-// server, which accepts everything that HTTP/1.1 allows (node-incoming.ts), or the fast path, which takes the common
-// form at half the cost (fast-path/).
+// A request as the pipeline sees it, and the way back for its response, whichever parser reads its bytes: that of
+// Node's server, which accepts everything that HTTP/1.1 allows (node-incoming.ts), or the fast path, which takes the
+// common form at half the cost (fast-path/).
 
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../../core/errors.ts';

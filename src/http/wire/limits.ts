@@ -63,7 +63,7 @@ export interface HttpBounds {
   readonly connectionsMax: number;
   /** Further connections that get a 503 to their first request; those beyond are closed without a response. */
   readonly refusedConnectionsMax: number;
-  /** From when on an idle connection gives way to a new one of the same client, if all places are taken. */
+  /** How long a connection is idle before it gives way to a new one of the same client, if all places are taken. */
   readonly idleDisplaceableMs: number;
   /** Bytes of all connections that have been received and wait for their turn, or are part of a header. */
   readonly heldBytesMax: number;

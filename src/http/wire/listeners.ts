@@ -32,7 +32,7 @@ const close = (server: Server): Promise<void> => new Promise((resolve) => server
  * has it; false: the system shares no addresses.
  */
 export async function listenFirst(server: Server, address: Address): Promise<boolean> {
-  // A socket that shares its address does not notice that another process has it, so one that does not share is tried
+  // A socket that shares its address does not notice that another process has it, so a probe without sharing binds it
   // first.
   const probe = createServer();
   await listen(probe, address, false);
@@ -55,7 +55,7 @@ export interface FurtherListeners {
   close(): Promise<void>;
 }
 
-/** Opens further sockets on the address of the first; `take` gets their connections. */
+/** Opens further sockets on the address of the first, and passes their connections to `take`. */
 export async function listenFurther(address: Address, take: (socket: Socket) => void): Promise<FurtherListeners> {
   // The options with which Node's HTTP server accepts connections.
   const servers = Array.from({ length: LISTENERS - 1 }, () =>

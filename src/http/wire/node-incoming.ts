@@ -15,13 +15,13 @@ import {
 } from './incoming.ts';
 import { DISCARD_RESERVATION_BYTES } from './limits.ts';
 import { ReadBody } from './request-body.ts';
-import { headersOf } from './response-head.ts';
 import { type ResponseStream, SocketStream, type StreamListener } from './response-stream.ts';
+import { headersOf } from './response-text.ts';
 
 export interface NodeIncomingOptions {
   readonly clock: Clock;
   readonly bodies: ByteBudget;
-  /** Budget of what is read only to be discarded. */
+  /** Budget of bytes that are read only to be discarded. */
   readonly discards: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;

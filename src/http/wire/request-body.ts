@@ -71,7 +71,7 @@ export class ReadBody {
       done(tooLarge(bytesMax), '');
       return;
     }
-    // What follows a complete body does not affect it.
+    // An error after the end of the body does not affect it.
     connection.failBody = (error) => {
       if (request.complete) return false;
       this.#finish(error);
@@ -116,7 +116,7 @@ export class ReadBody {
 
   #read(): void {
     const { request, response, connection } = this.#incoming;
-    // Only a client of HTTP/1.1 knows the interim response (RFC 9110 section 10.1.1).
+    // Only clients of HTTP/1.1 understand the interim response (RFC 9110 section 10.1.1).
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
     request.on('data', this.#onData);
     request.on('end', this.#onEnd);

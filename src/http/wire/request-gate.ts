@@ -109,7 +109,7 @@ export class RequestGate implements Gate {
     this.#continue();
   }
 
-  /** Feeds what has arrived of an unwanted body, to find out whether it is complete. */
+  /** Feeds the part of an unwanted body that has arrived, to find out whether it is complete. */
   skipBody(): void {
     this.#bodyDiscarded = true;
     // Emits held bytes at once. If the parser itself is the caller, the rest is not held, and nothing is emitted.
@@ -150,14 +150,14 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Whether the parser may be fed: with a body, if it is wanted; in turn, with the rest of a body that is not wanted,
-   * and with a head.
+   * Whether the parser may be fed: with a wanted body at any time; with a head, and with the rest of an unwanted body,
+   * only in turn.
    */
   get #mayFeed(): boolean {
     return (this.#isInBody && this.#bodyWanted) || (this.#inTurn && this.#takesTurns);
   }
 
-  /** Whether what arrives is read in turns, unless it is a body that is wanted. */
+  /** Whether bytes that arrive are read in turns, unless they are a wanted body. */
   get #takesTurns(): boolean {
     return this.#open === 0 || (this.#isInBody && this.#bodyDiscarded);
   }
@@ -185,7 +185,7 @@ export class RequestGate implements Gate {
     this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? DISCARD_MS : 0);
   }
 
-  /** Begins one of the requests that have arrived, or discards what has arrived of an unwanted body. */
+  /** Begins one of the requests that have arrived, or discards the part of an unwanted body that has arrived. */
   readonly #takeTurn = (): boolean => {
     this.#waitsForTurn = false;
     const bytes = this.#arrived;
@@ -211,7 +211,7 @@ export class RequestGate implements Gate {
     this.#inTurn = before;
   }
 
-  /** Nothing after a broken request, or after a response that says close, is read (RFC 9112 section 9.6). */
+  /** Nothing is read after a broken request, or after a response with `Connection: close` (RFC 9112 section 9.6). */
   get #isOver(): boolean {
     return this.#connection.failure !== undefined || this.#socket.writableEnded || this.#socket.destroyed;
   }

@@ -1,21 +1,21 @@
-// A response that stays open, on the socket of its connection: part after part, each handed over once the client has
-// taken the one before. Both wires write it alike. Invariant: at most one part waits in the socket, so that what a slow
-// client costs is known to whoever sends the parts.
+// A response that stays open, on the socket of its connection: part after part, each written once the client has taken
+// the previous one. Both wires write it alike. Invariant: at most one part waits in the socket, so that the sender of
+// the parts knows what a slow client costs.
 
 import type { Socket } from 'node:net';
 
-/** Bytes that many responses may share: framed as one chunk (RFC 9112 section 7.1), and where the data in it lies. */
+/** Bytes that many responses may share: one chunk (RFC 9112 section 7.1), with the range of the data in it. */
 export interface StreamPart {
   readonly chunk: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** What whoever sends the parts hears of the client. */
+/** How the sender of the parts learns about the client. */
 export interface StreamListener {
   /** The client has taken the part that waited. */
   taken(): void;
-  /** The connection has ended, or is about to: nothing more can be sent. Not called after `end` or `cut`. */
+  /** The connection has ended, or is about to end: nothing more can be sent. Not called after `end` or `cut`. */
   closed(): void;
 }
 
@@ -41,9 +41,9 @@ const LAST_CHUNK = `0${CRLF}${CRLF}`;
 
 export class SocketStream implements ResponseStream {
   readonly #socket: Socket;
-  /** Undefined once nothing more is to be heard. */
+  /** Undefined once it has had its last call. */
   #listener: StreamListener | undefined;
-  /** HTTP/1.0 knows no chunks: the end of the connection ends the response. */
+  /** HTTP/1.0 has no chunks: the end of the connection ends the response. */
   readonly #chunked: boolean;
   readonly #onEnding: () => void;
 

@@ -27,9 +27,9 @@ import type { ConsoleIdentity } from '../console/parts/layout.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { authenticate } from './authentication.ts';
-import { OPERATOR_API_PREFIX } from './openapi/operator-openapi.ts';
-import type { Operation } from './operation.ts';
+import { labelOf, type OperatorOperation } from './operation.ts';
 import { createOperatorOperations } from './operation-table.ts';
+import { OPERATOR_API_PREFIX } from './operator-openapi.ts';
 import { sendProblem, sendResponse } from './response-writer.ts';
 
 const DEADLINE_MS_DEFAULT = 10_000;
@@ -91,11 +91,56 @@ function requireDecodablePath(path: string): void {
 
 const isPage = (path: string): boolean => path === PAGES_PREFIX || path.startsWith(`${PAGES_PREFIX}/`);
 
+/** Runs an operation and sends its response. */
+function createRunner(
+  { operator: api, clock, tracing }: Pick<ConsoleDependencies, 'operator' | 'clock' | 'tracing'>,
+  { plans, errorsBase, deadlineMs }: Pick<ConsoleOptions, 'plans' | 'errorsBase'> & { readonly deadlineMs: number },
+) {
+  return async (operation: OperatorOperation, request: Request, response: ConsoleResponse): Promise<void> => {
+    const { locals } = response;
+    locals.operation = labelOf(operation);
+    if (tracing !== undefined) {
+      const { method, httpVersion, headers } = request;
+      const route = `${OPERATOR_API_PREFIX}${operation.path}`;
+      const traced = {
+        method,
+        httpVersion,
+        headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
+        onceClosed: (listener: () => void) => void response.once('close', listener),
+      };
+      locals.span = beginRequestSpan(tracing, traced, {
+        route,
+        requestId: locals.requestId,
+        elapsedMs: clock.monotonicMs() - locals.startedMs,
+      });
+    }
+    const { operator } = locals;
+    assert(operator !== undefined, 'an operation runs only for an authenticated operator');
+    requireAccess(operator, operation.access ?? 'full');
+    const answer = await operation.run({
+      api,
+      clock,
+      plans,
+      errorsBase,
+      request,
+      search: searchOf(request.url),
+      parameters: request.params as Record<string, string>,
+      operator: operator.name,
+      context: () => ({
+        requestId: locals.requestId,
+        deadlineMs: clock.monotonicMs() + deadlineMs,
+        span: locals.span,
+      }),
+    });
+    await sendResponse(response, answer, request.method === 'HEAD');
+  };
+}
+
 export function createConsoleApp(
   dependencies: ConsoleDependencies & { readonly watch: ClusterWatch },
   options: ConsoleOptions,
 ): Express {
-  const { ids, clock, log, metrics, tracing } = dependencies;
+  const { ids, clock, log, metrics } = dependencies;
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS_DEFAULT;
   const origin = createRequestOrigin(options.trustedProxies ?? []);
   const app = express();
@@ -139,52 +184,21 @@ export function createConsoleApp(
   });
   app.use(PAGES_PREFIX, createPages({ ...dependencies, origin }, { ...options, deadlineMs }));
 
-  const run = async (operation: Operation, request: Request, response: ConsoleResponse): Promise<void> => {
-    const { locals } = response;
-    locals.operation = operation.name;
-    if (tracing !== undefined) {
-      const { method, httpVersion, headers } = request;
-      const route = `${OPERATOR_API_PREFIX}${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`;
-      const traced = {
-        method,
-        httpVersion,
-        headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
-        onceClosed: (listener: () => void) => void response.once('close', listener),
-      };
-      locals.span = beginRequestSpan(tracing, traced, {
-        route,
-        requestId: locals.requestId,
-        elapsedMs: clock.monotonicMs() - locals.startedMs,
-      });
-    }
-    const { operator } = locals;
-    assert(operator !== undefined, 'an operation runs only for an authenticated operator');
-    requireAccess(operator, operation.access ?? 'full');
-    const answer = await operation.run({
-      request,
-      search: searchOf(request.url),
-      parameters: request.params as Record<string, string>,
-      operator: operator.name,
-      context: () => ({
-        requestId: locals.requestId,
-        deadlineMs: clock.monotonicMs() + deadlineMs,
-        span: locals.span,
-      }),
-    });
-    await sendResponse(response, answer, request.method === 'HEAD');
-  };
-
-  const byPath = Map.groupBy(createOperatorOperations(dependencies, options), (operation) => operation.path);
+  const run = createRunner(dependencies, { ...options, deadlineMs });
+  const byPath = Map.groupBy(createOperatorOperations(options.errorsBase), (operation) => operation.path);
   for (const [path, operations] of byPath) {
     const methods = new Map(operations.map((operation) => [operation.method as string, operation]));
     const get = methods.get('GET');
     if (get !== undefined) methods.set('HEAD', get);
     const allow = [...methods.keys()].sort().join(', ');
-    app.all(`${OPERATOR_API_PREFIX}${path}`, (request: Request, response: ConsoleResponse) => {
-      const operation = methods.get(request.method);
-      if (operation !== undefined) return run(operation, request, response);
-      throw new GrantdError('method-not-allowed', `This path supports only ${allow}.`, { details: { allow } });
-    });
+    app.all(
+      `${OPERATOR_API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      (request: Request, response: ConsoleResponse) => {
+        const operation = methods.get(request.method);
+        if (operation !== undefined) return run(operation, request, response);
+        throw new GrantdError('method-not-allowed', `This path supports only ${allow}.`, { details: { allow } });
+      },
+    );
   }
 
   app.use(() => {

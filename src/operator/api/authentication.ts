@@ -21,7 +21,7 @@ interface Dependencies {
   readonly metrics: Metrics;
 }
 
-/** Throws `insufficient-scope` for a valid token of somebody who has no access, and `unavailable`. */
+/** Throws `insufficient-scope` for a valid token without access, and `unavailable`. */
 async function identify(token: string, { tokens, identityProvider }: Dependencies): Promise<Operator | undefined> {
   const operator = tokens.identify(token);
   if (operator !== undefined) return operator;

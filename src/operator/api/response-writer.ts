@@ -1,5 +1,5 @@
-// Sends responses: the only place of the console's API that writes one. Every response carries the request id and is
-// never cached. If a stream fails midway, the connection is broken, so that the response cannot look complete.
+// Sends responses: the only place of the operator's API that writes one. If a stream fails midway, it breaks the
+// connection, so that the response cannot look complete.
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -7,9 +7,14 @@ import { assertNever } from '../../core/assert.ts';
 import type { Problem } from '../../core/problem.ts';
 import type { ApiResponse } from './operation.ts';
 
-function sendText(response: ServerResponse, status: number, contentType: string, text: string): void {
+function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
   const bytes = Buffer.from(text, 'utf8');
-  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': bytes.length });
+  response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
   response.end(bytes);
 }
 
@@ -59,12 +64,13 @@ async function sendStream(
 export async function sendResponse(response: ServerResponse, answer: ApiResponse, bodyless: boolean): Promise<void> {
   switch (answer.kind) {
     case 'json':
-      for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-      sendText(response, answer.status, 'application/json', JSON.stringify(answer.body));
+      sendText(response, answer.status, JSON.stringify(answer.body), {
+        ...answer.headers,
+        'Content-Type': 'application/json',
+      });
       return;
     case 'text':
-      for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-      sendText(response, 200, answer.contentType, answer.text);
+      sendText(response, 200, answer.text, { ...answer.headers, 'Content-Type': answer.contentType });
       return;
     case 'empty':
       response.writeHead(204);
@@ -83,7 +89,5 @@ export function sendProblem(response: ServerResponse, problem: Problem): void {
     response.destroy();
     return;
   }
-  const bytes = Buffer.from(JSON.stringify(problem.body), 'utf8');
-  response.writeHead(problem.status, { ...problem.headers, 'Content-Length': bytes.length });
-  response.end(bytes);
+  sendText(response, problem.status, JSON.stringify(problem.body), problem.headers);
 }

@@ -16,7 +16,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { type Admission, admit, type ClaimRules } from './operator-claims.ts';
 import { CLOCK_SKEW_SECONDS, createProviderReader, reasonOf } from './provider-metadata.ts';
 
-/** Asymmetric only: with HMAC, whoever knows the public key could sign. */
+/** Asymmetric only: with HMAC, anyone with the public key could sign. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -118,7 +118,7 @@ export function createIdentityProvider(
   options: IdentityProviderOptions,
 ): IdentityProvider {
   const { client, audience, claims: rules } = options;
-  // Without a client, nobody logs in, and only the metadata are read.
+  // Without a client there are no log-ins, and only the metadata are read.
   const read = createProviderReader(
     { clock, log },
     { issuer: options.issuer, clientId: client?.id ?? audience ?? '', clientSecret: client?.secret },

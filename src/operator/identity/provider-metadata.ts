@@ -1,6 +1,6 @@
-// What the identity provider says about itself: its endpoints, and the keys with which it signs. Invariants: nothing is
-// read from another issuer, or without TLS except on loopback. While the provider fails, it is asked once in some
-// seconds, however many requests need it; keys that are in memory serve on.
+// The metadata of the identity provider: its endpoints, and its signing keys. Invariants: nothing is read from another
+// issuer, or without TLS except on loopback. While the provider fails, one request in some seconds reaches it, however
+// many need it; keys in memory stay in use.
 
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type RemoteJWKSet } from 'jose';
 import {
@@ -22,7 +22,7 @@ import type { Log } from '../../telemetry/log.ts';
 /** By how much the clocks of the provider and the console may differ. */
 export const CLOCK_SKEW_SECONDS = 30;
 const TIMEOUT_SECONDS = 5;
-/** After a failure, the provider is left alone for this long. */
+/** How long the console waits after a failure of the provider. */
 const RETRY_MS = 5_000;
 /** An unknown key id makes the console read the keys again, but not more often than this. */
 const KEYS_COOLDOWN_MS = 30_000;
@@ -128,7 +128,7 @@ export function createProviderReader(
     return discovering;
   }
 
-  /** Whether the keys in memory answer: then the provider is not asked. */
+  /** Whether the keys in memory suffice, without a request to the provider. */
   const isKnown = (keys: RemoteJWKSet, keyId: string | undefined): boolean =>
     keys.fresh && (keyId === undefined || (keys.jwks()?.keys.some(({ kid }) => kid === keyId) ?? false));
 

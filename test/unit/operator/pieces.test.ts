@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts';
-import { parseLines } from '../../../src/operator/api/operations/import.ts';
+import { parseLines } from '../../../src/operator/api/operations/import-export.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../../src/operator/operator-tokens.ts';
 
 describe('operator tokens', () => {

@@ -99,7 +99,7 @@ class BulkWriteResult:
 class Change:
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
     change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-    those before.
+    the previous ones.
     """
 
     seq: int
@@ -111,7 +111,7 @@ class Change:
     actor: str
     """The id of a key, `operator:` and a name, or `system`."""
     request_id: str
-    """The request that brought it about."""
+    """The request that caused it."""
     action: str
     """Later versions may add actions."""
     grant: Grant | None = None
@@ -145,11 +145,11 @@ class ChangeLine:
     type: str
     """Later versions may add types."""
     cursor: str
-    """Where to go on: everything up to here that fits the filter has been told."""
+    """Where to continue: everything up to here that passes the filter has been sent."""
     change: Change | None = None
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
     change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-    those before.
+    the previous ones.
     """
     at: datetime | None = None
     """Of a `checkpoint`: when that was so."""
@@ -576,7 +576,7 @@ class RevokeResult:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name."""
+    """On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name."""
 
     namespace: str
     """The part of subjects and objects before the first colon."""
@@ -645,13 +645,13 @@ class RulesPreview:
     namespace has a grant.
     """
     complete: bool
-    """Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a
+    """Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a
     relation in `ungranted` may have grants.
     """
     scanned_grants: int
-    """How many grants were looked at, those for two of the counts twice."""
+    """How many grants were examined; one that is examined for two of the counts counts twice."""
     scanned_grants_max: int
-    """How many are looked at most; fewer if the store is slow."""
+    """How many are examined at most; fewer if the store is slow."""
 
     @classmethod
     def decode(cls, value: Json) -> RulesPreview:
@@ -828,7 +828,7 @@ class ResourceSearchDict(_ResourceSearchDict, total=False):
 
 
 class RuleDict(TypedDict):
-    """On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name."""
+    """On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name."""
 
     namespace: str
     name: str
@@ -847,8 +847,7 @@ class RuleSetRequestDict(_RuleSetRequestDict, total=False):
 
 
 class SearchPageDict(TypedDict, total=False):
-    """Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.
-    """
+    """Which page. Requests for further pages repeat the first one with a token; the limit may be left out."""
 
     token: str | None
     limit: int | None

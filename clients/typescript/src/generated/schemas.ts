@@ -90,7 +90,7 @@ export interface Key {
   last_used_at: string | null;
 }
 /**
- * On objects of the namespace, whoever has one of `any_of` has `name`. One rule per name.
+ * On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.
  */
 export interface Rule {
   /**
@@ -147,15 +147,15 @@ export interface RulesPreview {
    */
   ungranted: readonly NamespaceRelation[];
   /**
-   * Whether all grants were looked at that matter to the counts. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.
+   * Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.
    */
   complete: boolean;
   /**
-   * How many grants were looked at, those for two of the counts twice.
+   * How many grants were examined; one that is examined for two of the counts counts twice.
    */
   scanned_grants: number;
   /**
-   * How many are looked at most; fewer if the store is slow.
+   * How many are examined at most; fewer if the store is slow.
    */
   scanned_grants_max: number;
 }
@@ -170,7 +170,7 @@ export interface NamespaceRelation {
   relation: Relation;
 }
 /**
- * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: those before.
+ * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.
  */
 export interface Change {
   /**
@@ -190,7 +190,7 @@ export interface Change {
    */
   actor: string;
   /**
-   * The request that brought it about.
+   * The request that caused it.
    */
   request_id: string;
   /**
@@ -293,7 +293,7 @@ export interface FoundEntity {
   id: string;
 }
 /**
- * Which page. Apart from the token, requests for further pages are as the first one; the limit may be left out.
+ * Which page. Requests for further pages repeat the first one with a token; the limit may be left out.
  */
 export interface SearchPage {
   token?: string | null;

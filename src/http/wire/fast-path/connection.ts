@@ -14,8 +14,8 @@ import type { Reservation } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connection.ts';
 import { type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders, type WireResponse } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
-import { statusLine } from '../response-head.ts';
 import { type ResponseStream, SocketStream, type StreamListener } from '../response-stream.ts';
+import { statusLine } from '../response-text.ts';
 import { type PlainRequest, readPlainRequest } from './parser.ts';
 
 /** Added to the time that is announced to a client, since its last request may be in flight. */
@@ -24,11 +24,11 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 export interface FastPathOptions {
   readonly clock: Clock;
   readonly turns: Turns;
-  /** Answers a request, now or later; false: it is not served here, and Node's server has to read it. */
+  /** Answers a request, now or later; false: nothing here serves its path, and Node's server has to read it. */
   readonly serve: (incoming: Incoming) => boolean;
   /** Hands a connection over to Node's server. */
   readonly leave: (connection: Connection) => void;
-  /** Informs a client that has sent no request in time, and ends its connection. */
+  /** Sends a problem to a client that sent no request in time, and ends its connection. */
   readonly expire: (connection: Connection) => void;
   /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
@@ -89,11 +89,11 @@ class FastPathConnection {
   readonly #connection: Connection;
   readonly #socket: Socket;
   #inFlight: PlainIncoming | undefined;
-  /** Bytes that wait for their turn to be read, since this process has more to do than time. */
+  /** Bytes that wait for their turn to be read: the event loop is saturated. */
   #unread: Buffer | undefined;
   /** The response that stays open, until its end. */
   #stream: SocketStream | undefined;
-  /** Nothing more is answered: what still arrives is discarded. */
+  /** No further request is answered: bytes that still arrive are discarded. */
   #ending = false;
   #discardedBytes = 0;
 
@@ -137,7 +137,7 @@ class FastPathConnection {
     if (more && taken) socket.resume();
   }
 
-  /** What the client sends from now on is discarded: the connection ends with this response. */
+  /** From now on, bytes from the client are discarded: the connection ends with this response. */
   openStream(incoming: PlainIncoming, head: string, listener: StreamListener): ResponseStream {
     const socket = this.#socket;
     const stream = new SocketStream(socket, true, listener, () => this.#endStream());
@@ -148,7 +148,7 @@ class FastPathConnection {
     const date = this.#fastPath.date;
     socket.write(`${statusLine(200)}${head}Connection: close\r\nDate: ${date}\r\nTransfer-Encoding: chunked\r\n\r\n`);
     this.#fastPath.options.hold(this.#connection, 0);
-    // A client that sends nothing more is taken to have gone. If it has already, the event of that has passed.
+    // A client that has ended its side counts as gone. If it already has, that event has passed.
     if (socket.closed) queueMicrotask(() => stream.closed());
     else if (socket.readableEnded) socket.destroy();
     else socket.resume();
@@ -270,7 +270,7 @@ class FastPathConnection {
   }
 }
 
-/** The `close` event follows and does everything necessary. */
+/** The `close` event follows and does the rest. */
 function ignore(): void {}
 
 /** Replaces bytes that have been read, so that a request in flight does not keep them. */

@@ -1,6 +1,6 @@
 // Parses a request of the common form in a single read: all of its bytes in one piece, HTTP/1.1, a length, and nothing
-// that asks for more than a response. Anything else is left to Node's parser, which reads it, or says what is wrong
-// with it. Invariant: Node's parser reads every request accepted here as the same request (RFC 9112 with nothing left
+// that requests more than a response. Everything else goes to Node's parser, which accepts it or reports what is wrong
+// with it. Invariant: Node's parser reads every request accepted here as the same request (RFC 9112, with nothing left
 // to interpretation).
 
 import type { RequestHeaders } from '../incoming.ts';
@@ -46,7 +46,7 @@ const RELEVANT = [
   'x-request-id',
   'idempotency-key',
 ] as const;
-/** Headers that ask for more than a response, make conditions, or define differently where the request ends. */
+/** Headers that request more than a response, make conditions, or define the end of the request differently. */
 const DISQUALIFYING = [
   'expect',
   'if-match',

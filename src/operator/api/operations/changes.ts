@@ -1,32 +1,20 @@
 // The change feed of a tenant for operators: the pages of GET /v1/changes, with the same cursors.
 
 import { z } from 'zod';
-import { changeJson, FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../../core/change-feed.ts';
+import { changeJson, FEED_ACTIONS, feedActionsOf } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { RELATIONS } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
-import type { OperatorApi } from '../../../front/front.ts';
-import { pageShape, parseQuery, sinceOrNow, waitSeconds } from '../../schemas.ts';
-import { type Call, type Operation, sessionOf } from '../operation.ts';
+import { changeListSchema } from '../../../http/schema/change-schemas.ts';
+import { success } from '../../../http/schema/operation-description.ts';
+import { PARAMETERS, pageShape, sinceOrNow, wait } from '../../schemas.ts';
+import { type Call, reading, sessionOf } from '../operation.ts';
 
 /** How long one call to the owner waits, in ms: within the deadline of a request. */
 const WAIT_PER_CALL_MS = 5000;
 
-export const changesShape = {
-  ...pageShape,
-  since: sinceOrNow.optional(),
-  namespace: z.string().min(1, 'must not be empty').optional(),
-  relation: z.enum(RELATIONS, `must be one of ${RELATIONS.join(', ')}`).optional(),
-  action: z
-    .string()
-    .refine((text) => feedActionsOf(text) !== undefined, `must be one or several of ${FEED_ACTIONS.join(', ')}`)
-    .transform(feedActionsOf)
-    .optional(),
-  wait: waitSeconds(FEED_WAIT_SECONDS_MAX),
-};
-
-async function readPage(operatorApi: OperatorApi, call: Call, query: Omit<ChangesQuery, 'waitMs'>, waitMs: number) {
-  const session = await sessionOf(operatorApi, call);
+async function readPage(call: Call, query: Omit<ChangesQuery, 'waitMs'>, waitMs: number) {
+  const session = await sessionOf(call);
   let start: Pick<ChangesQuery, 'cursor' | 'since'> = query;
   for (let leftMs = waitMs; ; leftMs -= WAIT_PER_CALL_MS) {
     const page = await session.readChanges(call.context(), {
@@ -39,27 +27,47 @@ async function readPage(operatorApi: OperatorApi, call: Call, query: Omit<Change
   }
 }
 
-export function changesOperations(operatorApi: OperatorApi): readonly Operation[] {
-  return [
-    {
-      method: 'GET',
-      path: '/tenants/:tenantId/changes',
-      name: 'operator-list-changes',
-      access: 'read-only',
-      async run(call) {
-        const { cursor, since, namespace, relation, action, limit, wait } = parseQuery(call.search, changesShape);
-        if (cursor !== undefined && since !== undefined) {
-          throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
-        }
-        const filter = { namespace, relation, actions: action };
-        const page = await readPage(operatorApi, call, { cursor, since, filter, limit }, wait * 1000);
-        const changes = page.changes.map(changeJson).join(',');
-        return {
-          kind: 'text',
-          contentType: 'application/json',
-          text: `{"changes":[${changes}],"next_cursor":${JSON.stringify(page.cursor)},"at_end":${page.atEnd}}`,
-        };
-      },
-    },
-  ];
-}
+export const listChanges = reading({
+  id: 'listChanges',
+  path: '/tenants/{tenantId}/changes',
+  tag: 'Audit log and changes',
+  summary: 'Read the change feed of a tenant',
+  query: {
+    ...pageShape,
+    since: sinceOrNow,
+    namespace: z.string().min(1, 'must not be empty').meta(PARAMETERS.namespace).optional(),
+    relation: z
+      .enum(RELATIONS, `must be one of ${RELATIONS.join(', ')}`)
+      .meta(PARAMETERS.relation)
+      .optional(),
+    action: z
+      .string()
+      .refine((text) => feedActionsOf(text) !== undefined, `must be one or several of ${FEED_ACTIONS.join(', ')}`)
+      .meta(PARAMETERS.action)
+      .transform(feedActionsOf)
+      .optional(),
+    wait,
+  },
+  successes: [
+    success(200, 'One page.', {
+      name: 'ChangePage',
+      schema: changeListSchema.extend({
+        at_end: z.boolean().meta({ description: 'Whether nothing more was there.' }),
+      }),
+    }),
+  ],
+  errors: ['invalid-cursor', 'cursor-too-old'],
+  async run(call, { cursor, since, namespace, relation, action, limit, wait: waitSeconds }) {
+    if (cursor !== undefined && since !== undefined) {
+      throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
+    }
+    const filter = { namespace, relation, actions: action };
+    const page = await readPage(call, { cursor, since, filter, limit }, waitSeconds * 1000);
+    const changes = page.changes.map(changeJson).join(',');
+    return {
+      kind: 'text',
+      contentType: 'application/json',
+      text: `{"changes":[${changes}],"next_cursor":${JSON.stringify(page.cursor)},"at_end":${page.atEnd}}`,
+    };
+  },
+});

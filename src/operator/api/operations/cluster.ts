@@ -1,55 +1,159 @@
-// The cluster as the operator sees it: plans, slots, members and the load of its shards.
+// The cluster as the operator sees it: plans, slots, members and the load of its shards. Records never contain a
+// secret.
 
-import type { Plans } from '../../../core/plans.ts';
-import type { OperatorApi } from '../../../front/front.ts';
-import { parseQuery } from '../../schemas.ts';
-import type { Operation } from '../operation.ts';
-import { loadRecord, memberRecord, planRecord, slotRecord } from '../records.ts';
+import { z } from 'zod';
+import type { Plan } from '../../../core/plans.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import type { MemberView, ShardLoad, SlotView } from '../../../front/front.ts';
+import { success } from '../../../http/schema/operation-description.ts';
+import { count, jsonResponse, reading, timestampText } from '../operation.ts';
 
-export function clusterOperations(operatorApi: OperatorApi, plans: Plans): readonly Operation[] {
-  return [
-    {
-      method: 'GET',
-      path: '/plans',
-      name: 'operator-list-plans',
-      access: 'read-only',
-      async run(call) {
-        parseQuery(call.search, {});
-        return { kind: 'json', status: 200, body: { plans: [...plans.values()].map(planRecord) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/slots',
-      name: 'operator-list-slots',
-      access: 'read-only',
-      async run(call) {
-        parseQuery(call.search, {});
-        const slots = await operatorApi.listSlots(call.context());
-        return { kind: 'json', status: 200, body: { slots: slots.map(slotRecord) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/loads',
-      name: 'operator-list-loads',
-      access: 'read-only',
-      async run(call) {
-        parseQuery(call.search, {});
-        const loads = await operatorApi.listLoads(call.context());
-        return { kind: 'json', status: 200, body: { shards: loads.map(loadRecord) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/members',
-      name: 'operator-list-members',
-      access: 'read-only',
-      async run(call) {
-        parseQuery(call.search, {});
-        const members = await operatorApi.listMembers(call.context());
-        return { kind: 'json', status: 200, body: { members: members.map(memberRecord) } };
-      },
-    },
-  ];
+const planSchema = z.object({
+  name: z.string(),
+  requests: count('Requests in a window; null: no limit.').nullable(),
+  window_seconds: z.number().meta({ description: 'The length of a window.' }),
+  namespaces_max: count('Namespaces.'),
+  keys_max: count('API keys.'),
+  grants_max: count('Live grants; null: no limit.').nullable(),
+  streams_max: count('Streams of the change feed that each front holds open.'),
+});
+
+const planRecord = (plan: Plan): object => ({
+  name: plan.name,
+  requests: plan.requests ?? null,
+  window_seconds: plan.windowSeconds,
+  namespaces_max: plan.namespacesMax,
+  keys_max: plan.keysMax,
+  grants_max: plan.grantsMax ?? null,
+  streams_max: plan.streamsMax,
+});
+
+export const listPlans = reading({
+  id: 'listPlans',
+  path: '/plans',
+  tag: 'The cluster',
+  summary: 'List the plans',
+  query: {},
+  successes: [success(200, 'All plans.', { name: 'PlanList', schema: z.object({ plans: z.array(planSchema) }) })],
+  run: ({ plans }) => Promise.resolve(jsonResponse(200, { plans: [...plans.values()].map(planRecord) })),
+});
+
+const slotSchema = z.object({
+  slot: count('Its number.'),
+  state: z.enum(['opening', 'serving', 'releasing', 'unclaimed', 'unowned', 'unreachable']),
+  shard: z.string().nullable(),
+  incarnation: z.string().nullable(),
+  address: z.string().nullable(),
+  epoch: count('The fencing number of its ownership.').nullable(),
+  lease_left_ms: count('How long the owner may answer without the store; null: it needs no lease.').nullable(),
+  log_end: count('The last entry of its log.').nullable(),
+  checkpoint: count('The last entry that state contains.').nullable(),
+  checkpoint_lag: count('The entries between the two.').nullable(),
+  tenants: count('Its tenants.').nullable(),
+});
+
+const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
+
+function slotRecord(slot: SlotView): object {
+  const { logEnd, checkpoint } = slot;
+  return {
+    slot: slot.slot,
+    state: slot.state,
+    shard: slot.shardName ?? null,
+    incarnation: slot.incarnation ?? null,
+    address: slot.address ?? null,
+    epoch: slot.epoch ?? null,
+    lease_left_ms: optionalWholeMs(slot.leaseLeftMs),
+    log_end: logEnd ?? null,
+    checkpoint: checkpoint ?? null,
+    checkpoint_lag: logEnd === undefined || checkpoint === undefined ? null : logEnd - checkpoint,
+    tenants: slot.tenants ?? null,
+  };
 }
+
+export const listSlots = reading({
+  id: 'listSlots',
+  path: '/slots',
+  tag: 'The cluster',
+  summary: 'List the slots and their owners',
+  query: {},
+  successes: [
+    success(200, 'All slots.', {
+      name: 'SlotList',
+      schema: z.object({
+        slots: z.array(slotSchema).meta({ description: 'Every slot, ascending. What is not known now is null.' }),
+      }),
+    }),
+  ],
+  run: async ({ api, context }) => jsonResponse(200, { slots: (await api.listSlots(context())).map(slotRecord) }),
+});
+
+const loadSchema = z.object({
+  shard: z.string(),
+  checks_per_second: z.number().min(0),
+  failures_per_second: z.number().min(0),
+  p99_ms: z.number().min(0).nullable().meta({ description: '99 of 100 checks took less; null: there were none.' }),
+});
+
+/** Rates are rounded to a hundredth; further digits are noise. */
+function loadRecord(load: ShardLoad): object {
+  const rounded = (rate: number): number => Math.round(rate * 100) / 100;
+  return {
+    shard: load.shardName,
+    checks_per_second: rounded(load.checksPerSecond),
+    failures_per_second: rounded(load.failuresPerSecond),
+    p99_ms: load.p99Ms === undefined ? null : rounded(load.p99Ms),
+  };
+}
+
+export const listLoads = reading({
+  id: 'listLoads',
+  path: '/loads',
+  tag: 'The cluster',
+  summary: 'List the load of the shards',
+  query: {},
+  successes: [
+    success(200, 'The last ten seconds of each shard.', {
+      name: 'LoadList',
+      schema: z.object({ shards: z.array(loadSchema) }),
+    }),
+  ],
+  run: async ({ api, context }) => jsonResponse(200, { shards: (await api.listLoads(context())).map(loadRecord) }),
+});
+
+const memberSchema = z.object({
+  incarnation: z.string(),
+  shard: z.string(),
+  address: z.string(),
+  state: z.enum(['alive', 'draining', 'dead']),
+  heartbeat: count('Raised with each heartbeat.'),
+  started_at: timestampText('When this incarnation began.'),
+  lease_left_ms: count('How long it may answer without the store; null: it needs no lease.').nullable(),
+  slots: count('The slots that it owns.'),
+});
+
+const memberRecord = (member: MemberView): object => ({
+  incarnation: member.incarnation,
+  shard: member.shardName,
+  address: member.address,
+  state: member.state,
+  heartbeat: member.heartbeat,
+  started_at: formatTimestamp(member.startedAtMs),
+  lease_left_ms: optionalWholeMs(member.leaseLeftMs),
+  slots: member.slotsOwned,
+});
+
+export const listMembers = reading({
+  id: 'listMembers',
+  path: '/members',
+  tag: 'The cluster',
+  summary: 'List the shards',
+  query: {},
+  successes: [
+    success(200, 'All incarnations that are known.', {
+      name: 'MemberList',
+      schema: z.object({ members: z.array(memberSchema) }),
+    }),
+  ],
+  run: async ({ api, context }) => jsonResponse(200, { members: (await api.listMembers(context())).map(memberRecord) }),
+});

@@ -1,13 +1,26 @@
-// Checks, grants and their listings for operators: the same shapes and rules as under /v1/.
+// Checks and grants of a tenant for operators, one by one and many at once, and their listings: the same shapes and
+// rules as under /v1/.
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
-import type { Clock } from '../../../core/async/clock.ts';
-import { anchorOf } from '../../../core/bulk-writes.ts';
-import { GrantdError } from '../../../core/errors.ts';
+import {
+  anchorOf,
+  bulkWriteRecord,
+  demandWritten,
+  parseBulkWrite,
+  parseGrantFilter,
+} from '../../../core/bulk-writes.ts';
+import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
-import { unfollowedWarnings } from '../../../core/service-warnings.ts';
+import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
+import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
+import {
+  type ServiceWarning,
+  unfollowedWarnings,
+  WARNING_HEADER,
+  warningHeaderOf,
+} from '../../../core/service-warnings.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
@@ -18,26 +31,70 @@ import {
   parseTuple,
   RELATIONS,
   type Relation,
+  TUPLE_MEMBERS,
   type Tuple,
 } from '../../../core/tuples.ts';
-import type { OperatorApi } from '../../../front/front.ts';
-import { namespacesDenied, namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
+import type { OperatorTenantSession } from '../../../front/front.ts';
+import { namespacesDenied, namespacesOfEmpty, warnOfUnknown } from '../../../front/namespace-warnings.ts';
+import { EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
+import { success } from '../../../http/schema/operation-description.ts';
+import {
+  bulkResultSchema,
+  bulkSchema,
+  bulkWriteResultSchema,
+  bulkWriteSchema,
+  checkResultSchema,
+  checkSchema,
+  grantBodySchema,
+  grantFilterSchema,
+  grantListSchema,
+  grantSchema,
+  includeSchema,
+  objectListSchema,
+  revokeResultSchema,
+  subjectListSchema,
+  subjectSchema,
+  tupleSchema,
+  viaSchema,
+} from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
-import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
-import { type Call, type Operation, sessionOf } from '../operation.ts';
-import { headersOf, warningHeaders } from '../warning-headers.ts';
+import { PARAMETERS, pageShape, parseBody, parseQuery } from '../../schemas.ts';
+import {
+  type Call,
+  jsonResponse,
+  nextCursor,
+  type OperatorOperation,
+  type ResponseHeaders,
+  reading,
+  sessionOf,
+} from '../operation.ts';
 
-/** parseTuple validates: each field has an error type of its own. */
+const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
+const LIMIT_ERRORS: readonly ErrorCode[] = ['namespace-limit-reached', 'grant-limit-reached'];
+const header = WARNING_HEADER;
+
+function warningHeader(warnings: readonly ServiceWarning[]): ResponseHeaders {
+  const value = warningHeaderOf(warnings);
+  return value === undefined ? {} : { [WARNING_HEADER]: value };
+}
+
+/** For an answer that is false or empty, which these namespaces may explain. */
+async function unknownHeader(
+  session: OperatorTenantSession,
+  call: Call,
+  namespaces: readonly string[],
+): Promise<ResponseHeaders> {
+  return warningHeader((await warnOfUnknown(session, call.context(), namespaces)) ?? []);
+}
+
+// ---- checks ----
+
+/** Read as any value: a parser of core refuses it with an error type of its own. */
 const part = z.unknown().optional();
 const tupleShape = { subject: part, relation: part, object: part };
-
-async function readTuple(call: Call): Promise<Tuple & { readonly expiresAt: unknown }> {
-  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
-  return { ...parseTuple(body.subject, body.relation, body.object), expiresAt: body.expires_at };
-}
 
 async function readCheck(call: Call): Promise<NamedTuple & { readonly explain: boolean }> {
   const explain = z.boolean('must be true or false').optional();
@@ -45,18 +102,172 @@ async function readCheck(call: Call): Promise<NamedTuple & { readonly explain: b
   return { ...parseQuestion(body.subject, body.relation, body.object), explain: body.explain === true };
 }
 
+export const check: OperatorOperation = {
+  id: 'check',
+  method: 'POST',
+  path: '/tenants/{tenantId}/check',
+  access: 'read-only',
+  tag: 'Within a tenant',
+  summary: 'Check one relationship',
+  body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
+  successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
+  errors: [...TUPLE_ERRORS, 'evaluation-too-large'],
+  async run(call) {
+    const session = await sessionOf(call);
+    const { explain, ...question } = await readCheck(call);
+    const explained = explain ? await session.explain(call.context(), question) : undefined;
+    const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), question));
+    const headers = await unknownHeader(session, call, namespacesDenied([question], [authorized]));
+    const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
+    return jsonResponse(200, { authorized, checked_at: formatTimestamp(checkedAtMs), ...because }, headers);
+  },
+};
+
+function parseChecks(body: unknown): readonly NamedTuple[] {
+  const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
+  if (checks.length > BULK_CHECKS_MAX) {
+    throw new GrantdError(
+      'bulk-too-large',
+      `"checks" holds ${checks.length} checks; at most ${BULK_CHECKS_MAX} are allowed.`,
+    );
+  }
+  return checks.map((each, index) => {
+    const fields = isJsonObject(each) ? each : {};
+    demandMembers(fields, TUPLE_MEMBERS, `checks[${index}]`);
+    return parseQuestion(fields.subject, fields.relation, fields.object, 'checks', index);
+  });
+}
+
+/** The body of a bulk call, which has no query. */
+function readBulk({ request, search }: Call): Promise<unknown> {
+  parseQuery(search, {});
+  return readJson(request, BULK_BODY_BYTES_MAX);
+}
+
+export const checkBulk: OperatorOperation = {
+  id: 'checkBulk',
+  method: 'POST',
+  path: '/tenants/{tenantId}/check/bulk',
+  access: 'read-only',
+  tag: 'Within a tenant',
+  summary: 'Check up to 100 relationships',
+  body: { name: 'BulkCheck', schema: bulkSchema, example: { checks: [EXAMPLE_TUPLE] } },
+  successes: [
+    success(200, 'One result for each check.', { name: 'BulkCheckResult', schema: bulkResultSchema, header }),
+  ],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
+  async run(call) {
+    const session = await sessionOf(call);
+    const checks = parseChecks(await readBulk(call));
+    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks);
+    const results = authorized.map((each) => ({ authorized: each }));
+    const headers = await unknownHeader(session, call, namespacesDenied(checks, authorized));
+    return jsonResponse(200, { results, checked_at: formatTimestamp(checkedAtMs) }, headers);
+  },
+};
+
+// ---- writes ----
+
 async function writeOne(
-  operatorApi: OperatorApi,
   call: Call,
   read: (expiresAt: unknown) => Pick<GrantRequest, 'revoke' | 'expiresAtMs'>,
 ): Promise<[Tuple, GrantResult]> {
-  const session = await sessionOf(operatorApi, call);
-  const { expiresAt, ...tuple } = await readTuple(call);
-  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(expiresAt) }]);
+  const session = await sessionOf(call);
+  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
+  const tuple = parseTuple(body.subject, body.relation, body.object);
+  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(body.expires_at) }]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
   return [tuple, result];
 }
+
+const GRANT = { name: 'Grant', schema: grantSchema, header } as const;
+
+export const createGrant: OperatorOperation = {
+  id: 'createGrant',
+  method: 'POST',
+  path: '/tenants/{tenantId}/grants',
+  tag: 'Within a tenant',
+  summary: 'Create a grant',
+  body: { name: 'GrantRequest', schema: grantBodySchema, example: EXAMPLE_TUPLE },
+  successes: [success(201, 'The grant was created.', GRANT), success(200, 'The grant already existed.', GRANT)],
+  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS],
+  async run(call) {
+    const [tuple, result] = await writeOne(call, (expiresAt) => ({
+      revoke: false,
+      ...parseExpiry(expiresAt, call.clock.wallMs()),
+    }));
+    assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
+    const record = grantRecord(grantOf(tuple, result));
+    return jsonResponse(result.kind === 'created' ? 201 : 200, record, warningHeader(unfollowedWarnings([result])));
+  },
+};
+
+export const revokeGrant: OperatorOperation = {
+  id: 'revokeGrant',
+  method: 'DELETE',
+  path: '/tenants/{tenantId}/grants',
+  tag: 'Within a tenant',
+  summary: 'Revoke a grant',
+  body: { name: 'Tuple', schema: tupleSchema, example: EXAMPLE_TUPLE },
+  successes: [success(204, 'The grant was revoked.')],
+  errors: [...TUPLE_ERRORS, 'grant-not-found'],
+  async run(call) {
+    const [, result] = await writeOne(call, (expiresAt) => {
+      refuseExpiry(expiresAt);
+      return { revoke: true };
+    });
+    if (result.kind === 'not-found') {
+      throw new GrantdError('grant-not-found', 'No such grant exists, so there was nothing to revoke.');
+    }
+    return { kind: 'empty' };
+  },
+};
+
+export const writeBulk: OperatorOperation = {
+  id: 'writeBulk',
+  method: 'POST',
+  path: '/tenants/{tenantId}/grants/bulk',
+  tag: 'Within a tenant',
+  summary: 'Create and revoke up to 100 grants at one moment',
+  body: { name: 'BulkWrite', schema: bulkWriteSchema, example: { grants: [EXAMPLE_TUPLE] } },
+  successes: [
+    success(200, 'All changes took effect.', { name: 'BulkWriteResult', schema: bulkWriteResultSchema, header }),
+  ],
+  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS, 'bulk-too-large', 'precondition-failed'],
+  async run(call) {
+    const session = await sessionOf(call);
+    const write = parseBulkWrite(await readBulk(call), call.clock.wallMs());
+    const written = demandWritten(write, await session.call(CALLS.writeBulk, call.context(), write));
+    return jsonResponse(200, bulkWriteRecord(write, written), warningHeader(unfollowedWarnings(written.grants)));
+  },
+};
+
+export const revokeGrants: OperatorOperation = {
+  id: 'revokeGrants',
+  method: 'POST',
+  path: '/tenants/{tenantId}/grants/revoke',
+  tag: 'Within a tenant',
+  summary: 'Revoke all grants of a subject, or on an object',
+  description: 'Up to 1,000 grants in one call. Repeat it until `complete`.',
+  body: { name: 'GrantFilter', schema: grantFilterSchema, example: { subject: EXAMPLE_TUPLE.subject } },
+  successes: [
+    success(200, 'How many were revoked, and whether that was all.', {
+      name: 'RevokeResult',
+      schema: revokeResultSchema,
+    }),
+  ],
+  errors: TUPLE_ERRORS,
+  async run(call) {
+    parseQuery(call.search, {});
+    const session = await sessionOf(call);
+    const filter = parseGrantFilter(await readJson(call.request));
+    const { revoked, complete } = await session.call(CALLS.revokeGrants, call.context(), filter);
+    return jsonResponse(200, { revoked, complete });
+  },
+};
+
+// ---- listings ----
 
 type EntityField = 'subject' | 'object';
 
@@ -78,141 +289,117 @@ function requireAnchor(query: { readonly [Field in EntityField]?: string | undef
     : { object: requireIdentifier('object', anchor.object) };
 }
 
-const viaField = z.enum(['direct'], 'must be direct, or absent').optional();
-const namespaceField = z.string().refine(isNamespaceName, 'must be the name of a namespace').optional();
+/** Read as any text, since an invalid value has an error type of its own; so has a missing one that is mandatory. */
+const text = z.string();
+const mandatory = (parameter: object) => text.meta({ ...parameter, mandatory: true }).optional();
 
-/** Parsed field by field, since each has an error type of its own. */
-const text = z.string().optional();
-export const listGrantsShape = { ...pageShape, subject: text, object: text, relation: text };
-const ruledShape = { ...pageShape, relation: text, namespace: namespaceField, via: viaField };
-export const listObjectsShape = { ...ruledShape, subject: text };
-const includeField = z.enum(['self'], 'must be self, or absent').optional();
-export const listHoldersShape = { ...ruledShape, object: text, include: includeField };
+export const listGrants = reading({
+  id: 'listGrants',
+  path: '/tenants/{tenantId}/grants',
+  tag: 'Within a tenant',
+  summary: 'List the grants of a subject, or on an object',
+  query: {
+    ...pageShape,
+    subject: text.meta(PARAMETERS.subject).optional(),
+    object: text.meta(PARAMETERS.object).optional(),
+    relation: text.meta(PARAMETERS.relation).optional(),
+  },
+  successes: [success(200, 'One page.', { name: 'GrantList', schema: grantListSchema })],
+  errors: [...TUPLE_ERRORS, 'invalid-cursor'],
+  async run(call, query) {
+    const of = requireAnchor(query);
+    const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
+    const session = await sessionOf(call);
+    const { limit, cursor } = query;
+    const page = await session.call(CALLS.listGrants, call.context(), { of, relation, limit, cursor });
+    return jsonResponse(200, { grants: page.items.map(grantRecord), next_cursor: page.nextCursor ?? null });
+  },
+});
 
-export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wallMs'>): readonly Operation[] {
-  return [
-    {
-      method: 'POST',
-      path: '/tenants/:tenantId/check',
-      name: 'operator-check',
-      access: 'read-only',
-      async run(call) {
-        const session = await sessionOf(operatorApi, call);
-        const { explain, ...check } = await readCheck(call);
-        const explained = explain ? await session.explain(call.context(), check) : undefined;
-        const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), check));
-        const headers = await warningHeaders(session, call, namespacesDenied([check], [authorized]));
-        const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
-        return {
-          kind: 'json',
-          status: 200,
-          headers,
-          body: { authorized, checked_at: formatTimestamp(checkedAtMs), ...because },
-        };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/tenants/:tenantId/grants',
-      name: 'operator-create-grant',
-      async run(call) {
-        const [tuple, result] = await writeOne(operatorApi, call, (expiresAt) => ({
-          revoke: false,
-          ...parseExpiry(expiresAt, clock.wallMs()),
-        }));
-        assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
-        return {
-          kind: 'json',
-          status: result.kind === 'created' ? 201 : 200,
-          headers: headersOf(unfollowedWarnings([result])),
-          body: grantRecord(grantOf(tuple, result)),
-        };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/tenants/:tenantId/grants',
-      name: 'operator-revoke-grant',
-      async run(call) {
-        const [, result] = await writeOne(operatorApi, call, (expiresAt) => {
-          refuseExpiry(expiresAt);
-          return { revoke: true };
-        });
-        if (result.kind === 'not-found') {
-          throw new GrantdError('grant-not-found', 'No such grant exists, so there was nothing to revoke.');
-        }
-        return { kind: 'empty' };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/tenants/:tenantId/grants',
-      name: 'operator-list-grants',
-      access: 'read-only',
-      async run(call) {
-        const query = parseQuery(call.search, listGrantsShape);
-        const of = requireAnchor(query);
-        const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
-        const session = await sessionOf(operatorApi, call);
-        const page = await session.call(CALLS.listGrants, call.context(), {
-          of,
-          relation,
-          limit: query.limit,
-          cursor: query.cursor,
-        });
-        return {
-          kind: 'json',
-          status: 200,
-          body: { grants: page.items.map(grantRecord), next_cursor: page.nextCursor ?? null },
-        };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/tenants/:tenantId/objects',
-      name: 'operator-list-objects',
-      access: 'read-only',
-      async run(call) {
-        const query = parseQuery(call.search, listObjectsShape);
-        const subject = requireIdentifier('subject', query.subject);
-        const relation = parseRelationName(query.relation);
-        const session = await sessionOf(operatorApi, call);
-        const page = await session.call(CALLS.listObjects, call.context(), {
-          subject,
-          relation,
-          namespace: query.namespace,
-          direct: query.via === 'direct',
-          limit: query.limit,
-          cursor: query.cursor,
-        });
-        const headers = await warningHeaders(session, call, namespacesOfEmpty({ ...query, entity: subject }, page));
-        const body = { objects: page.items, next_cursor: page.nextCursor ?? null };
-        return { kind: 'json', status: 200, headers, body };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/tenants/:tenantId/holders',
-      name: 'operator-list-holders',
-      access: 'read-only',
-      async run(call) {
-        const query = parseQuery(call.search, listHoldersShape);
-        const object = requireIdentifier('object', query.object);
-        const relation = parseRelationName(query.relation);
-        const session = await sessionOf(operatorApi, call);
-        const page = await session.call(CALLS.listHolders, call.context(), {
-          object,
-          relation,
-          namespace: query.namespace,
-          direct: query.via === 'direct',
-          includeSelf: query.include === 'self',
-          limit: query.limit,
-          cursor: query.cursor,
-        });
-        const headers = await warningHeaders(session, call, namespacesOfEmpty({ ...query, entity: object }, page));
-        const body = { subjects: page.items, next_cursor: page.nextCursor ?? null };
-        return { kind: 'json', status: 200, headers, body };
-      },
-    },
-  ];
-}
+const ruledShape = {
+  ...pageShape,
+  relation: mandatory(PARAMETERS.relation),
+  namespace: z
+    .string()
+    .refine(isNamespaceName, 'must be the name of a namespace')
+    .meta(PARAMETERS.namespace)
+    .optional(),
+  via: viaSchema
+    .meta({ description: '`direct`: only grants of the relation itself, and not what follows from the rules.' })
+    .optional(),
+};
+
+export const listObjects = reading({
+  id: 'listObjects',
+  path: '/tenants/{tenantId}/objects',
+  tag: 'Within a tenant',
+  summary: 'List the objects on which a subject holds a relation',
+  query: { ...ruledShape, subject: mandatory(PARAMETERS.subject) },
+  successes: [success(200, 'One page.', { name: 'ObjectList', schema: objectListSchema, header })],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  async run(call, query) {
+    const { namespace, via, limit, cursor } = query;
+    const subject = requireIdentifier('subject', query.subject);
+    const relation = parseRelationName(query.relation);
+    const session = await sessionOf(call);
+    const asked = { subject, relation, namespace, direct: via === 'direct', limit, cursor };
+    const page = await session.call(CALLS.listObjects, call.context(), asked);
+    const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...query, entity: subject }, page));
+    return jsonResponse(200, { objects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+  },
+});
+
+export const listHolders = reading({
+  id: 'listHolders',
+  path: '/tenants/{tenantId}/holders',
+  tag: 'Within a tenant',
+  summary: 'List the subjects that hold a relation on an object',
+  query: {
+    ...ruledShape,
+    object: mandatory(PARAMETERS.object),
+    include: includeSchema
+      .meta({
+        description:
+          '`self`: also the groups of the object itself, which hold the relation because they consist of those who hold it.',
+      })
+      .optional(),
+  },
+  successes: [success(200, 'One page.', { name: 'SubjectList', schema: subjectListSchema, header })],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  async run(call, query) {
+    const { namespace, via, include, limit, cursor } = query;
+    const object = requireIdentifier('object', query.object);
+    const relation = parseRelationName(query.relation);
+    const session = await sessionOf(call);
+    const [direct, includeSelf] = [via === 'direct', include === 'self'];
+    const asked = { object, relation, namespace, direct, includeSelf, limit, cursor };
+    const page = await session.call(CALLS.listHolders, call.context(), asked);
+    const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...query, entity: object }, page));
+    return jsonResponse(200, { subjects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+  },
+});
+
+export const listSubjects = reading({
+  id: 'listSubjects',
+  path: '/tenants/{tenantId}/subjects',
+  tag: 'Within a tenant',
+  summary: 'List all subjects of a tenant',
+  query: pageShape,
+  successes: [
+    success(200, 'One page, ascending.', {
+      name: 'TenantSubjectList',
+      schema: z.object({
+        subjects: z
+          .array(subjectSchema)
+          .meta({ description: 'Every subject with a grant, and some that once had one.' }),
+        next_cursor: nextCursor,
+      }),
+    }),
+  ],
+  errors: ['invalid-cursor'],
+  async run(call, { limit, cursor }) {
+    const session = await sessionOf(call);
+    const page = await session.call(CALLS.listSubjects, call.context(), { limit, cursor });
+    return jsonResponse(200, { subjects: page.items, next_cursor: page.nextCursor ?? null });
+  },
+});

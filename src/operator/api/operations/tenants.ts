@@ -1,30 +1,90 @@
-// Tenants: create, show, change and delete them. A deletion is accepted at once. The data is removed in the background,
-// and the record stays visible as `deleting` until all of it is removed.
+// Tenants: create, show, change and delete them, and what they have used. A deletion is accepted at once. The data is
+// removed in the background, and the record stays visible as `deleting` until all of it is removed.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
-import { DEFAULT_PLAN_NAME, type Plans } from '../../../core/plans.ts';
+import { DEFAULT_PLAN_NAME, type Plans, resolvePlan } from '../../../core/plans.ts';
 import { LISTED_STATES, type Tenant } from '../../../core/tenants.ts';
-import type { OperatorApi } from '../../../front/front.ts';
+import { formatTimestamp, optionalTimestamp } from '../../../core/text/timestamps.ts';
+import { success } from '../../../http/schema/operation-description.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
+import type { TenantDeletion, TenantStatus, UsageMinute } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
-import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from '../../schemas.ts';
-import { idempotencyKeyOf, type Operation, tenantIdOf } from '../operation.ts';
-import { tenantRecord } from '../records.ts';
+import { pageShape, parseBody, planName, tenantName, tenantSearch } from '../../schemas.ts';
+import {
+  count,
+  IDEMPOTENCY,
+  idempotencyKeyOf,
+  jsonBody,
+  jsonResponse,
+  nextCursor,
+  type OperatorOperation,
+  reading,
+  tenantIdOf,
+  timestampText,
+} from '../operation.ts';
 
-export const createTenantShape = { name: tenantName, plan: planName.optional() };
-export const listTenantsShape = {
-  ...pageShape,
-  name: tenantSearch.optional(),
-  plan: planName.optional(),
-  state: z.enum(LISTED_STATES, `must be one of ${LISTED_STATES.join(', ')}`).optional(),
-};
-export const updateTenantShape = {
-  name: tenantName.optional(),
-  plan: planName.optional(),
-  state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
-};
+const tenantSchema = z
+  .object({
+    tenant_id: z.string().regex(/^ten_[0-9a-hjkmnp-tv-z]{26}$/),
+    name: z.string(),
+    plan: z.string(),
+    state: z.enum(['active', 'suspended', 'deleting']),
+    created_at: timestampText('When it was created.'),
+    bounds: z
+      .object({
+        namespaces_max: count('Namespaces.'),
+        keys_max: count('API keys.'),
+        grants_max: count('Live grants; null: no limit.').nullable(),
+        streams_max: count('Streams of the change feed that each front holds open.'),
+      })
+      .meta({ description: 'The limits of its plan.' }),
+    counts: z
+      .object({ namespaces: count('Namespaces.'), keys: count('API keys.') })
+      .nullable()
+      .meta({ description: 'What it has now; null: not known now.' }),
+    grants: count('Live grants; null: not known now.').nullable(),
+    grant_bytes: count('UTF-8 bytes of the parts of these grants; null: not known now.').nullable(),
+    deletion: z
+      .object({
+        parts_removed: count('Parts that have been removed.'),
+        last_part_at: timestampText('When the last one was.').nullable(),
+      })
+      .optional()
+      .meta({ description: 'Only while its data is being removed.' }),
+  })
+  .meta({ description: 'A tenant.' });
+
+const TENANT = { name: 'Tenant', schema: tenantSchema };
+
+const deletionRecord = ({ partsRemoved, lastPartAtMs }: TenantDeletion): object => ({
+  parts_removed: partsRemoved,
+  last_part_at: optionalTimestamp(lastPartAtMs),
+});
+
+/** `deletion` is present only while there is one. */
+function tenantRecord(tenant: TenantStatus, plans: Plans): object {
+  const { namespacesMax, keysMax, grantsMax, streamsMax } = resolvePlan(plans, tenant.plan);
+  const { counts, grants, deletion } = tenant;
+  return {
+    tenant_id: tenant.tenantId,
+    name: tenant.name,
+    plan: tenant.plan,
+    state: tenant.state,
+    created_at: formatTimestamp(tenant.createdAtMs),
+    bounds: {
+      namespaces_max: namespacesMax,
+      keys_max: keysMax,
+      grants_max: grantsMax ?? null,
+      streams_max: streamsMax,
+    },
+    counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
+    grants: grants?.grants ?? null,
+    grant_bytes: grants?.bytes ?? null,
+    ...(deletion === undefined ? {} : { deletion: deletionRecord(deletion) }),
+  };
+}
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
@@ -37,85 +97,163 @@ function requirePresent<Given extends Tenant>(tenant: Given): Given {
   return tenant;
 }
 
-export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readonly Operation[] {
-  return [
-    {
-      method: 'POST',
-      path: '/tenants',
-      name: 'operator-create-tenant',
-      async run(call) {
-        const body = parseBody(await readJson(call.request), createTenantShape);
-        requireKnownPlan(plans, body.plan);
-        const asked = { name: body.name, plan: body.plan ?? DEFAULT_PLAN_NAME, operator: call.operator };
-        const tenant = await operatorApi.createTenant(call.context(), asked, idempotencyKeyOf(call));
-        return { kind: 'json', status: 201, body: tenantRecord(tenant, plans) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/tenants',
-      name: 'operator-list-tenants',
-      access: 'read-only',
-      async run(call) {
-        const query = parseQuery(call.search, listTenantsShape);
-        const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
-        if (query.cursor !== undefined && after === undefined) {
-          throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
-        }
-        const { limit, name, plan, state } = query;
-        const page = await operatorApi.listTenants(call.context(), { after, limit, name, plan, state });
-        return {
-          kind: 'json',
-          status: 200,
-          body: { tenants: page.tenants.map((tenant) => tenantRecord(tenant, plans)), next_cursor: page.next ?? null },
-        };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/tenants/:tenantId',
-      name: 'operator-read-tenant',
-      access: 'read-only',
-      async run(call) {
-        parseQuery(call.search, {});
-        const tenant = requirePresent(
-          await operatorApi.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }),
-        );
-        return { kind: 'json', status: 200, body: tenantRecord(tenant, plans) };
-      },
-    },
-    {
-      method: 'PATCH',
-      path: '/tenants/:tenantId',
-      name: 'operator-update-tenant',
-      async run(call) {
-        const tenantId = tenantIdOf(call);
-        const body = parseBody(await readJson(call.request), updateTenantShape);
-        if (body.name === undefined && body.plan === undefined && body.state === undefined) {
-          throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
-        }
-        requireKnownPlan(plans, body.plan);
-        const tenant = await operatorApi.call(CALLS.updateTenant, call.context(), {
-          ...body,
-          tenantId,
-          operator: call.operator,
-        });
-        return { kind: 'json', status: 200, body: tenantRecord(requirePresent(tenant), plans) };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/tenants/:tenantId',
-      name: 'operator-delete-tenant',
-      async run(call) {
-        const tenantId = tenantIdOf(call);
-        const tenant = await operatorApi.call(CALLS.updateTenant, call.context(), {
-          tenantId,
-          state: 'deleting',
-          operator: call.operator,
-        });
-        return { kind: 'json', status: 202, body: tenantRecord(requirePresent(tenant), plans) };
-      },
-    },
-  ];
-}
+const createShape = { name: tenantName, plan: planName.optional() };
+
+export const createTenant: OperatorOperation = {
+  id: 'createTenant',
+  method: 'POST',
+  path: '/tenants',
+  tag: 'Tenants',
+  summary: 'Create a tenant',
+  body: jsonBody('TenantRequest', createShape, { name: 'Acme', plan: 'standard' }),
+  headers: IDEMPOTENCY,
+  successes: [success(201, 'The tenant was created.', TENANT)],
+  errors: ['already-created', 'idempotency-key-reused'],
+  async run(call) {
+    const { api, plans, operator } = call;
+    const { name, plan } = parseBody(await readJson(call.request), createShape);
+    requireKnownPlan(plans, plan);
+    const tenant = { name, plan: plan ?? DEFAULT_PLAN_NAME, operator };
+    const created = await api.createTenant(call.context(), tenant, idempotencyKeyOf(call));
+    return jsonResponse(201, tenantRecord(created, plans));
+  },
+};
+
+export const listTenants = reading({
+  id: 'listTenants',
+  path: '/tenants',
+  tag: 'Tenants',
+  summary: 'List the tenants',
+  query: {
+    ...pageShape,
+    name: tenantSearch
+      .meta({ description: 'Only tenants with this text in their name or id (case-insensitive).' })
+      .optional(),
+    plan: planName.meta({ description: 'Only tenants with this plan.' }).optional(),
+    state: z
+      .enum(LISTED_STATES, `must be one of ${LISTED_STATES.join(', ')}`)
+      .meta({ description: 'Only tenants in this state.' })
+      .optional(),
+  },
+  successes: [
+    success(200, 'One page, ascending by id.', {
+      name: 'TenantList',
+      schema: z.object({ tenants: z.array(tenantSchema), next_cursor: nextCursor }),
+    }),
+  ],
+  errors: ['invalid-cursor'],
+  async run({ api, plans, context }, { cursor, limit, name, plan, state }) {
+    const after = cursor === undefined ? undefined : parseTenantId(cursor);
+    if (cursor !== undefined && after === undefined) {
+      throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
+    }
+    const page = await api.listTenants(context(), { after, limit, name, plan, state });
+    const tenants = page.tenants.map((tenant) => tenantRecord(tenant, plans));
+    return jsonResponse(200, { tenants, next_cursor: page.next ?? null });
+  },
+});
+
+export const readTenant = reading({
+  id: 'readTenant',
+  path: '/tenants/{tenantId}',
+  tag: 'Tenants',
+  summary: 'Read a tenant',
+  query: {},
+  successes: [success(200, 'The tenant.', TENANT)],
+  async run(call) {
+    const { api, plans } = call;
+    const tenant = await api.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
+    return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
+  },
+});
+
+const updateShape = {
+  name: tenantName.optional(),
+  plan: planName.optional(),
+  state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
+};
+
+export const updateTenant: OperatorOperation = {
+  id: 'updateTenant',
+  method: 'PATCH',
+  path: '/tenants/{tenantId}',
+  tag: 'Tenants',
+  summary: 'Change the name, the plan or the state of a tenant',
+  description: 'At least one field. As soon as the response is here, requests of a suspended tenant are refused.',
+  body: jsonBody('TenantChange', updateShape, { plan: 'scale' }),
+  successes: [success(200, 'The tenant as it is now.', TENANT)],
+  async run(call) {
+    const { api, plans, operator } = call;
+    const tenantId = tenantIdOf(call);
+    const body = parseBody(await readJson(call.request), updateShape);
+    if (body.name === undefined && body.plan === undefined && body.state === undefined) {
+      throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
+    }
+    requireKnownPlan(plans, body.plan);
+    const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator });
+    return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
+  },
+};
+
+export const deleteTenant: OperatorOperation = {
+  id: 'deleteTenant',
+  method: 'DELETE',
+  path: '/tenants/{tenantId}',
+  tag: 'Tenants',
+  summary: 'Delete a tenant',
+  description: 'Its requests are refused at once. Its data is removed in the background; its id is never used again.',
+  successes: [success(202, 'The tenant is being deleted.', TENANT)],
+  async run(call) {
+    const change = { tenantId: tenantIdOf(call), state: 'deleting', operator: call.operator } as const;
+    const tenant = await call.api.call(CALLS.updateTenant, call.context(), change);
+    return jsonResponse(202, tenantRecord(requirePresent(tenant), call.plans));
+  },
+};
+
+const usageSchema = z.object({
+  limit: z
+    .object({
+      requests: count('Requests in a window.'),
+      window_seconds: z.number().meta({ description: 'Its length.' }),
+    })
+    .nullable()
+    .meta({ description: 'The rate limit of the plan; null: none.' }),
+  minutes: z
+    .array(
+      z.object({
+        at: timestampText('The beginning of the minute.'),
+        requests: count('Requests that the limit let through or refused.'),
+        refused: count('Those that it refused.'),
+        checks: count('Checks, each one of a bulk check too.'),
+      }),
+    )
+    .meta({ description: 'Of the last hour, oldest first; those without a request are left out.' }),
+});
+
+const usageRecord = ({ atMs, requests, refused, checks }: UsageMinute): object => ({
+  at: formatTimestamp(atMs),
+  requests,
+  refused,
+  checks,
+});
+
+export const readUsage = reading({
+  id: 'readUsage',
+  path: '/tenants/{tenantId}/usage',
+  tag: 'Tenants',
+  summary: 'Read what a tenant has used in the last hour',
+  query: {},
+  successes: [success(200, 'The minutes of the last hour.', { name: 'Usage', schema: usageSchema })],
+  async run(call) {
+    const { api, plans } = call;
+    const tenantId = tenantIdOf(call);
+    const context = call.context();
+    const [tenant, minutes] = await Promise.all([
+      api.call(CALLS.readTenant, context, { tenantId }),
+      api.call(CALLS.readUsage, context, { tenantId }),
+    ]);
+    const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
+    const limit = requests === undefined ? null : { requests, window_seconds: windowSeconds };
+    return jsonResponse(200, { limit, minutes: minutes.map(usageRecord) });
+  },
+});

@@ -83,7 +83,7 @@ describe('POST /v1/grants/bulk', () => {
     assert.equal(await holds(TUPLE), false);
   });
 
-  it('asks the owner for nothing but the key if the request is at fault', async () => {
+  it('has the owner only confirm the key if the request is at fault', async () => {
     const [writes, confirmations] = [callsOf('writeBulk'), callsOf('confirm')];
     assertProblem(await send('POST', '/v1/grants/bulk', {}), 400, 'invalid-request', errorsBase);
     assert.deepEqual([callsOf('writeBulk'), callsOf('confirm')], [writes, confirmations + 1]);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { renderErrorsPage } from '../../../../scripts/docs/errors-page.ts';
 import { ERROR_CATALOGUE } from '../../../../src/core/errors.ts';
 import { createErrorPages } from '../../../../src/http/pages/error-pages.ts';
-import { rawProblem } from '../../../../src/http/wire/problem.ts';
+import { rawProblem } from '../../../../src/http/wire/response-text.ts';
 
 const codes = Object.keys(ERROR_CATALOGUE);
 

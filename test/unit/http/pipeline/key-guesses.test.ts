@@ -1,4 +1,4 @@
-// Addresses that guess keys: whose failures count, and who is refused before the owner is asked.
+// Addresses that guess keys: which failures count, and which requests are refused without a call to the owner.
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';

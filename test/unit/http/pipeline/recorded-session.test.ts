@@ -1,4 +1,4 @@
-// What the decision log is told of requests: the decisions of those that it takes, and nothing else.
+// The decision log gets the decisions of the requests that it samples, and nothing else.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -40,7 +40,7 @@ describe('the decision log', () => {
   const check = (body: unknown) => send({ method: 'POST', path: '/v1/check', body });
   const checkedAtOf = ({ json }: Answer): number => Date.parse((json as { checked_at: string }).checked_at);
 
-  it('gets a check with its answer, who asked, and when', async () => {
+  it('gets a check with its answer, its key and its times', async () => {
     for (const [body, authorized] of [
       [GRANTED, true],
       [DENIED, false],

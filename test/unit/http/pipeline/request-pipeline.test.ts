@@ -1,4 +1,4 @@
-// The order in which a request is looked at, and who is asked before it is refused.
+// The order in which a request is examined, and when the owner confirms the key before a refusal.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -18,7 +18,7 @@ import { type HttpInProcess, startHttp, unavailable } from '../http-in-process.t
 const TUPLE = { subject: 'user:a', relation: 'viewer', object: 'doc:1' };
 const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };
 
-/** Each is refused without the owner, unless the owner is asked whether the key still counts. */
+/** The front refuses each by itself, once the owner has confirmed the key. */
 const REFUSED: [string, CallOptions, number, string][] = [
   ['an unknown path', { method: 'GET', path: '/v1/nothing' }, 404, 'not-found'],
   ['a path with a slash too many', { ...CHECK, path: '/v1/check/' }, 404, 'not-found'],
@@ -95,14 +95,14 @@ describe('a request', () => {
     }
   });
 
-  it('that is limited has the owner asked, once a second, so that another plan is heard of', async () => {
+  it('that is limited makes the front call the owner once a second, so that it learns of another plan', async () => {
     const confirmations = () => http.front.operator.calls.filter(({ name }) => name === 'confirm').length;
     const { key } = await http.front.createTenant('tiny');
     await send({ ...CHECK, key });
     await send({ ...CHECK, key });
     const before = confirmations();
     for (let index = 0; index < 3; index += 1) assert.equal((await send({ ...CHECK, key })).status, 429);
-    await waitFor('the owner to be asked', () => confirmations() > before);
+    await waitFor('a call to the owner', () => confirmations() > before);
     assert.equal(confirmations(), before + 1);
   });
 
@@ -175,10 +175,10 @@ describe('a request', () => {
     }
   });
 
-  it('with an unknown key from an address that failed too often is told to wait, and costs no lookup', async () => {
+  it('with an unknown key from an address that failed too often gets a 429 and costs no lookup', async () => {
     const { tenantId, key } = await http.front.createTenant('unlimited');
     const fresh = http.front.createKey(tenantId, ALL_SCOPES);
-    /** Well-formed, and of nobody. */
+    /** Well-formed, and unknown. */
     const unknown = () => {
       const text = http.front.createKey(tenantId, ALL_SCOPES);
       http.front.revokeKeyText(text);
@@ -212,7 +212,7 @@ describe('a request', () => {
     http.failureLimiter.max = Number.POSITIVE_INFINITY;
   });
 
-  it('with junk for a key is 401 however often, and counts against nobody', async () => {
+  it('with junk for a key is 401 however often, and counts against no address', async () => {
     http.failureLimiter.failures.clear();
     http.failureLimiter.max = 1;
     for (const key of ['junk', 'gk1_', `gk1_${'0'.repeat(81)}`]) {
@@ -277,7 +277,7 @@ describe('a request', () => {
 
   it('is counted by operation and status', async () => {
     const { key } = await http.front.createTenant('unlimited');
-    // What was counted before is told when it is read.
+    // Earlier checks are added to the counter when it is rendered.
     await http.metrics.render();
     http.metrics.registry.resetMetrics();
     await send({ ...CHECK, key });

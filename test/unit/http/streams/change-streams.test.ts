@@ -72,7 +72,7 @@ class Harness {
 const isCode = (code: ErrorCode) => (error: unknown) => error instanceof GrantdError && error.code === code;
 
 describe('a stream of changes', () => {
-  it('tells what is there, then what comes, each once and in order', async () => {
+  it('sends existing changes, then new ones, each once and in order', async () => {
     const harness = new Harness();
     const { session, feed } = await openSession();
     feed.commit(grantChange(1), grantChange(2));
@@ -83,7 +83,7 @@ describe('a stream of changes', () => {
     assert.equal(harness.delivered, 5);
   });
 
-  it('begins where it is told to', async () => {
+  it('begins at the given start', async () => {
     const harness = new Harness();
     const { session, feed } = await openSession();
     feed.commit(grantChange(1), grantChange(2));
@@ -94,7 +94,7 @@ describe('a stream of changes', () => {
     assert.deepEqual(now.events.at(0), 'change c3');
   });
 
-  it('tells what passes its filter, and how far it is even if nothing does', async () => {
+  it('sends changes that pass its filter, and checkpoints even if none do', async () => {
     const harness = new Harness();
     const { session, feed } = await openSession();
     const client = await harness.open(session, { filter: { namespace: 'folder' } });

@@ -1,4 +1,4 @@
-// What the tests of streams need: a session with a feed in memory, and a client that takes what it is told to.
+// What the tests of streams need: a session with a feed in memory, and a client that takes parts when the test says so.
 
 import assert from 'node:assert/strict';
 import type { TenantSession } from '../../../../src/front/front.ts';

@@ -150,7 +150,7 @@ describe('a reservation', () => {
     assert.equal(budget.heldBytes, 25);
   });
 
-  it('of whoever holds less has the oldest that can be ended of the largest holder ended', () => {
+  it('of a smaller holder ends the oldest droppable reservation of the largest holder', () => {
     const { reservation, names, granted, budget, events } = createBudget();
     for (const [holder, bytes] of [
       ['a', 20],
@@ -176,11 +176,11 @@ describe('a reservation', () => {
     assert.equal(names().at(-1), 'e 15');
   });
 
-  it('of whoever would hold as much as the others waits', () => {
+  it('of a holder that would hold as much as the others waits', () => {
     const { reservation, names, granted, release } = createBudget(100, 50);
     reservation('a', 50);
     reservation('b', 45);
-    for (const { reservation: given } of granted) given.drop = () => assert.fail('nobody holds more');
+    for (const { reservation: given } of granted) given.drop = () => assert.fail('no holder has more');
     reservation('c', 50);
     assert.deepEqual(names(), ['a 50', 'b 45']);
     release('b 45');

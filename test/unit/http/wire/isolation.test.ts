@@ -49,7 +49,7 @@ const events = (http: HttpInProcess, budget: string, event: string): Promise<num
 const dropped = (http: HttpInProcess, reason: string): Promise<number> =>
   metric(http, `grantd_connections_dropped_total{server="public",reason="${reason}"}`);
 
-/** A client that reads only when it is told to, from an address of its own. */
+/** A client that reads only when the test says so, from an address of its own. */
 async function openFrom(http: HttpInProcess, localAddress = '127.0.0.1'): Promise<Socket> {
   const { hostname, port } = new URL(http.url);
   const client = connect({ host: hostname, port: Number(port), localAddress });
@@ -109,7 +109,7 @@ describe('requests that come all at once on a connection', () => {
   }
 
   it(
-    'and whose answers nobody takes are not begun any further, with or without a key',
+    'and whose clients take no answers are not begun any further, with or without a key',
     withHttp({}, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
       for (const [request, operation] of [
@@ -194,7 +194,7 @@ describe('bodies that are being read', () => {
   );
 
   it(
-    'of whoever holds more are given up where the process has no capacity',
+    'of the holders with more are given up if the process has no capacity',
     withHttp({ bodyBytesMax: 620 * KIB, tenantBodyBytesMax: 600 * KIB }, async (http) => {
       const [one, other] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
       const held = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
@@ -463,7 +463,7 @@ describe('connections of one address', () => {
       await waitFor('the silent ones to go', () => silent.every((each) => each.closed));
       assert.ok(!used.destroyed && !busy.destroyed);
       assert.equal(await dropped(http, 'idle'), 2);
-      // Two and two: nobody has so many more that a place would be taken for another.
+      // Two and two: no peer has enough more to lose a place to another.
       const third = await openFrom(http, '127.0.0.2');
       third.write(PAGE);
       assert.equal(await firstStatus(third), 503);

@@ -8,10 +8,10 @@ import type { GrantdError } from '../../../../src/core/errors.ts';
 import { takeBody } from '../../../../src/http/wire/request-body.ts';
 
 function take(bytes: Buffer, start: number, bytesMax = 1000): { code: string | undefined; text: string } {
-  const told: { code: string | undefined; text: string }[] = [];
-  takeBody(bytes, start, bytesMax, (error: GrantdError | undefined, text) => told.push({ code: error?.code, text }));
-  assert.equal(told.length, 1);
-  return told[0] ?? { code: 'none', text: '' };
+  const results: { code: string | undefined; text: string }[] = [];
+  takeBody(bytes, start, bytesMax, (error: GrantdError | undefined, text) => results.push({ code: error?.code, text }));
+  assert.equal(results.length, 1);
+  return results[0] ?? { code: 'none', text: '' };
 }
 
 /** Characters of each length in UTF-8, the one that stands for what is ill-formed among them, cut anywhere. */

@@ -82,7 +82,7 @@ class EchoServer {
       return inFlight;
     };
     this.inFlightMax = Math.max(this.inFlightMax, count(1));
-    // Before the gate is told.
+    // Before the gate's own listener.
     response.prependOnceListener('close', () => count(-1));
     const answer = (text: string): void => {
       response.writeHead(200, { 'Content-Length': Buffer.byteLength(text) });
@@ -201,7 +201,7 @@ describe('a connection behind the gate', () => {
   );
 
   it(
-    'goes on behind a body that nobody wanted',
+    'goes on behind an unwanted body',
     withServers(async (_gated, url) => {
       const client = await RawConnection.open(url);
       client.send(post('/unread/1', '\r\n\r\n'.repeat(20_000)) + chunked('/unread/2', '\n\n'.repeat(5000)) + get('/3'));

@@ -1,5 +1,5 @@
-// What the server does with connections and bytes that are no well-formed, whole request: every one gets a problem
-// document where anybody is left to read it, in the order of the requests, and nothing holds on for ever.
+// Connections and bytes that are no well-formed, whole request: each gets a problem document if its client can still
+// read it, in the order of the requests, and no connection stays open forever.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ describe('the transport', () => {
   let head: (method: string, path: string, extra?: string) => string;
   let impatientHead: typeof head;
   /**
-   * Where what does not come in time is cut soon. Everything else is asked of the other, which waits for busy machines.
+   * Cuts late requests soon. All other tests use the server above, which waits for busy machines.
    */
   let impatient: HttpInProcess;
   before(async () => {

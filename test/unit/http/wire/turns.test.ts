@@ -1,5 +1,5 @@
-// A front that has more to do than time: requests wait for the turn of their tenant, and those of nobody for one of
-// their own.
+// A front with a saturated event loop: requests wait for the turn of their tenant, and those without a known key for a
+// common one.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -23,7 +23,7 @@ describe('requests in turns', () => {
   let http: HttpInProcess;
   let turns: HeldTurns;
   const send = (options: CallOptions) => call(http.url, options);
-  /** Known to the front: whoever is new is verified first. */
+  /** Known to the front: a new key is verified first. */
   const knownTenant = async () => {
     const tenant = await http.front.createTenant('standard');
     turns.holding = false;
@@ -83,7 +83,7 @@ describe('requests in turns', () => {
     connection.destroy();
   });
 
-  it('have the rest of a body that nobody wants discarded piece by piece, each in a turn of their address', async () => {
+  it('have the rest of an unwanted body discarded piece by piece, each in a turn of their address', async () => {
     turns.readsHeads = false;
     const bodyBytes = 16 * READ_BYTES;
     const connection = await RawConnection.open(http.url);
@@ -105,7 +105,7 @@ describe('requests in turns', () => {
     connection.destroy();
   });
 
-  it('wait together where nobody is known to stand behind them', async () => {
+  it('wait together if they have no known key', async () => {
     const withoutKey = send(CHECK);
     await waitFor('it waits', () => turns.waiting === 1);
     const withJunk = send({ ...CHECK, key: 'gk1_junk' });

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { z } from 'zod';
 import { operatorOpenapiText } from '../../../../scripts/docs/operator-openapi.ts';
-import { createOperatorOpenapi } from '../../../../src/operator/api/openapi/operator-openapi.ts';
+import { createOperatorOpenapi } from '../../../../src/operator/api/operator-openapi.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
 import { readCode, readText } from '../../../kit/source-tree.ts';
@@ -52,24 +53,28 @@ describe('docs/reference/operator-openapi.json', () => {
 
   it('has every operation that the code registers, each once, with an id of its own', () => {
     const code = [...readCode(['src/operator/api'])].map(([, text]) => text).join('\n');
-    const names = [...code.matchAll(/^ +name: 'operator-([a-z-]+)',$/gm)].map(([, name = '']) =>
-      name.replaceAll('-', ''),
-    );
+    const written = [...code.matchAll(/^ +id: '(\w+)',$/gm)].map(([, id = '']) => id);
     const ids = Object.values(described.paths).flatMap((operations) =>
-      Object.values(operations).map(({ operationId }) => operationId.toLowerCase()),
+      Object.values(operations).map(({ operationId }) => operationId),
     );
     assert.ok(ids.length > 30);
-    assert.deepEqual(ids.toSorted(), names.toSorted());
+    assert.deepEqual(ids.toSorted(), written.toSorted());
   });
 
-  it('cannot be made with an operation that nothing describes', () => {
-    const unknown = {
+  it('cannot be made with a parameter that nothing describes', () => {
+    const operation = {
+      id: 'x',
       method: 'GET',
       path: '/x',
-      name: 'operator-x',
+      tag: 'Tenants',
+      summary: 'X',
+      successes: [],
       run: () => assert.fail('it is not called'),
     } as const;
-    assert.throws(() => createOperatorOpenapi([unknown], '/errors'), /operator-x is documented/);
+    const withPath = { ...operation, path: '/x/{unknownId}' };
+    assert.throws(() => createOperatorOpenapi([withPath], '/errors'), /unknownId is documented/);
+    const withQuery = { ...operation, query: { unknown: z.string() } };
+    assert.throws(() => createOperatorOpenapi([withQuery], '/errors'), /unknown is documented/);
   });
 
   it('holds every answer of the tests, so that a field more or a status of another kind is found', () => {

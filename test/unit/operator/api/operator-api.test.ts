@@ -28,7 +28,7 @@ before(async () => {
 after(() => service.close());
 
 describe('tenants', () => {
-  test('a tenant is made with the plan free unless told, and shown', async () => {
+  test('a tenant is created with the plan free unless another is given, and shown', async () => {
     const created = await call('POST', '/tenants', { name: 'Größe 🦊' });
     assert.equal(created.status, 201);
     const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts', 'grants', 'grant_bytes'];

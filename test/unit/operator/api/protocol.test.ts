@@ -74,7 +74,7 @@ describe('authentication', () => {
     await assertProblem(await fetch(`${service.url}/operator/v1/plans`, { method: 'PUT' }), 401, 'unauthorized');
   });
 
-  test('an address that failed too often is told to wait; a good token from there goes on', async () => {
+  test('an address that failed too often gets a 429; a good token from there still works', async () => {
     blocked = 17;
     try {
       const wrong = { Authorization: `Bearer ${OPERATOR_TOKEN}x` };
@@ -88,7 +88,7 @@ describe('authentication', () => {
     }
   });
 
-  test('sixty requests that another site makes a browser send count against nobody', async () => {
+  test('sixty requests that another site makes a browser send count against no address', async () => {
     failures.length = 0;
     const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' };
     for (let request = 0; request < 60; request += 1) {

@@ -138,7 +138,7 @@ describe('the order of answers on a connection in the fast path', () => {
 
 describe('a client of the fast path that goes', () => {
   it(
-    'is told to a response that stays open, also one that begins only then',
+    'reaches a response that stays open, also one that begins only then',
     withServer({}, async (server) => {
       const heard: string[] = [];
       const listener = { taken: () => {}, closed: () => heard.push('closed') };
@@ -281,7 +281,7 @@ describe('a client of the fast path that goes', () => {
   );
 
   it(
-    'is not told of when no request is in flight',
+    'is not reported when no request is in flight',
     withServer({}, async (server) => {
       const { client, socket } = await server.openUnread();
       client.resume();
@@ -362,9 +362,9 @@ describe('a client of the fast path that takes no answers', () => {
   );
 });
 
-describe('a client of the fast path that asks nothing', () => {
+describe('a client of the fast path that sends no request', () => {
   it(
-    'from the beginning is told so when the time for a header is over, while a request in flight is left alone',
+    'from the beginning gets a problem when the time for a header is over, while a request in flight is left alone',
     withServer({ headersTimeoutMs: WAIT_MS }, async (server) => {
       const busy = await server.open();
       busy.client.send(get('/later'));
@@ -382,7 +382,7 @@ describe('a client of the fast path that asks nothing', () => {
   );
 
   it(
-    'after an answer is closed one second after the time that it was told, while a request in flight is left alone',
+    'after an answer is closed one second after the announced time, while a request in flight is left alone',
     withServer({ headersTimeoutMs: WAIT_MS, keepAliveTimeoutMs: 50 }, async (server) => {
       const [busy, idle] = [await server.open(), await server.open()];
       busy.client.send(get('/a'));
@@ -522,7 +522,7 @@ describe('the end of a connection in the fast path', () => {
   );
 
   it(
-    'comes when it is asked for and no request is in flight',
+    'comes at once when no request is in flight',
     withServer({}, async (server) => {
       const idle = await server.open();
       idle.client.send(get('/a'));
@@ -539,7 +539,7 @@ describe('the end of a connection in the fast path', () => {
   );
 
   it(
-    'comes, where it is asked for while an answer is being taken, once it is taken',
+    'comes after an answer that is still being taken',
     withServer({}, async (server) => {
       const { client, connection, socket } = await server.openUnread();
       client.pause();

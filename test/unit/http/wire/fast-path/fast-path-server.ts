@@ -107,7 +107,7 @@ export class FastPathServer {
     return { client, ...(await this.#acceptedLast()) };
   }
 
-  /** A client that reads only when it is told to. */
+  /** A client that reads only when the test says so. */
   async openUnread(): Promise<{ client: Socket; connection: Connection; socket: Socket }> {
     const client = connect({ host: '127.0.0.1', port: this.port });
     client.on('error', () => {});

@@ -18,7 +18,7 @@ type Way = 'plain' | NodeWay;
 type Reader = 'fast path' | 'node';
 const readerOf = (way: Way): Reader => (way === 'plain' ? 'fast path' : 'node');
 
-/** Where Node tells of each request that a server of its own has read. */
+/** The channel on which Node publishes each request that one of its servers has read. */
 const NODE_READS = 'http.server.request.start';
 let nodeReads = 0;
 const countNodeRead = (): void => {

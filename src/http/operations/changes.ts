@@ -1,0 +1,165 @@
+// GET /v1/changes: what has changed in the tenant, page by page or as a stream.
+
+import { changeBytesMax, changeJson, FEED_WAIT_SECONDS_MAX, feedActionsOf, type FeedChange, type FeedFilter } from '../../core/change-feed.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
+import { parseTimestamp } from '../../core/text/timestamps.ts';
+import type { ChangesPage, FeedStart } from '../../front/changes.ts';
+import type { RequestContext, TenantSession } from '../../front/front.ts';
+import {
+  changeEventsSchema,
+  changeLineSchema,
+  changeListSchema,
+  changesQuerySchema,
+  EXAMPLE_CHANGES,
+  EXAMPLE_EVENT,
+  EXAMPLE_LINE,
+} from '../schema/change-schemas.ts';
+import { validate } from '../schema/validation.ts';
+import { acceptedType } from '../streams/media-types.ts';
+import type { StreamFormat } from '../streams/stream-format.ts';
+import type {
+  OpenRequest,
+  OperationHeaders,
+  OperationRequest,
+  OperationResponse,
+  OperationServices,
+  PublicOperation,
+  StreamedResponse,
+} from './operation.ts';
+import { changeListBytesMax } from './response-bytes.ts';
+
+const JSON_TYPE = 'application/json';
+const NDJSON_TYPE = 'application/x-ndjson';
+const EVENTS_TYPE = 'text/event-stream';
+
+/** In order of preference. Lines of JSON have several names, none of them registered. */
+const FORMATS: ReadonlyMap<string, StreamFormat | 'page'> = new Map([
+  [JSON_TYPE, 'page'],
+  [NDJSON_TYPE, 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  [EVENTS_TYPE, 'sse'],
+]);
+const TYPES = [...FORMATS.keys()];
+
+interface FeedRequest {
+  readonly contentType: string;
+  readonly format: StreamFormat | 'page';
+  readonly start: FeedStart;
+  readonly filter: FeedFilter;
+  readonly limit: number;
+  readonly waitMs: number;
+}
+
+/** A client that has lost its connection repeats its first request and adds `Last-Event-ID`: the header wins. */
+function startOf(headers: OperationHeaders, { cursor, since }: FeedStart): FeedStart {
+  if (cursor !== undefined && since !== undefined) {
+    throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
+  }
+  const lastId = headers['last-event-id'];
+  if (lastId === undefined || lastId === '') return { cursor, since };
+  if (typeof lastId !== 'string') throw new GrantdError('invalid-cursor', 'The header Last-Event-ID is repeated.');
+  return { cursor: lastId };
+}
+
+function parseRequest({ query, headers }: OperationRequest): FeedRequest {
+  const { cursor, since, namespace, relation, action, limit, wait } = validate(changesQuerySchema, query);
+  const contentType = acceptedType(headers.accept, TYPES);
+  const format = contentType === undefined ? undefined : FORMATS.get(contentType);
+  if (contentType === undefined || format === undefined) {
+    throw new GrantdError('not-acceptable', `The header Accept has none of ${TYPES.join(', ')}.`);
+  }
+  if (format !== 'page' && (limit !== undefined || wait !== undefined)) {
+    throw new GrantdError('invalid-request', '"limit" and "wait" are for pages; a stream has neither.');
+  }
+  return {
+    contentType,
+    format,
+    start: startOf(headers, { cursor, since: since === undefined || since === 'now' ? since : parseTimestamp(since) }),
+    filter: { namespace, relation, actions: action === undefined ? undefined : feedActionsOf(action) },
+    limit: limit ?? PAGE_LIMIT_DEFAULT,
+    waitMs: (wait ?? 0) * 1000,
+  };
+}
+
+/** Whether the response may be large and is built at once. Others reserve memory when there is something to send. */
+const isPlainPage = ({ query: { wait = '0' }, headers }: OperationRequest): boolean =>
+  Number(wait) === 0 && acceptedType(headers.accept, TYPES) === JSON_TYPE;
+
+const pageJson = (changes: readonly FeedChange[], cursor: string): string =>
+  `{"changes":[${changes.map(changeJson).join(',')}],"next_cursor":${JSON.stringify(cursor)}}`;
+
+interface Asked {
+  readonly session: TenantSession;
+  readonly context: RequestContext;
+  readonly feed: FeedRequest;
+}
+
+const readPage = ({ session, context, feed: { start, filter, limit } }: Asked): Promise<ChangesPage> =>
+  session.readChanges(context, { ...start, filter, limit, waitMs: 0 });
+
+async function page(asked: Asked): Promise<OperationResponse> {
+  const { changes, cursor } = await readPage(asked);
+  return { status: 200, json: () => pageJson(changes, cursor) };
+}
+
+async function awaitedPage(
+  { clock, streams }: OperationServices,
+  asked: Asked,
+  open: OpenRequest,
+): Promise<OperationResponse> {
+  const { filter, limit, waitMs } = asked.feed;
+  let { changes, cursor } = await readPage(asked);
+  if (changes.length === 0) {
+    const startedMs = clock.monotonicMs();
+    try {
+      ({ changes, cursor } = await streams.awaitPage(open, asked.session, { cursor, filter, limit, waitMs }));
+    } finally {
+      open.waitedMs = clock.monotonicMs() - startedMs;
+    }
+  }
+  const bytesMax = changes.reduce((sum, change) => sum + changeBytesMax(change), 0);
+  return { status: 200, json: () => pageJson(changes, cursor), bytesMax };
+}
+
+export const listChanges: PublicOperation = {
+  id: 'listChanges',
+  method: 'GET',
+  path: '/v1/changes',
+  scope: 'check:read',
+  tag: 'Changes',
+  summary: 'Follow what changes',
+  description: `Every change of grants, namespaces and rules, in the order in which they were decided, none before its write is durable. As pages of \`${JSON_TYPE}\`, or, if the header Accept asks for \`${EVENTS_TYPE}\` or \`${NDJSON_TYPE}\`, as a stream that stays open. A stream has a checkpoint at least every 15 s, even if nothing passes the filter: everything up to its cursor has been sent. With \`relation\`, only grants of that relation pass, and changes of the rules. After an interruption, continue from the last cursor: nothing is left out, but a change may come again, with the same \`seq\` and \`index\`. A page waits up to ${FEED_WAIT_SECONDS_MAX} s for a change if \`wait\` says so. A client that does not keep up is disconnected. A stream ends with its key. To follow from a snapshot, list the grants first and begin with the \`X-Service-Cursor\` of the first page. The plan of the tenant bounds its streams at each front; a page that waits counts as one.`,
+  query: changesQuerySchema.shape,
+  queryExamples: { since: '2026-01-15T00:00:00Z', namespace: 'document', action: 'grant.created,grant.revoked' },
+  headers: {
+    'Last-Event-ID': {
+      description: 'The id of the last event of an interrupted stream: it continues there, whatever the query says.',
+      example: EXAMPLE_CHANGES.next_cursor,
+    },
+  },
+  responseBytesMax: (request) => (isPlainPage(request) ? changeListBytesMax(request) : 0),
+  successes: [
+    {
+      status: 200,
+      description: 'One page, or a stream.',
+      bodies: [
+        { name: 'ChangeList', schema: changeListSchema, example: EXAMPLE_CHANGES },
+        { contentType: NDJSON_TYPE, name: 'ChangeLine', schema: changeLineSchema, example: EXAMPLE_LINE },
+        { contentType: EVENTS_TYPE, name: 'ChangeEvents', schema: changeEventsSchema, example: EXAMPLE_EVENT },
+      ],
+    },
+  ],
+  errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old', 'not-acceptable', 'too-many-streams'],
+  answer(session, context, request, services): Promise<OperationResponse | StreamedResponse> {
+    const feed = parseRequest(request);
+    const { contentType, format, start, filter } = feed;
+    if (format !== 'page') {
+      const opened = services.streams.open(request.open, session, { start, filter, format });
+      return opened.then((listener) => ({ contentType, listener }));
+    }
+    const asked = { session, context, feed };
+    return feed.waitMs === 0 ? page(asked) : awaitedPage(services, asked, request.open);
+  },
+};

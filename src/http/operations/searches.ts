@@ -1,0 +1,222 @@
+// Searches of the AuthZEN interface, page by page: who may perform an action on a resource (POST
+// /access/v1/search/subject), on which resources a subject may (…/resource), and which actions (…/action). Invariant: a
+// page without a token is the last one; an action that no rule defines has no results.
+
+import { GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-members.ts';
+import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
+import type { RequestContext, TenantSession } from '../../front/front.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
+import { RULES_MAX } from '../../rules/rule-set.ts';
+import {
+  actionSearchResultSchema,
+  actionSearchSchema,
+  entitySearchResultSchema,
+  resourceSearchSchema,
+  subjectSearchSchema,
+} from '../schema/authzen-schemas.ts';
+import {
+  parseActionSearch,
+  parseResourceSearch,
+  parseSubjectSearch,
+  type Search,
+  type SearchPage,
+} from '../schema/authzen-searches.ts';
+import { EXAMPLE_EVALUATION } from '../schema/examples.ts';
+import { success } from '../schema/operation-description.ts';
+import type { OperationResponse, PublicOperation } from './operation.ts';
+import { entityBytesMax } from './response-bytes.ts';
+
+interface Listed {
+  readonly items: readonly string[];
+  readonly nextCursor: string | undefined;
+}
+
+type List<Asked> = (
+  asked: Asked,
+  page: { readonly limit: number; readonly cursor: string | undefined },
+) => Promise<Listed>;
+
+const NOTHING: Listed = Object.freeze({ items: [], nextCursor: undefined });
+
+/** `body`: not validated yet. */
+function searchBytesMax(body: unknown): number {
+  const page = isJsonObject(body) && isJsonObject(body.page) ? body.page : {};
+  const { limit } = page;
+  const isPage = typeof limit === 'number' && limit >= 1 && limit <= PAGE_LIMIT_MAX;
+  return entityBytesMax(isPage ? limit : PAGE_LIMIT_MAX);
+}
+
+/** `{type, id}` of an identifier. */
+function entityText(identifier: string): string {
+  const colon = identifier.indexOf(':');
+  const [type, id] = [identifier.slice(0, colon), identifier.slice(colon + 1)];
+  return `{"type":${JSON.stringify(type)},"id":${JSON.stringify(id)}}`;
+}
+
+/** Names need no escapes. */
+const actionText = (name: string): string => `{"name":"${name}"}`;
+
+function isUndefinedAction(error: unknown): boolean {
+  return error instanceof GrantdError && error.code === 'invalid-relation';
+}
+
+/** The owner refuses a cursor; the client of a search has only a token. */
+function asTokenError(error: unknown): unknown {
+  if (!(error instanceof GrantdError) || error.code !== 'invalid-cursor') return error;
+  return new GrantdError('invalid-cursor', '"page.token" was not issued for this tenant and this request.', {
+    cause: error,
+  });
+}
+
+async function listed<Asked>(
+  session: TenantSession,
+  context: RequestContext,
+  { page, asked }: Search<Asked>,
+  list: List<Asked>,
+): Promise<Listed> {
+  const { limit, cursor } = page;
+  if (asked === undefined) {
+    // The owner must still confirm the key.
+    await session.confirm(context);
+    return NOTHING;
+  }
+  try {
+    return await list(asked, { limit: Math.max(limit, 1), cursor });
+  } catch (error) {
+    if (isUndefinedAction(error)) return NOTHING;
+    throw asTokenError(error);
+  }
+}
+
+function pageText({ items, nextCursor }: Listed, page: SearchPage, textOf: (item: string) => string): string {
+  const shown = page.limit === 0 ? [] : items;
+  const isRest = page.limit === 0 && (items.length > 0 || nextCursor !== undefined);
+  const token = isRest ? page.tokenAt(page.cursor) : nextCursor === undefined ? '' : page.tokenAt(nextCursor);
+  const results = shown.map(textOf).join(',');
+  return `{"page":{"next_token":${JSON.stringify(token)},"count":${shown.length}},"results":[${results}]}`;
+}
+
+async function answerSearch<Asked>(
+  session: TenantSession,
+  context: RequestContext,
+  search: Search<Asked>,
+  list: List<Asked>,
+  textOf: (item: string) => string,
+): Promise<OperationResponse> {
+  const found = await listed(session, context, search, list);
+  return { status: 200, json: () => pageText(found, search.page, textOf) };
+}
+
+export const searchSubjects: PublicOperation = {
+  id: 'searchSubjects',
+  method: 'POST',
+  path: '/access/v1/search/subject',
+  scope: 'check:read',
+  tag: 'AuthZEN',
+  summary: 'Search for the subjects that may perform an action on a resource',
+  description:
+    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace appear as the id `*`, and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
+  body: {
+    name: 'SubjectSearch',
+    schema: subjectSearchSchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: { ...EXAMPLE_EVALUATION, subject: { type: 'user' } },
+  },
+  responseBytesMax: ({ body }) => searchBytesMax(body),
+  successes: [
+    success(200, 'One page.', {
+      name: 'EntitySearchResult',
+      schema: entitySearchResultSchema,
+      example: {
+        page: { next_token: '', count: 2 },
+        results: [
+          { type: 'user', id: 'alice' },
+          { type: 'user', id: 'bob' },
+        ],
+      },
+    }),
+  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  answer: (session, context, { body }) =>
+    answerSearch(
+      session,
+      context,
+      parseSubjectSearch(body),
+      ({ entity, relation, namespace }, page) =>
+        session.call(CALLS.listHolders, context, { object: entity, relation, namespace, ...page }),
+      entityText,
+    ),
+};
+
+export const searchResources: PublicOperation = {
+  id: 'searchResources',
+  method: 'POST',
+  path: '/access/v1/search/resource',
+  scope: 'check:read',
+  tag: 'AuthZEN',
+  summary: 'Search for the resources on which a subject may perform an action',
+  description:
+    'The Resource Search API. Ascending by the bytes of the id, and complete: a resource that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
+  body: {
+    name: 'ResourceSearch',
+    schema: resourceSearchSchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: { ...EXAMPLE_EVALUATION, resource: { type: 'document' } },
+  },
+  responseBytesMax: ({ body }) => searchBytesMax(body),
+  successes: [
+    success(200, 'One page.', {
+      name: 'EntitySearchResult',
+      schema: entitySearchResultSchema,
+      example: { page: { next_token: '', count: 1 }, results: [{ type: 'document', id: 'readme' }] },
+    }),
+  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  answer: (session, context, { body }) =>
+    answerSearch(
+      session,
+      context,
+      parseResourceSearch(body),
+      ({ entity, relation, namespace }, page) =>
+        session.call(CALLS.listObjects, context, { subject: entity, relation, namespace, ...page }),
+      entityText,
+    ),
+};
+
+/** An action with the longest name, and its comma. */
+const ACTION_BYTES_MAX = 64 + '{"name":""},'.length;
+
+export const searchActions: PublicOperation = {
+  id: 'searchActions',
+  method: 'POST',
+  path: '/access/v1/search/action',
+  scope: 'check:read',
+  tag: 'AuthZEN',
+  summary: 'Search for the actions that a subject may perform on a resource',
+  description:
+    'The Action Search API. The actions on a type are the derived names that the rules of the tenant define for it; where they define none, the built-in relations. All of a page are decided at one moment. Ascending. There are no results for what is not known.',
+  body: {
+    name: 'ActionSearch',
+    schema: actionSearchSchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: { subject: EXAMPLE_EVALUATION.subject, resource: EXAMPLE_EVALUATION.resource },
+  },
+  responseBytesMax: () => RULES_MAX * ACTION_BYTES_MAX,
+  successes: [
+    success(200, 'One page.', {
+      name: 'ActionSearchResult',
+      schema: actionSearchResultSchema,
+      example: { page: { next_token: '', count: 2 }, results: [{ name: 'editor' }, { name: 'viewer' }] },
+    }),
+  ],
+  errors: ['invalid-subject', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  answer: (session, context, { body }) =>
+    answerSearch(
+      session,
+      context,
+      parseActionSearch(body),
+      (asked, page) => session.call(CALLS.listNames, context, { ...asked, ...page }),
+      actionText,
+    ),
+};

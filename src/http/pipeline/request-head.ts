@@ -1,0 +1,100 @@
+// What the head of a request says: its API key, the kind of its body, and its query.
+
+import { GrantdError } from '../../core/errors.ts';
+import type { RequestHeaders } from '../wire/incoming.ts';
+
+// ---- the API key ----
+
+const BEARER = 'Bearer ';
+/** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
+const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
+
+/** The API key in an Authorization header; undefined if it carries none. */
+export function bearerTokenOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (header.startsWith(BEARER)) {
+    const token = header.slice(BEARER.length);
+    if (token !== '' && !token.includes(' ')) return token;
+  }
+  return BEARER_ANY_CASE.exec(header)?.[1];
+}
+
+// ---- the media type: only JSON in UTF-8 without a content encoding is accepted ----
+
+const JSON_TYPE = 'application/json';
+/**
+ * RFC 9110 section 8.3: parameters are separated by ";"; their names and the type are case-insensitive. No text matches
+ * this in two ways: an engine that tries all of them would take hours for a header of spaces and semicolons.
+ */
+const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i;
+
+/** Quotes only a type of ordinary form and length. */
+const described = (type: string | undefined): string => {
+  if (type === undefined) return 'none';
+  return /^[!-~]{1,64}(?:; ?[!-~]{1,64})?$/.test(type) ? JSON.stringify(type) : 'another';
+};
+
+/** The error for a body that is not plain JSON in UTF-8, or undefined. */
+export function findMediaTypeError(headers: RequestHeaders): GrantdError | undefined {
+  const type = headers['content-type'];
+  if (type !== JSON_TYPE && (type === undefined || !JSON_UTF8.test(type))) {
+    return new GrantdError(
+      'unsupported-media-type',
+      `The body must have the content type application/json in UTF-8; it has ${described(type)}.`,
+    );
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return new GrantdError('unsupported-media-type', 'The body must not have a content encoding.');
+  }
+  return undefined;
+}
+
+// ---- the query, parsed by hand: a repeated or unknown parameter is an error, and never guessed at ----
+
+/** Bounds what an error message quotes to a line of what the client sent. */
+const QUOTED_LENGTH_MAX = 64;
+
+const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new GrantdError(
+      'invalid-request',
+      'The query string holds a malformed percent-encoding, or one that is not UTF-8.',
+    );
+  }
+}
+
+const quote = (name: string): string => JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX));
+
+/** The part of a request target after the `?`. Throws `invalid-request` for a fragment, which no target may have. */
+export function queryTextOf(target: string): string {
+  if (target.includes('#')) throw new GrantdError('invalid-request', 'The request target must not hold a "#".');
+  const start = target.indexOf('?');
+  return start === -1 ? '' : target.slice(start + 1);
+}
+
+/** Name → value. Throws `invalid-request` for a parameter that is not among `known` or occurs twice. */
+export function parseQuery(text: string, known: readonly string[]): Readonly<Record<string, string>> {
+  if (text === '') return EMPTY;
+  const values: Record<string, string> = Object.create(null);
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const separator = part.indexOf('=');
+    const name = decode(separator === -1 ? part : part.slice(0, separator));
+    if (!known.includes(name)) {
+      throw new GrantdError(
+        'invalid-request',
+        `The query parameter ${quote(name)} is unknown; ${
+          known.length === 0 ? 'this operation takes none' : `known parameters: ${known.join(', ')}`
+        }.`,
+      );
+    }
+    if (name in values) throw new GrantdError('invalid-request', `The query parameter ${quote(name)} is repeated.`);
+    values[name] = separator === -1 ? '' : decode(part.slice(separator + 1));
+  }
+  return values;
+}

@@ -1,0 +1,246 @@
+// Import and export of a tenant's grants, line by line.
+//
+// One batch of an import: lines of JSON in, a result per line out. A malformed or refused line does not affect the
+// others. All accepted grants are durable when the response is sent. Repeating a batch is safe: existing grants stay.
+//
+// The export: every live grant, ascending by (subject, relation, object) in bytes, a page at a time and no faster than
+// the client reads. A grant that exists during the whole export appears exactly once.
+
+import { z } from 'zod';
+import { assert, assertNever } from '../../../core/assert.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { grantRecord } from '../../../core/grant-attributes.ts';
+import { parseExpiry } from '../../../core/grant-expiry.ts';
+import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
+import { IMPORT_BODY_BYTES_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
+import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
+import { parseJson } from '../../../core/text/json.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { type Grant, parseTuple } from '../../../core/tuples.ts';
+import type { OperatorTenantSession, RequestContext } from '../../../front/front.ts';
+import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
+import { success } from '../../../http/schema/operation-description.ts';
+import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
+import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
+import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
+import { PARAMETERS, parseQuery } from '../../schemas.ts';
+import { linesResponse, type OperatorOperation, reading, sessionOf } from '../operation.ts';
+
+// ---- import ----
+
+const NEWLINE = 0x0a;
+/** The members that an export writes. An import ignores the ID and the date of creation. */
+const MEMBERS = [
+  'subject',
+  'relation',
+  'object',
+  'expires_at',
+  'grant_id',
+  'created_at',
+] satisfies readonly (keyof ReturnType<typeof grantRecord>)[];
+const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** The first line may start with a byte order mark. */
+const firstLineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+type Line = { readonly number: number } & (
+  | { readonly write: GrantRequest }
+  | { readonly refusal: { readonly code: string; readonly detail: string } }
+);
+
+interface LineResult {
+  readonly line: number;
+  readonly result: 'created' | 'exists' | 'refused';
+  readonly type?: string;
+  readonly detail?: string;
+}
+
+function parseLine(text: string, wallMs: number): GrantRequest {
+  const fields = parseJson(text, 'The line');
+  if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
+  demandMembers(fields, MEMBERS);
+  return {
+    ...parseTuple(fields.subject, fields.relation, fields.object),
+    // An export writes `null` for a grant without an expiry; an existing grant keeps its own.
+    ...parseExpiry(fields.expires_at ?? undefined, wallMs),
+    revoke: false,
+  };
+}
+
+function decodeLine(bytes: Uint8Array, number: number): string {
+  try {
+    return (number === 1 ? firstLineDecoder : lineDecoder).decode(bytes);
+  } catch {
+    throw new GrantdError('invalid-request', 'The line is not valid UTF-8.');
+  }
+}
+
+/**
+ * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
+ */
+export function parseLines(body: Uint8Array, wallMs: number): readonly Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (let number = 1; start < body.length; number += 1) {
+    const newline = body.indexOf(NEWLINE, start);
+    const end = newline < 0 ? body.length : newline;
+    const bytes = body.subarray(start, end);
+    start = end + 1;
+    if (bytes.length === 0) continue;
+    try {
+      const text = decodeLine(bytes, number);
+      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs) });
+    } catch (error) {
+      const { code, message } = GrantdError.from(error);
+      lines.push({ number, refusal: { code, detail: message } });
+    }
+    if (lines.length > WRITES_PER_CALL_MAX) {
+      throw new GrantdError(
+        'payload-too-large',
+        `The body has more than ${WRITES_PER_CALL_MAX} lines. Split it into several requests.`,
+      );
+    }
+  }
+  return lines;
+}
+
+const refusedLine = (
+  line: number,
+  { code, detail }: { readonly code: string; readonly detail: string },
+  errorsBase: string,
+): LineResult => ({ line, result: 'refused', type: `${errorsBase}/${code}`, detail });
+
+function lineResult(line: number, result: GrantResult, errorsBase: string): LineResult {
+  switch (result.kind) {
+    case 'created':
+    case 'exists':
+      return { line, result: result.kind };
+    case 'refused':
+      return refusedLine(line, { code: result.code, detail: result.message }, errorsBase);
+    case 'revoked':
+    case 'not-found':
+      throw new Error(`An import cannot have the result ${result.kind}.`);
+    default:
+      return assertNever(result);
+  }
+}
+
+const resultSchema = z
+  .object({
+    line: z.int().min(1).meta({ description: 'The number of the line in the body.' }),
+    result: z.enum(['created', 'exists', 'refused']),
+    type: z.string().optional().meta({ description: 'Of a refused line: the type of the error.' }),
+    detail: z.string().optional().meta({ description: 'Of a refused line: what is wrong with it.' }),
+  })
+  .meta({ description: 'The result of one line.' });
+
+const NDJSON = { contentType: 'application/x-ndjson', lines: true };
+
+export const importGrants: OperatorOperation = {
+  id: 'import',
+  method: 'POST',
+  path: '/tenants/{tenantId}/import',
+  tag: 'Import and export',
+  summary: 'Import up to 1,000 grants, line by line',
+  description: 'A line that is refused does not affect the others. Repeating a call is safe.',
+  body: {
+    name: 'ImportLine',
+    schema: grantBodySchema,
+    example: `${JSON.stringify({ ...EXAMPLE_TUPLE, expires_at: EXAMPLE_TIMESTAMP })}\n`,
+    ...NDJSON,
+  },
+  successes: [
+    success(200, 'A result for each line that is not empty.', {
+      name: 'ImportResult',
+      schema: resultSchema,
+      ...NDJSON,
+    }),
+  ],
+  async run(call) {
+    parseQuery(call.search, {});
+    const session = await sessionOf(call);
+    const rules = { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES };
+    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs());
+    const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
+    const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
+    assert(results.length === writes.length, 'every write has a result');
+    const pending = results.values();
+    const answer = lines.map((line): LineResult => {
+      if ('refusal' in line) return refusedLine(line.number, line.refusal, call.errorsBase);
+      const { value } = pending.next();
+      assert(value !== undefined, 'every write has a result');
+      return lineResult(line.number, value, call.errorsBase);
+    });
+    return linesResponse(answer);
+  },
+};
+
+// ---- export ----
+
+const FORMATS = {
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    line: (grant: Grant): string => `${JSON.stringify(grantRecord(grant))}\n`,
+  },
+  tsv: {
+    contentType: 'text/tab-separated-values; charset=utf-8',
+    // Identifiers hold neither tabs nor line ends, so nothing needs quoting. Only a grant that expires has a fourth
+    // column: without it, an import would make the grant permanent.
+    line: ({ subject, relation, object, expiresAtMs }: Grant): string => {
+      const tuple = `${subject}\t${relation}\t${object}`;
+      return expiresAtMs === undefined ? `${tuple}\n` : `${tuple}\t${formatTimestamp(expiresAtMs)}\n`;
+    },
+  },
+} as const;
+
+/** About 100 KiB at a time. */
+const readPage = (session: OperatorTenantSession, context: RequestContext, cursor?: string): Promise<GrantsPage> =>
+  session.call(CALLS.exportGrants, context, { limit: PAGE_LIMIT_MAX, cursor });
+
+async function* exportChunks(
+  session: OperatorTenantSession,
+  first: GrantsPage,
+  context: () => RequestContext,
+  line: (grant: Grant) => string,
+): AsyncGenerator<string, void, undefined> {
+  let page = first;
+  while (true) {
+    yield page.items.map(line).join('');
+    if (page.nextCursor === undefined) return;
+    page = await readPage(session, context(), page.nextCursor);
+  }
+}
+
+export const exportGrants = reading({
+  id: 'export',
+  path: '/tenants/{tenantId}/export',
+  tag: 'Import and export',
+  summary: 'Export all grants of a tenant',
+  description: 'As fast as the client reads. A body that breaks off is incomplete.',
+  query: {
+    format: z.enum(['ndjson', 'tsv'], 'must be ndjson or tsv').default('ndjson').meta(PARAMETERS.format),
+  },
+  successes: [
+    {
+      status: 200,
+      description: `Every grant in a line, such as \`${JSON.stringify(EXAMPLE_GRANT)}\`, or in columns.`,
+      bodies: [
+        { name: 'Grant', schema: grantSchema, ...NDJSON },
+        {
+          name: 'GrantColumns',
+          schema: z.string().meta({ description: 'Subject, relation, object, and the expiry if there is one.' }),
+          contentType: 'text/tab-separated-values',
+          lines: true,
+        },
+      ],
+      header: CURSOR_HEADER,
+    },
+  ],
+  async run(call, { format }) {
+    const { contentType, line } = FORMATS[format];
+    const session = await sessionOf(call);
+    const first = await readPage(session, call.context());
+    const chunks = exportChunks(session, first, call.context, line);
+    return { kind: 'stream', contentType, chunks, headers: { [CURSOR_HEADER]: first.feedCursor } };
+  },
+});
