@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
+import { renderSyncPythonClient } from './clients/python-sync.ts';
 import { renderPythonTypes } from './clients/python-types.ts';
 import { completeLockFile } from './complete-lock-file.ts';
 import { renderApiPage } from './docs/api-page.ts';
@@ -56,6 +57,8 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
     write(CLIENT_TYPES, await renderClientTypes());
     write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
     write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
+    const asyncClient = readFileSync(join(ROOT, 'clients/python/src/grantd/_async_client.py'), 'utf8');
+    write('clients/python/src/grantd/_client.py', renderSyncPythonClient(asyncClient));
   },
   lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
 };
