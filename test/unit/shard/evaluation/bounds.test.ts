@@ -125,7 +125,6 @@ test('a group of 10,000 in a nest of 25 costs a check about as much as the nest'
   assert.equal(authorized.filter((each) => !each).length, 1);
   assert.ok(work.stepMax <= STEP_MAX + 1000, `${work.stepMax}`);
   assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, 9_991);
-  ruled.slot.kill();
 });
 
 test('in a grid, costs follow its entities, not the paths through it', async (t) => {
@@ -164,7 +163,6 @@ test('in a grid, costs follow its entities, not the paths through it', async (t)
   assert.ok((await ruled.named(questions)).authorized.every(Boolean));
   assert.ok(work.stepMax <= STEP_MAX + costMax, `${work.stepMax}`);
   assert.equal((await ruled.objects('user:a', 'n2')).length, WIDTH * DEPTH_MAX + 1);
-  ruled.slot.kill();
 });
 
 test('what the checks of a call miss is loaded together', async (t) => {
@@ -182,7 +180,6 @@ test('what the checks of a call miss is loaded together', async (t) => {
   const wrong = each.map((index) => ({ ...grantOf(`user:x${index} can_read document:x${index}`) }));
   const named = wrong.with(70, grantOf('user:a unknown document:x'));
   await assert.rejects(ruled.named(named), { code: 'invalid-relation', message: /^"checks\[70\]\.relation"/ });
-  ruled.slot.kill();
 });
 
 test('a check of too many entities is refused, and dear checks take many steps', async (t) => {
@@ -223,5 +220,4 @@ test('a check of too many entities is refused, and dear checks take many steps',
   const { authorized } = await bulk;
   assert.equal(authorized[0], authorized.at(-1));
   assert.deepEqual((await ruled.named([same])).authorized, [true]);
-  ruled.slot.kill();
 });

@@ -104,7 +104,6 @@ for (const { name, cold, options } of STATES) {
         assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
       }
     });
-    ruled.slot.kill();
   });
 
   test(`subjects: ${name}`, async () => {
@@ -156,7 +155,6 @@ for (const { name, cold, options } of STATES) {
         assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
       }
     });
-    ruled.slot.kill();
   });
 }
 
@@ -179,7 +177,6 @@ test('groups, everybody and the groups of what is followed are listed as they ar
   assert.deepEqual((await ruled.slot.connection.listObjects(ruled.handle, held)).items, []);
   const holding = { object: 'document:1', relation: 'viewer', ...direct };
   assert.deepEqual((await ruled.slot.connection.listHolders(ruled.handle, holding)).items, ['user:*']);
-  ruled.slot.kill();
 });
 
 test('a cursor of a listing by rules is none of another, nor of one of only direct grants', async () => {
@@ -210,7 +207,6 @@ test('a cursor of a listing by rules is none of another, nor of one of only dire
       else await assert.rejects(async () => listOther(nextCursor), { code: 'invalid-cursor' }, `${index} in ${other}`);
     }
   }
-  ruled.slot.kill();
 });
 
 test('a listing goes on after rules are written between two of its pages, with its own groups and without', async () => {

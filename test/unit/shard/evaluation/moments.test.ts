@@ -23,7 +23,6 @@ test('a name that rules no longer define is refused, though they did when the ch
   await ruled.setRules({ rules: [], groups: true });
   ruled.slot.faults.restore(['listGrants', 'listObjectGrants']);
   for (const call of calls) await assert.rejects(call, { code: 'invalid-relation' });
-  ruled.slot.kill();
 });
 
 test('a check that waits follows rules that allow more, too', async () => {
@@ -35,5 +34,4 @@ test('a check that waits follows rules that allow more, too', async () => {
   await ruled.setRules(RULES);
   ruled.slot.faults.restore(['listGrants', 'listObjectGrants']);
   assert.deepEqual((await check).authorized, [true]);
-  ruled.slot.kill();
 });

@@ -51,7 +51,6 @@ test('a missing page is read once, however many wait for it', async () => {
   assert.equal(slot.faults.calls('listGrants'), 1);
   assert.equal(slot.connection.check(handle, 'user:a', 6, 'doc:1'), true, 'memory answers at once');
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a failed load is told to all who wait, is never a deny, leaves no pin and is not kept', async () => {
@@ -78,7 +77,6 @@ test('a failed load is told to all who wait, is never a deny, leaves no pin and 
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:2')), false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('one failing load among those of a bulk leaves no pin on the others', async () => {
@@ -101,7 +99,6 @@ test('one failing load among those of a bulk leaves no pin on the others', async
   assertNoPins(slot);
   memory.listGrants = listGrants;
   assert.deepEqual((await slot.connection.checkBulk(handle, columnsOf(checks))).authorized, [true, true, false]);
-  slot.kill();
 });
 
 test('a namespace table that cannot be read fails the write and leaves no pin', async () => {
@@ -111,7 +108,6 @@ test('a namespace table that cannot be read fails the write and leaves no pin', 
   await assert.rejects(slot.connection.listNamespaces(handle), { kind: 'not-serving' });
   slot.faults.restore(['listNamespaces']);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a load that began before a commit does not cover it, though the commit was confirmed meanwhile', async () => {
@@ -187,7 +183,6 @@ test('a bulk check sees all of a call of writes or nothing of it, though its pag
   }
   assert.ok(!seen.has('mixed'));
   assert.deepEqual(new Set((await slot.connection.checkBulk(handle, columnsOf(tuples))).authorized), new Set([true]));
-  slot.kill();
 });
 
 test('the budget keeps its bound over many subjects, and what was evicted is read again', async () => {
@@ -200,7 +195,6 @@ test('the budget keeps its bound over many subjects, and what was evicted is rea
   for (const [subject, object] of grants) assert.equal(await slot.check(handle, tuple(subject, object)), false);
   assert.ok(slot.readBytes <= 10_000);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a subject with very many grants is never held whole, and each of its tuples is read once', async () => {
@@ -221,7 +215,6 @@ test('a subject with very many grants is never held whole, and each of its tuple
   slot.faults.restore(['readGrant']);
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:unread')), false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 for (const rows of [30, 5]) {
@@ -251,7 +244,6 @@ for (const rows of [30, 5]) {
       assert.equal(await slot.check(handle, tuple('user:a', `new:${index}`)), true);
     }
     assertNoPins(slot);
-    slot.kill();
   });
 }
 
@@ -285,7 +277,6 @@ test('a page that outgrows its bound while a write relies on it stays current fo
   assert.deepEqual(authorized, [false, true, true, false]);
   assert.equal(tenant.pages.get('user:a')?.whole, false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('what a write waits with is known to a check, as of now, before and after it commits', async () => {
@@ -299,7 +290,6 @@ test('what a write waits with is known to a check, as of now, before and after i
   assert.equal((await revoking).kind, 'revoked');
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:3')), false);
   assert.equal(slot.faults.calls('readGrant'), reads);
-  slot.kill();
 });
 
 test('a point read never covers what is committed while it is in flight, neither for who waits nor for the page', async () => {
@@ -365,7 +355,6 @@ test('a large subject is found out by one small read, and asked by points until 
   assert.equal(slot.connection.check(handle, 'user:a', 6, 'none:1'), false);
   assert.equal(slot.faults.calls('readGrant'), points);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a page that is read to its end in slices holds what was committed meanwhile', async () => {
@@ -395,7 +384,6 @@ test('a page that is read to its end in slices holds what was committed meanwhil
     .filter((object) => object !== 'doc:0' && object !== 'doc:9')
     .sort();
   assert.deepEqual(whole?.counterparts(6), expected);
-  slot.kill();
 });
 
 test('a subject whose grants are long is not held whole, however few they are', async () => {
@@ -412,7 +400,6 @@ test('a subject whose grants are long is not held whole, however few they are', 
   assert.ok(reads <= 5, `${reads} reads: it was read to its bound once`);
   await waitFor(() => slot.budget.loads.bytes === 0);
   assert.deepEqual(await slot.list(handle, 'user:a'), long.map(([, object]) => object).sort());
-  slot.kill();
 });
 
 test('a whole page that grows beyond its bytes goes at once', async () => {
@@ -423,7 +410,6 @@ test('a whole page that grows beyond its bytes goes at once', async () => {
     await slot.grant(handle, tuple('user:a', `doc:${'x'.repeat(250)}${index}`));
   assert.equal(tenant.pages.get('user:a'), undefined);
   assert.ok(slot.readBytes < 3000, 'what is left are the namespaces');
-  slot.kill();
 });
 
 test('a bulk over a hundred large subjects reads little of each, a few at a time, and holds none of them', async () => {
@@ -444,7 +430,6 @@ test('a bulk over a hundred large subjects reads little of each, a few at a time
   assert.ok(seen.mostAtOnce <= 32, `${seen.mostAtOnce} subjects were read at once`);
   assert.equal(slot.budget.loads.bytes + slot.budget.calls.bytes, 0);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('reads wait for capacity of their tenant, one tenant cannot take that of another, and all are answered', async () => {
@@ -471,7 +456,6 @@ test('reads wait for capacity of their tenant, one tenant cannot take that of an
   assert.equal(await one, true);
   assert.deepEqual(new Set(await Promise.all(many)), new Set([true]));
   assert.equal(slot.budget.loads.bytes, 0);
-  slot.kill();
 });
 
 test('what many reads bring at once is taken in over many turns', async () => {
@@ -489,7 +473,6 @@ test('what many reads bring at once is taken in over many turns', async () => {
   // 56 slices, some twelve in a turn at most.
   assert.ok(passed >= 4, `all were in memory after ${passed} turns`);
   await Promise.all(checks);
-  slot.kill();
 });
 
 test('the end of a tenure lets go of many pages in several steps', async () => {
@@ -505,7 +488,6 @@ test('the end of a tenure lets go of many pages in several steps', async () => {
   slot.tenure.end('the test ends it');
   assert.ok(slot.readBytes > before / 2, 'a third of them goes at once');
   await waitFor(() => slot.readBytes === 0);
-  slot.kill();
 });
 
 test('calls that hold many tuples wait for capacity of their tenant, before they ask the store', async () => {
@@ -524,7 +506,6 @@ test('calls that hold many tuples wait for capacity of their tenant, before they
     );
   }
   assert.equal(slot.budget.calls.bytes, 0);
-  slot.kill();
 });
 
 test('a page with more changes than one step takes in is asked by points', async () => {
@@ -537,7 +518,6 @@ test('a page with more changes than one step takes in is asked by points', async
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
   assert.equal(await slot.check(handle, tuple('user:a', 'none')), false);
   assert.equal(tenant.pages.get('user:a')?.whole, false);
-  slot.kill();
 });
 
 test('a page that changes faster than it is read stays as it is, and is read again later', async () => {
@@ -562,7 +542,6 @@ test('a page that changes faster than it is read stays as it is, and is read aga
   for (const index of [3, 4]) await slot.check(handle, tuple('user:a', `doc:${index}`));
   await waitFor(() => tenant.pages.get('user:a')?.whole === true);
   assert.equal(tenant.pages.get('user:a')?.tuples, 30);
-  slot.kill();
 });
 
 test('what is read for an ended tenure lands nowhere', async () => {
@@ -575,5 +554,4 @@ test('what is read for an ended tenure lands nowhere', async () => {
   await assert.rejects(check, { kind: 'handle-unknown' });
   assert.equal(tenant.pages.size, 0);
   assert.equal(slot.readBytes, 0);
-  slot.kill();
 });

@@ -65,5 +65,4 @@ test('a tenant that is first used when its tenure has ended holds nothing', asyn
   await assert.rejects(tenant.namespaces.pin(), { kind: 'not-serving' });
   tenant.usage.add({ minute: Math.floor(Date.now() / 60_000), requests: 1, refused: 0, checks: 1 }, Date.now());
   assert.equal(heir.budget.bytes, 0);
-  heir.kill();
 });

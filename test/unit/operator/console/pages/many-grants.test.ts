@@ -1,23 +1,18 @@
 // Pages that change many grants: revoke all of a subject or on an object, and create those of pasted lines.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let base: string;
 let held: () => Promise<readonly string[]>;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;

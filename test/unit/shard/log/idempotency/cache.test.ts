@@ -104,5 +104,4 @@ test('operation ids go while the store does not answer, without maintenance', as
   assert.ok(bytes() > 0);
   slot.faults.turn('hold', ['readRecord', 'readRecords', 'writeState', 'writeCheckpoint', 'append', 'removeSegment']);
   await waitFor(() => bytes() === 0);
-  slot.kill();
 });
