@@ -8,6 +8,7 @@ import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessag
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
 import { addGrant, FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 import { addKey, newTenantId, until } from '../../front/harness.ts';
 import { CONSOLE_HELLO, HELLO, listen, openStream } from '../harness.ts';
 
@@ -303,21 +304,23 @@ test('calls beyond the bound of a stream are refused as overloaded', async (t) =
   const { shard, authenticate } = createStage();
   const server = await listen(t, () => shard);
   const { next, stream } = openStream(t, server.address, HELLO);
-  const held = Promise.withResolvers<void>();
-  shard.onCall = () => held.promise;
+  const held: (() => void)[] = [];
+  shard.onCall = () => new Promise<void>((resolve) => held.push(resolve));
+  // Both ends share this event loop: all calls at once would hold it until either end took the other for gone.
   const perMessage = 500;
   for (let from = 1; from <= OUTSTANDING_MAX; from += perMessage) {
     stream.write({ calls: Array.from({ length: perMessage }, (_, index) => ({ id: from + index, authenticate })) });
-    // A busy machine would otherwise encode for so long that either end takes the other for gone.
-    await new Promise((resolve) => setImmediate(resolve));
+    await waitFor('the calls to arrive', () => held.length === from + perMessage - 1);
   }
   stream.write({ calls: [{ id: 77_777, authenticate }] });
   const refused = await next(({ replies }) => replies.find(({ failure }) => failure));
   assert.equal(refused.id, 77_777);
   assert.equal(refused.failure?.code, 'overloaded');
-  held.resolve();
   let answered = 0;
-  while (answered < OUTSTANDING_MAX) answered += await next(({ replies }) => replies.length || undefined);
+  while (answered < OUTSTANDING_MAX) {
+    for (const release of held.splice(0, perMessage)) release();
+    answered += await next(({ replies }) => replies.length || undefined);
+  }
   assert.equal(answered, OUTSTANDING_MAX);
 });
 
