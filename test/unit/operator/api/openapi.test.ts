@@ -1,11 +1,12 @@
 // The description of the operator's API: up to date, valid, served, and of exactly the routes that there are.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operatorOpenapiText } from '../../../../scripts/docs/operator-openapi.ts';
 import { createOperatorOpenapi } from '../../../../src/operator/api/openapi/operator-openapi.ts';
-import { useConsole } from '../../../kit/console-service.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
 import { readCode, readText } from '../../../kit/source-tree.ts';
 import { assertDocumented } from '../documented-answers.ts';
 import { callOperator } from '../operator-call.ts';
@@ -18,8 +19,12 @@ const committed = readText('docs/reference/operator-openapi.json');
 const described: Described = JSON.parse(committed);
 const PREFIX = '/operator/v1';
 
-describe('docs/reference/operator-openapi.json', async () => {
-  const service = await useConsole();
+describe('docs/reference/operator-openapi.json', () => {
+  let service: ConsoleService;
+  before(async () => {
+    service = await startConsole({ clock: systemClock, random: systemRandom });
+  });
+  after(() => service.close());
 
   it('is what the schemas say (npm run generate -- docs)', () => assert.equal(committed, operatorOpenapiText()));
 

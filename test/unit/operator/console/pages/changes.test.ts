@@ -2,19 +2,24 @@
 // a word.
 
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import type { TenantId } from '../../../../../src/core/ids.ts';
 import type { Relation } from '../../../../../src/core/tuples.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
+import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-const service = await useConsole();
+let service: ConsoleService;
 let visitor: ConsoleVisitor;
 let tenantId: TenantId;
 let path: string;
 
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
 beforeEach(async () => {
   service.operator.changesForgotten = 0;
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);

@@ -1,19 +1,24 @@
 // Grants that expire on the pages of grants: chosen when a grant is created, shown in lists, kept by an undo.
 
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
-import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const DAY_MS = 24 * 3_600_000;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'doc:1' };
 
-const service = await useConsole();
+let service: ConsoleService;
 let visitor: ConsoleVisitor;
 let base: string;
 let expiries: () => Promise<readonly (number | undefined)[]>;
 
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;

@@ -1,18 +1,23 @@
 // Pages that change many grants: revoke all of a subject or on an object, and create those of pasted lines.
 
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
+import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-const service = await useConsole();
+let service: ConsoleService;
 let visitor: ConsoleVisitor;
 let base: string;
 let held: () => Promise<readonly string[]>;
 
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;

@@ -1,12 +1,13 @@
 // The page of a tenant's rules: written, tried, saved; whatever goes wrong, the text stays.
 
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
 import { NO_RULES, parseRuleSet, revisionOfRules, textOfRules } from '../../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../../src/rules/rules-diff.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -23,11 +24,15 @@ const NO_PREVIEW = {
   complete: true,
 };
 
-const service = await useConsole();
+let service: ConsoleService;
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let path: string;
 
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;
