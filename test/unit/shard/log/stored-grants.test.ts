@@ -61,6 +61,7 @@ test('what a call writes stands in the log in those very bytes', async () => {
     /^\{"subject":"user:ann","relation":"viewer","object":"doc:1","grantId":"grt_[0-9a-z]{26}","createdAtMs":\d{13}\}$/,
   );
   assert.equal(revoked, created);
+  slot.kill();
 });
 
 test('a grant without one of its attributes, or with one of another form, is refused with its entry', () => {
