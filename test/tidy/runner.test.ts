@@ -195,7 +195,8 @@ describe('the runner', () => {
           'test/cli/promises.test.ts': `
             import assert from 'node:assert/strict';
             import { after, describe } from 'node:test';
-                        it('follows none', async () => {
+            import { setImmediate as turn } from 'node:timers/promises';
+            it('follows none', async () => {
               await turn();
               assert.deepEqual(Object.getOwnPropertySymbols(Promise.resolve()), []);
             });
