@@ -6,6 +6,7 @@ WORKDIR /build
 # When the image says it was made, in seconds since 1970: with the same one, the same checkout gives the same files.
 ARG SOURCE_DATE_EPOCH=0
 COPY .npmrc package.json package-lock.json scripts/reproducible-sbom.mjs ./
+COPY packages packages
 # The optional ones are Node itself, which the base brings. The list of what is inside is made of what was installed, once
 # package.json asks for no more: with --omit, npm leaves out of it what a development dependency uses as well.
 # Types, source maps, sources of styles, machine code for another runtime and what is built for bundlers are more than half of
@@ -21,7 +22,7 @@ COPY LICENSE ./
 COPY proto proto
 COPY src src
 # The modes of a checkout may be anything. Every user reads, nobody but root writes, and `grantd` is main.ts.
-RUN chmod -R u=rwX,go=rX LICENSE package.json proto src && chmod 755 src/main.ts
+RUN chmod -R u=rwX,go=rX LICENSE package.json packages proto src && chmod 755 src/main.ts
 
 FROM node:26-slim
 # The data directory belongs to the user below, so that a new volume mounted there does too.
@@ -29,6 +30,7 @@ RUN install -d -o 1000 -g 1000 -m 700 /var/lib/grantd && ln -s /opt/grantd/src/m
 WORKDIR /opt/grantd
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/LICENSE /build/package.json /build/sbom.spdx.json ./
+COPY --from=build /build/packages packages
 COPY --from=build /build/proto proto
 COPY --from=build /build/src src
 ENV NODE_ENV=production GRANTD_DATA_DIR=/var/lib/grantd

@@ -1,15 +1,14 @@
-// `npm run generate -- docs|types|lock`: writes generated files. Tests compare them, so a change of the source without
+// `npm run generate -- docs|types`: writes generated files. Tests compare them, so a change of the source without
 // this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
 import { renderSyncPythonClient } from './clients/python-sync.ts';
 import { renderPythonTypes } from './clients/python-types.ts';
-import { completeLockFile } from './complete-lock-file.ts';
 import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
@@ -60,7 +59,6 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
     const asyncClient = readFileSync(join(ROOT, 'clients/python/src/grantd/_async_client.py'), 'utf8');
     write('clients/python/src/grantd/_client.py', renderSyncPythonClient(asyncClient));
   },
-  lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
 };
 
 async function generate(words: readonly string[]): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
 import { RULES_EXAMPLES } from '../src/operator/console/parts/rules-examples.ts';
+import { CALLS } from '../src/rpc/calls/table.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
 import { VirtualClock } from '../test/kit/virtual-clock.ts';
@@ -102,16 +103,18 @@ async function fill(): Promise<string> {
     for (const object of ['document:plan', 'document:roadmap', 'folder:2026']) {
       clock.stall(MINUTE_MS);
       const relation = subject.startsWith('user') ? ('viewer' as const) : ('editor' as const);
-      await session.writeGrants(context, [{ subject, relation, object, revoke: false }]);
+      await session.call(CALLS.writeGrants, context, [{ subject, relation, object, revoke: false }]);
     }
   }
-  await session.writeGrants(context, [
+  await session.call(CALLS.writeGrants, context, [
     { subject: 'folder:2026', relation: 'parent', object: 'document:budget', revoke: false },
     { subject: 'team:design#member', relation: 'owner', object: 'folder:2026', revoke: false },
     { subject: 'user:dee', relation: 'member', object: 'team:design', revoke: false },
   ]);
   const documents = RULES_EXAMPLES.find(({ name }) => name === 'documents');
-  if (documents !== undefined) await session.writeRules(context, { ruleSet: documents.ruleSet, ifMatch: undefined });
+  if (documents !== undefined) {
+    await session.call(CALLS.writeRules, context, { ruleSet: documents.ruleSet, ifMatch: undefined });
+  }
   const nowMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS;
   operator.usage = Array.from({ length: 60 }, (_, index) => {
     const requests = Math.round(330 + 190 * Math.sin(index / 9) + (random.word() % 70) + (index > 48 ? 170 : 0));

@@ -1,5 +1,5 @@
-// What every command gets, and the frame in which it runs: failures go to standard error in a few lines and become the
-// exit code. A reader that closes the pipe (`grantd … | head`) is no failure.
+// The context of every command, and the frame in which it runs: failures go to standard error in a few lines and set
+// the exit code. A reader that closes the pipe (`grantd … | head`) is not a failure.
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
@@ -49,7 +49,10 @@ export interface CliContext {
   tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
   nowMs(): number;
   connect(): Promise<OperatorClient>;
-  onInterrupt(listener: () => void): () => void;
+  /** Runs with a signal that aborts at an interruption (SIGINT). */
+  untilInterrupted<Result>(run: (interrupted: AbortSignal) => Promise<Result>): Promise<Result>;
+  /** Runs with a signal that aborts once the reader of standard output closes it. */
+  untilClosed<Result>(run: (closed: AbortSignal) => Promise<Result>): Promise<Result>;
   pause(delayMs: number, signal: AbortSignal): Promise<boolean>;
   /**
    * The action of a command. `run` resolves to its exit code (undefined: 0) or throws a CliFailure. Any other error is
@@ -77,7 +80,7 @@ async function pauseHere(delayMs: number, signal: AbortSignal): Promise<boolean>
 }
 
 export function createCliContext(dependencies: CliDependencies): CliContext {
-  const { stdin, stdout, stderr } = dependencies;
+  const { stdin, stdout, stderr, onInterrupt = listenForInterrupt } = dependencies;
   const setExitCode =
     dependencies.setExitCode ??
     ((code: number) => {
@@ -106,7 +109,27 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       const onWarning = (warning: string): void => note(`Warning: ${warning}`);
       return new OperatorClient(target, { onWarning, ...(dependencies.fetch && { fetch: dependencies.fetch }) });
     },
-    onInterrupt: dependencies.onInterrupt ?? listenForInterrupt,
+    async untilInterrupted(run) {
+      const interruption = new AbortController();
+      const stopListening = onInterrupt(() => interruption.abort());
+      try {
+        return await run(interruption.signal);
+      } finally {
+        stopListening();
+      }
+    },
+    async untilClosed(run) {
+      const closed = new AbortController();
+      const close = (): void => closed.abort();
+      stdout.once('error', close);
+      stdout.once('close', close);
+      try {
+        return await run(closed.signal);
+      } finally {
+        stdout.removeListener('error', close);
+        stdout.removeListener('close', close);
+      }
+    },
     pause: dependencies.pause ?? pauseHere,
     action(run) {
       return async (...parameters) => {

@@ -1,10 +1,12 @@
-// What many commands share: options, examples, and how a listing is read and printed.
+// What many commands share: options and examples, printing a record or a listing, and confirmation by the user.
 
-import type { Command } from 'commander';
+import { createInterface } from 'node:readline/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
-import { EXIT } from './failures.ts';
-import { parseRows, ROWS_DEFAULT, readListing } from './listing.ts';
-import type { JsonRecord } from './output/json-view.ts';
+import { CliFailure, EXIT } from './failures.ts';
+import type { OperatorClient, OperatorRequest } from './operator-client.ts';
+import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 import { type Column, renderJson, renderRecord } from './output/render.ts';
 
 /** A tenant's id in examples. */
@@ -28,6 +30,16 @@ export const JSON_OPTION = ['--json', 'print JSON'] as const;
 export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
 export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
 
+const ROWS_DEFAULT = 1000;
+const ROWS_MAX = 100_000;
+
+/** The value of `--limit`. */
+export function parseRows(text: string): number {
+  const rows = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (rows < 1 || rows > ROWS_MAX) throw new InvalidArgumentError(`It must be a number from 1 to ${ROWS_MAX}.`);
+  return rows;
+}
+
 export function addListOptions(command: Command): Command {
   return command
     .option('--limit <rows>', 'maximum number of rows', parseRows, ROWS_DEFAULT)
@@ -41,6 +53,45 @@ export function addExamples(command: Command, ...lines: readonly string[]): Comm
 
 export function printRecord(context: CliContext, record: JsonRecord, options: JsonOption): void {
   context.print(options.json ? renderJson(record) : renderRecord(record));
+}
+
+/** Makes one call and prints the record that it returns. */
+export async function printAnswer(context: CliContext, request: OperatorRequest, options: JsonOption): Promise<number> {
+  const client = await context.connect();
+  printRecord(context, await client.readJson(request), options);
+  return EXIT.ok;
+}
+
+interface Listing {
+  readonly items: readonly (JsonRecord | string)[];
+  /** Where to continue; undefined at the end. */
+  readonly nextCursor: string | undefined;
+}
+
+/** Joins pages of the operator's API, up to the requested number of rows. */
+export async function readListing(
+  client: OperatorClient,
+  listing: {
+    readonly path: string;
+    readonly name: string;
+    readonly rows: number;
+    readonly cursor?: string | undefined;
+    readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+  },
+): Promise<Listing> {
+  const items: (JsonRecord | string)[] = [];
+  let cursor = listing.cursor;
+  do {
+    const limit = String(Math.min(listing.rows - items.length, PAGE_LIMIT_MAX));
+    const page = await client.readJson({
+      method: 'GET',
+      path: listing.path,
+      query: { ...listing.query, limit, cursor },
+    });
+    items.push(...itemsOf(page, listing.name));
+    cursor = optionalTextOf(page, 'next_cursor');
+  } while (cursor !== undefined && items.length < listing.rows);
+  return { items, nextCursor: cursor };
 }
 
 /**
@@ -74,3 +125,35 @@ const rowOf =
   (columns: readonly Column[]) =>
   (item: JsonRecord | string): JsonRecord =>
     typeof item === 'string' ? { [columns[0]?.[0] ?? '']: item } : item;
+
+/**
+ * Asks before an irreversible action. Only the exact answer counts as a yes; without a terminal, `--yes` must confirm.
+ */
+export async function confirm(
+  context: CliContext,
+  question: {
+    /** The effect of the action, as a sentence. */
+    readonly what: string;
+    /** The text to type. */
+    readonly answer: string;
+    /** The message after any other text. */
+    readonly declined: string;
+  },
+): Promise<void> {
+  const { what, answer, declined } = question;
+  if (!context.stdin.isTTY || !context.stderr.isTTY) {
+    throw new CliFailure(`${what} This needs confirmation. Without a terminal, pass --yes.`, EXIT.usage);
+  }
+  const prompt = createInterface({ input: context.stdin, output: context.stderr });
+  // Ctrl-C and the end of the input mean no.
+  const ended = new Promise<string>((resolve) => {
+    prompt.once('close', () => resolve(''));
+    prompt.once('SIGINT', () => prompt.close());
+  });
+  try {
+    const typed = await Promise.race([prompt.question(`${what}\nType ${answer} to continue: `), ended]);
+    if (typed.trim() !== answer) throw new CliFailure(declined);
+  } finally {
+    prompt.close();
+  }
+}

@@ -16,8 +16,7 @@ import { registerRulesCommands } from './commands/rules.ts';
 import { registerSecretsCommand } from './commands/secrets.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
-import { CliFailure } from './failures.ts';
-import { exitOnUsage } from './usage-exit.ts';
+import { CliFailure, exitOnUsage } from './failures.ts';
 
 /** Gives a command without `--tenant` the tenant of the settings, or refuses it before it runs. */
 function fillTenant(program: Command, defaultTenant: () => string | undefined): void {

@@ -6,7 +6,7 @@ import { EXIT, ProblemFailure } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, textOf } from './output/json-view.ts';
 import { formatCount, renderJson, renderRecord } from './output/render.ts';
-import { createPatientReader } from './retrying-reader.ts';
+import { createPatientReader } from './retries.ts';
 
 const LOOK_MS = 500;
 /** Between two lines if there is no terminal. */
@@ -44,15 +44,20 @@ function createProgress({ stderr, note }: CliContext): Progress {
 }
 
 /** `deleted`: the tenant from the response to the deletion. */
-export async function waitForDeletion(
+export const waitForDeletion = (
   context: CliContext,
   client: OperatorClient,
   deleted: JsonRecord,
   json: boolean,
+): Promise<number> => context.untilInterrupted((signal) => watchDeletion(context, client, deleted, { json, signal }));
+
+async function watchDeletion(
+  context: CliContext,
+  client: OperatorClient,
+  deleted: JsonRecord,
+  { json, signal }: { readonly json: boolean; readonly signal: AbortSignal },
 ): Promise<number> {
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
-  const reader = createPatientReader(context, client, interruption.signal);
+  const reader = createPatientReader(context, client, signal);
   const progress = createProgress(context);
   let tenant: JsonRecord | undefined = deleted;
   try {
@@ -72,7 +77,5 @@ export async function waitForDeletion(
     const gone = { ...deleted, state: 'deleted' };
     context.print(json ? renderJson(gone) : renderRecord(gone));
     return EXIT.ok;
-  } finally {
-    stopListening();
   }
 }

@@ -1,5 +1,9 @@
-// How a command fails: with an error of the operator's API, with a failed connection to it, or with an error on this
-// side. Each failure can describe itself in a few lines and has an exit code.
+// How a command fails: with an error of the operator's API, with a failed connection to it, with an error on this side,
+// or with wrong usage. Each failure can describe itself in a few lines and has an exit code. Imports no command,
+// because a process that serves loads this file too.
+
+import type { Writable } from 'node:stream';
+import type { Command, CommanderError } from 'commander';
 
 /** The exit codes of every command; docs/operating/cli.md lists them. */
 export const EXIT = Object.freeze({
@@ -20,7 +24,7 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
   'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
   'key-not-found': '"grantd keys list" shows the existing keys.',
   'grant-not-found': '"grantd grants list" shows the grants of a subject.',
-  'precondition-failed': 'Somebody else has changed them. Look at them again: "grantd rules show".',
+  'precondition-failed': 'They have changed in the meantime. Look at them again: "grantd rules show".',
   'invalid-cursor':
     'A cursor is valid only for the same command with the same arguments. Start again without --cursor.',
   'cursor-too-old':
@@ -109,4 +113,30 @@ export function reasonOf(error: unknown): string {
   if (error.cause instanceof Error) return reasonOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error.message === '' ? error.name : error.message;
+}
+
+/**
+ * For the whole program: requested help ends with 0, wrong usage with 2, since 1 is for commands that ran and failed.
+ */
+export function exitOnUsage(
+  command: Command,
+  dependencies: { readonly stderr: Writable; readonly json?: boolean; readonly exit?: (code: number) => never },
+): void {
+  const { stderr, json = false } = dependencies;
+  const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
+  command.configureOutput({
+    // Every failure begins like this.
+    outputError: (text, write) => write(text.replace(/^error: /, 'grantd: ')),
+    // Programs get one line instead of the message and the help.
+    ...(json ? { writeErr: () => {} } : {}),
+  });
+  command.exitOverride(({ exitCode, code, message }: CommanderError) => {
+    if (exitCode === 0) exit(EXIT.ok);
+    if (json) {
+      const what = code === 'commander.help' ? 'A command is missing; --help lists them.' : message;
+      stderr.write(`${renderFailure(new CliFailure(what.replace(/^error: /, ''), EXIT.usage), true)}\n`);
+    }
+    exit(EXIT.usage);
+  });
+  for (const child of command.commands) exitOnUsage(child, dependencies);
 }

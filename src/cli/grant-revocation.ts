@@ -3,7 +3,7 @@
 
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
-import { confirm } from './confirmation.ts';
+import { confirm } from './command-parts.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
@@ -107,16 +107,15 @@ export async function revokeMatching(context: CliContext, options: RevocationOpt
     });
   }
   const tally: Tally = { revoked: 0, complete: counted === 0 && !yes, uncertain: false };
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
   const progress = createProgress(context, counted === 0 ? undefined : counted, 'grants');
   let failure: unknown;
   try {
-    await revokeUntilComplete({ client, tenant, filter, signal: interruption.signal, progress }, tally);
+    await context.untilInterrupted((signal) =>
+      revokeUntilComplete({ client, tenant, filter, signal, progress }, tally),
+    );
   } catch (error) {
     failure = error;
   } finally {
-    stopListening();
     progress.stop();
   }
   report(context, tally, filter, json);

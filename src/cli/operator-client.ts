@@ -25,7 +25,7 @@ export interface OperatorRequest {
 
 /** Three times the service's deadline for a request; after that, no response will come. */
 const TIMEOUT_MS = 30_000;
-/** Different warnings that one command tells. */
+/** Distinct warnings that one command prints. */
 const WARNINGS_MAX = 20;
 /** A longer Retry-After is not worth an automatic wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
@@ -64,7 +64,7 @@ export class OperatorClient {
   readonly #token: string;
   readonly #fetch: typeof fetch;
   readonly #warn: (warning: string) => void;
-  /** A command may make many calls: each warning is told once. */
+  /** Each warning is printed once, however many calls a command makes. */
   readonly #warned = new Set<string>();
 
   constructor(
@@ -77,7 +77,7 @@ export class OperatorClient {
     this.#warn = options.onWarning ?? (() => undefined);
   }
 
-  #tellWarnings(header: string): void {
+  #printWarnings(header: string): void {
     for (const warning of describeWarnings(header)) {
       if (this.#warned.has(warning) || this.#warned.size >= WARNINGS_MAX) continue;
       this.#warned.add(warning);
@@ -104,7 +104,7 @@ export class OperatorClient {
       throw this.#unreachable(error);
     }
     if (!response.ok) throw await problemOf(response);
-    this.#tellWarnings(response.headers.get(WARNING_HEADER) ?? '');
+    this.#printWarnings(response.headers.get(WARNING_HEADER) ?? '');
     return response;
   }
 
@@ -112,9 +112,7 @@ export class OperatorClient {
     return new ConnectionFailure(
       `No response from the operator's API at ${this.#url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
       undefined,
-      {
-        cause,
-      },
+      { cause },
     );
   }
 

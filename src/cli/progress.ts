@@ -7,7 +7,7 @@ import { formatCount } from './output/render.ts';
 const LINE_INTERVAL_MS = 5_000;
 
 export interface Progress {
-  /** `done`: of the total. `more`: what a line says in addition. */
+  /** `done`: of the total. `more`: appended to a line. */
   update(done: number, count: number, more?: string): void;
   /** A message for the person, once per reason and interval. */
   note(text: string): void;

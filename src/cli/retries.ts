@@ -1,10 +1,14 @@
-// Repeats a call while the service is unreachable or overloaded. Only for calls whose repetition is safe.
+// Repeats calls while the service is unreachable or overloaded: `withRetries` for a limited time, a `PatientReader`
+// until it is interrupted, for commands that watch. Only for calls whose repetition is safe.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs, jitteredMs } from '../core/async/backoff.ts';
 import type { Random } from '../core/async/clock.ts';
-import { type CliFailure, ConnectionFailure, ProblemFailure } from './failures.ts';
+import type { CliContext } from './cli-context.ts';
+import { type CliFailure, ConnectionFailure, EXIT, ProblemFailure } from './failures.ts';
+import type { OperatorClient, OperatorRequest } from './operator-client.ts';
+import type { JsonRecord } from './output/json-view.ts';
 
 /** A failover takes about five seconds, a rolling update a minute. */
 const RETRY_MS_MAX = 120_000;
@@ -50,3 +54,62 @@ export async function withRetries<Result>(attempt: () => Promise<Result>, option
     }
   }
 }
+
+const PATIENT_BACKOFF = { firstMs: 250, maxMs: 5000 };
+/** Too many requests, and the responses of the service, or of a proxy before it, during an outage. */
+const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
+
+export interface PatientReader {
+  /** The response, however long it takes. Undefined: interrupted. Throws failures that waiting cannot fix. */
+  read(request: OperatorRequest): Promise<JsonRecord | undefined>;
+  /** False: interrupted. */
+  pause(delayMs: number): Promise<boolean>;
+}
+
+const passes = (error: unknown): error is ConnectionFailure | ProblemFailure =>
+  error instanceof ConnectionFailure || (error instanceof ProblemFailure && PASSING_STATUSES.has(error.status));
+
+/**
+ * Reports once that the service is away and once that it is back. A failure before the first success is not retried:
+ * most likely the call was wrong from the start.
+ */
+export function createPatientReader(context: CliContext, client: OperatorClient, signal: AbortSignal): PatientReader {
+  let answered = false;
+  return {
+    pause: (delayMs) => context.pause(delayMs, signal),
+    async read(request) {
+      let failures = 0;
+      let away = false;
+      while (!signal.aborted) {
+        try {
+          const answer = await client.readJson(request, signal);
+          if (away) context.note('The service responds again.');
+          answered = true;
+          return answer;
+        } catch (error) {
+          if (signal.aborted) return undefined;
+          if (!answered || !passes(error)) throw error;
+          if (!away) context.note(`${error.message.split('\n')[0]} Retrying until it responds.`);
+          away = true;
+          const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
+          if (!(await context.pause(Math.max(backoffMs(PATIENT_BACKOFF, failures), askedMs), signal))) return undefined;
+          failures += 1;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Runs a command until Ctrl-C, or until the reader of its output closes it. `follow` resolves to true at the end. */
+export const followUntilInterrupted = (
+  context: CliContext,
+  follow: (reader: PatientReader) => Promise<boolean>,
+): Promise<number> =>
+  context.untilInterrupted((interrupted) =>
+    context.untilClosed(async (closed) => {
+      const signal = AbortSignal.any([interrupted, closed]);
+      const isOver = await follow(createPatientReader(context, await context.connect(), signal));
+      return isOver || closed.aborted ? EXIT.ok : EXIT.interrupted;
+    }),
+  );

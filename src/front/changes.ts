@@ -22,7 +22,7 @@ export interface ChangesQuery extends FeedStart {
 /** In the order of the log. */
 export interface FeedBatch {
   readonly changes: readonly FeedChange[];
-  /** Everything up to here that fits has been told. */
+  /** Every change up to here that fits has been delivered. */
   readonly cursor: string;
   /** Time of the owner when that was so; wall clock, ms since the Unix epoch. */
   readonly atMs: number;

@@ -27,9 +27,9 @@ import { ShardLink, type TryFailure } from './links/shard-link.ts';
 import { ShardLinks } from './links/shard-links.ts';
 import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
+import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { SessionCache } from './requests/session-cache.ts';
-import { expiredError } from './requests/session-path.ts';
 
 /** Requests in flight in one front. More would only wait for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;

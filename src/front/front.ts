@@ -6,44 +6,31 @@ import type { FeedFilter } from '../core/change-feed.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant, TenantFilter } from '../core/tenants.ts';
-import type { Grant, Namespace } from '../core/tuples.ts';
+import type { Grant } from '../core/tuples.ts';
+import type { DefinedCall } from '../rpc/calls/define-call.ts';
 import type { NamedTuple } from '../rules/questions.ts';
-import type { RuleSet } from '../rules/rule-set.ts';
 import type {
-  AuditLogPage,
-  AuditLogQuery,
+  AnswerOf,
   BulkAnswer,
-  BulkWrite,
-  BulkWriteResult,
+  CallsBy,
   ClusterMember,
-  GrantFilter,
-  GrantRequest,
-  GrantResult,
-  GrantsPage,
-  GrantsQuery,
-  HoldersQuery,
-  IdentifiedKey,
-  KeyClaim,
   ListedKey,
-  Load,
   LoggedChange,
-  NamesQuery,
-  ObjectsQuery,
-  PageQuery,
-  ResultPage,
-  RevokeResult,
+  RequestOf,
   RotatedKey,
-  RulesPreview,
-  RulesRequest,
+  ShardCalls,
+  ShardLoad,
   SlotStatus,
+  TenantCalls,
   TenantStatus,
   TimedAnswer,
+  UnderHandle,
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
-export type { UsageMinute };
+export type { ShardLoad, UsageMinute };
 
 export interface ExplainedAnswer extends TimedAnswer {
   /** A shortest chain of grants from the subject to the object; empty unless authorized. */
@@ -66,19 +53,27 @@ export interface RequestContext {
   readonly span?: TraceSpan | undefined;
 }
 
-/** The change feed of a tenant, as seen with one key. */
-interface ChangeFeed {
-  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
-  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
-  /** Rejects with the error of the first read, so that the response can still have a status. */
-  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
-}
+/** Calls that a session makes through methods of its own, since they do more. */
+type CallWithMethod =
+  | 'confirm'
+  | 'checkBulk'
+  | 'checkNamed'
+  | 'unknownNamespaces'
+  | 'createKey'
+  | 'rotateKey'
+  | 'readChanges';
+/** A call that a handle of an API key can have the right to make. */
+export type TenantCallName = Exclude<CallsBy<TenantCalls, UnderHandle>, CallWithMethod>;
+/** A call that the operator's handle has the right to make. */
+export type OperatorTenantCallName = Exclude<CallsBy<ShardCalls, UnderHandle>, CallWithMethod>;
+/** A call of the operator to the owner of the tenant that the request names. */
+export type OwnerCallName = 'readTenant' | 'updateTenant' | 'readUsage' | 'listAuditLog';
 
 /**
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession extends ChangeFeed {
+export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
@@ -90,6 +85,12 @@ export interface TenantSession extends ChangeFeed {
 
   /** Adds one request to the tenant's usage: let through, or refused by the plan's limit. */
   countRequest(refused: boolean): void;
+  /** Makes one call to the owner of the tenant, under the rights of this session. */
+  call<Name extends TenantCallName>(
+    call: DefinedCall<Name>,
+    context: RequestContext,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
   /** Rejects as `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
@@ -98,24 +99,15 @@ export interface TenantSession extends ChangeFeed {
   checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer>;
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
   checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer>;
-  /** What the subject may do on the object: derived names, or relations where rules define none. */
-  listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>>;
-  writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
-  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult>;
-  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult>;
-  listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>>;
-  listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage>;
-  listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
   /**
-   * Of the namespaces, at most 200, those of which the tenant has no grant and no rule, and which nobody created. No
-   * promise if all are known here. It is only a hint: it rejects as every call does.
+   * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
+   * if all are known here. It is only a hint: it rejects as every call does.
    */
   unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined;
-  createNamespace(
-    context: RequestContext,
-    name: string,
-  ): Promise<{ readonly created: boolean; readonly namespace: Namespace }>;
+  /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
+  readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
+  /** Rejects with the error of the first read, so that the response can still have a status. */
+  followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription>;
   /**
    * Creates the key here; its text leaves this process only in the response. `idempotencyKey`: rejects with
    * `already-created`, or with `idempotency-key-reused`, if a key of the tenant was created with it before.
@@ -125,21 +117,15 @@ export interface TenantSession extends ChangeFeed {
     key: { readonly name: string; readonly scopes: ScopeMask; readonly expiresAtMs: number | undefined },
     idempotencyKey?: string,
   ): Promise<{ readonly record: ListedKey; readonly text: string }>;
-  listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>>;
-  revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
-  readRules(context: RequestContext): Promise<RuleSet>;
-  /**
-   * Throws `precondition-failed` if the present rules do not match; `unavailable` while a shard does not know rules.
-   */
-  writeRules(context: RequestContext, request: RulesRequest): Promise<void>;
-  /** What the write would change. Changes nothing. */
-  previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
 }
 
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
-  listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
-  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage>;
+  call<Name extends OperatorTenantCallName>(
+    call: DefinedCall<Name>,
+    context: RequestContext,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /**
    * A new key in place of another, which works on for the grace at most. Rejects as `key-not-found`, as
    * `key-not-rotatable`, and for a repeat with an Idempotency-Key as `createKey` does.
@@ -149,8 +135,6 @@ export interface OperatorTenantSession extends TenantSession {
     rotation: { readonly keyId: KeyId; readonly graceMs: number },
     idempotencyKey?: string,
   ): Promise<RotatedKey & { readonly text: string }>;
-  /** Undefined: the tenant has no such key now. */
-  identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined>;
 }
 
 /** One slot, as far as it is known now. */
@@ -176,11 +160,6 @@ export interface MemberView extends ClusterMember {
   /** Undefined: the member cannot be reached now, or needs no lease. */
   readonly leaseLeftMs: number | undefined;
   readonly slotsOwned: number;
-}
-
-/** The load that fronts put on one shard, as they saw it. */
-export interface ShardLoad extends Load {
-  readonly shardName: string;
 }
 
 /** The whole cluster at one moment. */
@@ -222,17 +201,12 @@ export interface OperatorApi {
     tenant: { name: string; plan: string; operator: string },
     idempotencyKey?: string,
   ): Promise<Tenant>;
-  updateTenant(
+  /** Makes one call to the owner of the tenant that the request names. */
+  call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    change: {
-      tenantId: TenantId;
-      name?: string | undefined;
-      plan?: string | undefined;
-      state?: 'active' | 'suspended' | 'deleting' | undefined;
-      operator: string;
-    },
-  ): Promise<Tenant>;
-  readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus>;
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
   /**
    * Tenants of the whole cluster that fit the filter, ascending by id, after `after`. With a filter, a page may hold
    * fewer than `limit`, or none, although more follow.
@@ -242,11 +216,6 @@ export interface OperatorApi {
     query: TenantFilter & { readonly after: TenantId | undefined; readonly limit: number },
   ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
   /**
-   * Every change of a tenant. Includes a deleted tenant while its audit log is kept; after that, throws
-   * `tenant-not-found`.
-   */
-  listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage>;
-  /**
    * The audit log of all tenants, also of deleted ones, for as long as the logs of the slots are kept. Throws
    * `invalid-cursor`, or `cursor-too-old` with the earliest cursor.
    */
@@ -254,11 +223,6 @@ export interface OperatorApi {
   /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
-  /**
-   * The last 60 minutes, ascending; minutes without a request are left out. The owner keeps them in memory and may lose
-   * them.
-   */
-  readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
   /** Loads of all shards that reply within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;
   /** Slots, members and loads, in fewer calls than separately. Rejects if no shard responds. */

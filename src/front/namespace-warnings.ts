@@ -1,4 +1,4 @@
-// Warnings of answers that say no: the tenant knows nothing of a namespace that the question names.
+// Warnings of answers that say no: the tenant has no grant and no rule of a namespace that the request names.
 
 import type { ServiceWarning } from '../core/service-warnings.ts';
 import { namespaceOf, type Tuple } from '../core/tuples.ts';
@@ -37,4 +37,29 @@ export function warnOfUnknown(
     (unknown) => unknown.map((namespace) => ({ code: 'unknown-namespace', namespace })),
     () => [],
   );
+}
+
+/** Names that one session knows; each has at most 64 characters. */
+const NAMESPACES_MAX = 256;
+
+/**
+ * Namespaces of which the tenant has had a grant or a rule, or which were created: there is no need to look them up
+ * again. Some may be empty by now; a warning is only a hint.
+ */
+export class KnownNamespaces {
+  readonly #names = new Set<string>();
+
+  /** The names that neither this session nor `ask` knows, each once. */
+  unknownOf(
+    names: readonly string[],
+    ask: (names: readonly string[]) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> | undefined {
+    const asked = [...new Set(names.filter((name) => !this.#names.has(name)))];
+    if (asked.length === 0) return undefined;
+    return ask(asked).then((unknown) => {
+      if (this.#names.size + asked.length > NAMESPACES_MAX) this.#names.clear();
+      for (const name of asked) if (!unknown.includes(name)) this.#names.add(name);
+      return unknown;
+    });
+  }
 }

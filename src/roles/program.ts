@@ -2,8 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { CliFailure, EXIT, renderFailure } from '../cli/failures.ts';
-import { exitOnUsage } from '../cli/usage-exit.ts';
+import { CliFailure, EXIT, exitOnUsage, renderFailure } from '../cli/failures.ts';
 import { ConfigError, readConfig } from '../config/read-config.ts';
 import { renderSettingsHelp } from '../config/render-settings.ts';
 import type { Role } from '../config/setting.ts';

@@ -9,7 +9,7 @@ import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../shard/node.ts';
+import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { openOps } from './open/ops.ts';

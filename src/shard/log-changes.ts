@@ -34,12 +34,12 @@ export type Change =
   /** The tenant has other rules from here on. Both texts are canonical; those of no rules are too. */
   | { readonly kind: 'rules-updated'; readonly tenant: Tenant; readonly rules: string; readonly former: string };
 
-/** `key` takes the place of `former`. */
+/** `key` replaces `former`. */
 export interface KeyRotation {
   readonly key: ApiKeyRecord;
   /** With its new end, which is no later than the one it had. */
   readonly former: ApiKeyRecord;
-  /** The former key ends with this change, by no clock. */
+  /** The previous key ends with this change, by no clock. */
   readonly revoked: boolean;
 }
 
@@ -187,7 +187,7 @@ export function auditLogRow(change: Change, origin: ChangeOrigin, seq: number, i
     seq,
     index,
     atMs: origin.atMs,
-    // Nobody requested an expiry, even if it is told by the operation that met it.
+    // An expiry has no request of its own, even if the operation that met it records it.
     actor: change.kind === 'grant-expired' ? 'system' : origin.actor,
     requestId: origin.requestId,
     change: describe(change),

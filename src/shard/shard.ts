@@ -1,40 +1,22 @@
-// The port of a shard, as its gRPC server sees it: one connection per peer, one method per call. All decisions of a
-// shard are behind it. A method fails with an error of the catalogue or with a ShardFailure, which says what the front
-// should do next.
+// The port of a shard, as its gRPC server sees it: one connection per peer, and the table of the calls that it serves.
+// All decisions of a shard are behind it. A call fails with an error of the catalogue or with a ShardFailure, which
+// says what the front should do next.
 
-import type { TenantId } from '../core/ids.ts';
+import type { AuditFilter } from '../core/audit-filter.ts';
+import type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
+import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';
+import type { GrantAttributes } from '../core/grant-attributes.ts';
+import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
+import type { Unfollowed } from '../core/service-warnings.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Namespace, TupleColumns } from '../core/tuples.ts';
+import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type { NamedTuple } from '../rules/questions.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
-import type { AuditLogPage, AuditLogQuery } from './audit-log-calls.ts';
-import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, NamesQuery } from './check-calls.ts';
-import type { FeedPage, FeedQuery } from './feed-calls.ts';
-import type {
-  BulkWrite,
-  BulkWriteResult,
-  GrantFilter,
-  GrantRequest,
-  GrantResult,
-  GrantsPage,
-  GrantsQuery,
-  HoldersQuery,
-  ObjectsQuery,
-  PageQuery,
-  ResultPage,
-  RevokeResult,
-} from './grant-calls.ts';
-import type { IdentifiedKey, KeyClaim, ListedKey, NewKey, RotatedKey, RotationRequest } from './key-calls.ts';
-import type { LogEnds, LoggedPage, LogQuery } from './log-calls.ts';
 
+export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
-export type * from './audit-log-calls.ts';
-export type * from './check-calls.ts';
-export type * from './feed-calls.ts';
-export type * from './grant-calls.ts';
-export type * from './key-calls.ts';
-export type * from './log-calls.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -68,6 +50,8 @@ export class ShardFailure extends Error {
   }
 }
 
+// ---- callers ----
+
 /** Identifies a write; the same for all its attempts. Item i of a call is the operation (requestId, i). */
 export interface Attempt {
   readonly requestId: string;
@@ -87,37 +71,383 @@ export interface IssuedHandle {
   readonly suspended: boolean;
 }
 
-export interface SlotStatus {
-  readonly slot: number;
-  readonly epoch: number;
-  readonly state: 'opening' | 'serving' | 'releasing';
-  /** Seq of the last log entry. */
-  readonly logEnd: number;
-  /** Last seq that the state tables contain. */
-  readonly checkpoint: number;
-  readonly tenants: number;
+export interface KeyCredentials {
+  readonly tenantId: string;
+  readonly keyId: string;
+  /** The full key. The stored hash does not authenticate. */
+  readonly key: string;
 }
 
-/** The owner of a slot when this shard last read its row. */
-export interface SlotClaim {
-  readonly slot: number;
-  readonly epoch: number;
-  /** The owner's incarnation; undefined after a release. */
-  readonly owner: string | undefined;
+/**
+ * The right that a call requires of its handle: a scope; `operator-handle`: what no key allows; `handle`: nothing more.
+ */
+export type HandleRight = Scope | 'handle' | 'operator-handle';
+
+// ---- calls ----
+
+/** A call under a handle, which a front acquires with `authenticate`. */
+export interface UnderHandle {
+  readonly handle: number;
 }
 
-/** What one shard knows about the slots of the cluster. */
-export interface SlotsReport {
-  readonly incarnation: string;
+/** A write. All attempts at it are the same operation. */
+export interface InAttempt {
+  readonly attempt: Attempt;
+}
+
+export type WriteUnderHandle = UnderHandle & InAttempt;
+
+interface Call<Caller, Request, Answer> {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly answer: Answer;
+}
+type Read<Request, Answer> = Call<UnderHandle, Request, Answer>;
+type Write<Request, Answer> = Call<WriteUnderHandle, Request, Answer>;
+
+/** The calls of tenants, open to every peer, besides single checks (`TenantConnection.check`). */
+export interface TenantCalls {
+  authenticate: Call<object, KeyCredentials, IssuedHandle>;
+  /** Resolves if a request under this handle would be served now. */
+  confirm: Read<undefined, void>;
+  /** All checks at one moment of the tenant's history, in order. At most 100. */
+  checkBulk: Read<TupleColumns, BulkAnswer>;
   /**
-   * Milliseconds for which the shard may still answer without hearing from the store. 0: it may not answer; undefined:
-   * it needs no lease.
+   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines,
+   * unless it is to be denied, and as `evaluation-too-large`.
    */
-  readonly leaseLeftMs: number | undefined;
-  /** The slots that this shard owns. */
-  readonly owned: readonly SlotStatus[];
-  /** Every slot of the cluster that was ever claimed, as last seen; may be out of date. */
-  readonly rows: readonly SlotClaim[];
+  checkNamed: Read<NamedChecks, NamedAnswer>;
+  /** The names that the subject holds on the object, of those that are actions there; all of a page at one moment. */
+  listNames: Read<NamesQuery, ResultPage<string>>;
+  /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
+  writeGrants: Write<readonly GrantRequest[], readonly GrantResult[]>;
+  /** One operation. Resolves once it is durable. */
+  writeBulk: Write<BulkWrite, BulkWriteResult>;
+  /** One operation: revokes up to 1,000 grants that match at one moment. */
+  revokeGrants: Write<GrantFilter, RevokeResult>;
+  listObjects: Read<ObjectsQuery, ResultPage<string>>;
+  listHolders: Read<HoldersQuery, ResultPage<string>>;
+  /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
+  listGrants: Read<GrantsQuery, GrantsPage>;
+  listNamespaces: Read<undefined, readonly Namespace[]>;
+  /** Of the namespaces, those without a grant or a rule of the tenant that were never created. */
+  unknownNamespaces: Read<readonly string[], readonly string[]>;
+  createNamespace: Write<string, { readonly created: boolean; readonly namespace: Namespace }>;
+  createKey: Write<NewKey, ListedKey>;
+  listKeys: Read<PageQuery, ResultPage<ListedKey>>;
+  /** By the id of the key. */
+  revokeKey: Write<string, void>;
+  readRules: Read<undefined, RuleSet>;
+  /** One operation. Rejects as `precondition-failed` if the rules that it would replace do not match. */
+  writeRules: Write<RulesRequest, void>;
+  /** What the write would change. Changes nothing. */
+  previewRules: Read<RulesRequest, RulesPreview>;
+  /**
+   * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
+   * calls wait for changes.
+   */
+  readChanges: Read<FeedQuery, FeedPage>;
+}
+
+/** The operator's calls: only a console has them. The console gets `not-found` as `tenant-not-found`. */
+export interface OperatorCalls {
+  authenticateOperator: Call<object, { readonly tenantId: string; readonly operator: string }, IssuedHandle>;
+  createTenant: Call<InAttempt, NewTenant, Tenant>;
+  updateTenant: Call<InAttempt, TenantChange, Tenant>;
+  readTenant: Call<object, { readonly tenantId: string }, TenantStatus>;
+  /**
+   * The last 60 minutes, ascending; omits minutes without requests. The owner keeps them in memory and may lose them.
+   */
+  readUsage: Call<object, { readonly tenantId: string }, readonly UsageMinute[]>;
+  /** The tenants that this shard serves, without deleted ones, ascending by id, after `after`. */
+  listTenants: Call<object, TenantsQuery, readonly TenantStatus[]>;
+  /** The same, but only tenants whose name or id contains `name` (case-insensitive). */
+  findTenants: Call<object, TenantsQuery & { readonly name: string }, FoundTenants>;
+  /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
+  listSubjects: Read<PageQuery, ResultPage<string>>;
+  /** One operation. Rejects as `key-not-rotatable` and `key-not-found`, and for a repeat as `createKey` does. */
+  rotateKey: Write<RotationRequest, RotatedKey>;
+  /** Undefined: the tenant has no such key now. */
+  identifyKey: Read<KeyClaim, IdentifiedKey | undefined>;
+  /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
+  listAuditLog: Call<object, TenantAuditLogQuery, AuditLogPage>;
+  /** The logs of the slots that this shard serves. */
+  listLogEnds: Call<object, undefined, LogEnds>;
+  /**
+   * The changes of all tenants of a slot, from its log. Rejects as `cursor-too-old` if the log no longer has all of
+   * them after that place, and as `invalid-cursor` if the place is ahead of the log.
+   */
+  readLog: Call<object, LogQuery, LoggedPage>;
+  /** Every live grant, ascending by (subject, relation, object) in bytes. */
+  exportGrants: Read<PageQuery, GrantsPage>;
+  listSlots: Call<object, undefined, SlotsReport>;
+  listMembers: Call<object, undefined, readonly ClusterMember[]>;
+  readLoad: Call<object, undefined, ShardLoad>;
+}
+
+export interface ShardCalls extends TenantCalls, OperatorCalls {}
+export type CallName = keyof ShardCalls;
+export type CallerOf<Name extends CallName> = ShardCalls[Name]['caller'];
+export type RequestOf<Name extends CallName> = ShardCalls[Name]['request'];
+export type AnswerOf<Name extends CallName> = ShardCalls[Name]['answer'];
+/** The calls of a table that are made under such a caller. */
+export type CallsBy<Calls extends Partial<Record<CallName, { readonly caller: object }>>, Caller> = {
+  [Name in keyof Calls]: Calls[Name] extends { readonly caller: Caller } ? Name : never;
+}[keyof Calls];
+
+// ---- connections ----
+
+/** Serves the calls of a table. Throws (or rejects with) ShardFailure or GrantdError. */
+export interface Calling<Calls extends Partial<ShardCalls>> {
+  call<Name extends keyof Calls & CallName>(
+    name: Name,
+    caller: CallerOf<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>>;
+}
+
+export interface TenantConnection extends Calling<TenantCalls> {
+  /** Answers synchronously if memory decides. `relation` is a wire number. */
+  check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
+  /** The tenant of a handle; empty if the handle is unknown. */
+  tenantOf(handle: number): string;
+  /**
+   * Throws `insufficient-scope` if the handle lacks the right. Call it right before every call under a handle, tenant
+   * or operator, except `check`, which verifies the scope itself.
+   */
+  demandRight(handle: number, right: HandleRight): void;
+  /** Calls that wait for changes are answered now; later ones do not wait. */
+  endWaits(): void;
+  /** Clamps or drops values that cannot be right. */
+  report(report: FrontReport): void;
+  /** The peer has disconnected: all its handles end, including operator handles. */
+  close(): void;
+}
+
+/** The connection of a console: a handle from either part is valid on both. */
+export interface ConsoleConnection {
+  readonly tenant: TenantConnection;
+  readonly operator: Calling<OperatorCalls>;
+}
+
+export interface Shard {
+  welcome(): ShardWelcome;
+  /** Milliseconds on the clock by which attempts expire. */
+  monotonicMs(): number;
+  connect(): TenantConnection;
+  /** For a peer that has proved to be a console. */
+  connectConsole(): ConsoleConnection;
+  routes(): Routes;
+  /** Calls `onChange` at every change of `routes()`, until the returned function is called. */
+  watchRoutes(onChange: () => void): () => void;
+}
+
+export interface Routes {
+  /** The slots that this shard serves: slot → epoch. */
+  readonly epochs: ReadonlyMap<number, number>;
+  /** The other living members that this shard knows. Fronts look for the other slots there. */
+  readonly members?: readonly MemberAddress[];
+}
+
+export interface MemberAddress {
+  readonly shardName: string;
+  /** host:port */
+  readonly address: string;
+}
+
+export interface ShardWelcome {
+  /**
+   * At the time of the welcome: a shard that was declared dead rejoins as a new incarnation, on the same connections.
+   */
+  readonly incarnation: string;
+  readonly shardName: string;
+  readonly slots: number;
+  readonly deadlineMs: number;
+  readonly leaseMs: number;
+}
+
+// ---- checks and grants ----
+
+/** A boolean, if it does not matter when exactly it was decided; else with that time, of the slot. */
+export type CheckAnswer = boolean | TimedAnswer;
+
+export interface TimedAnswer {
+  readonly authorized: boolean;
+  /** Before the expiry of the grant that authorizes; not before that of one that has expired. */
+  readonly checkedAtMs: number;
+}
+
+export interface BulkAnswer {
+  /** In the order of the checks. */
+  readonly authorized: readonly boolean[];
+  readonly checkedAtMs: number;
+}
+
+export interface NamedChecks {
+  /** At most 100. */
+  readonly checks: readonly NamedTuple[];
+  /** What the caller calls them in its messages; empty: it is a single check. */
+  readonly list: string;
+  /** Whether the answers are to name the grants on which they rest. */
+  readonly explain: boolean;
+  /** Whether a check of a name that no rule defines is denied; otherwise it refuses the call. */
+  readonly denyUndefined: boolean;
+}
+
+/** What a subject may do on an object: see `CompiledRules.actionsOn`. */
+export interface NamesQuery extends PageQuery {
+  readonly subject: string;
+  readonly object: string;
+}
+
+export interface NamedAnswer extends BulkAnswer {
+  /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
+  readonly because: readonly (readonly Grant[])[];
+  /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
+  readonly undefinedAt: readonly number[];
+}
+
+export interface GrantRequest extends GrantedTuple {
+  readonly revoke: boolean;
+}
+
+export type GrantResult =
+  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes & Unfollowed)
+  | { readonly kind: 'revoked' }
+  | { readonly kind: 'not-found' }
+  /** The owner refused this one; the other writes of the call take effect. */
+  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
+
+export interface RevokeResult {
+  readonly revoked: number;
+  /** Whether no grant that matches the filter was left. */
+  readonly complete: boolean;
+}
+
+/** A page may have fewer than `limit` items, even none, although more follow. */
+export interface ResultPage<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page starts; undefined: this is the last page. */
+  readonly nextCursor: string | undefined;
+}
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** The objects on which a subject holds a relation; all of them, or those of one namespace. */
+export interface ObjectsQuery extends PageQuery {
+  readonly subject: string;
+  /** A built-in relation, or a name that a rule of the tenant defines. */
+  readonly relation: string;
+  readonly namespace: string | undefined;
+  /** Only grants count, and not what follows from them by the rules. */
+  readonly direct?: boolean;
+}
+
+/** The subjects that hold a relation on an object; all of them, or those of one namespace. */
+export interface HoldersQuery extends PageQuery {
+  readonly object: string;
+  /** A built-in relation, or a name that a rule of the tenant defines. */
+  readonly relation: string;
+  readonly namespace: string | undefined;
+  /** Only grants count, and not what follows from them by the rules. */
+  readonly direct?: boolean;
+  /** Whether the object's own groups `object#name` count, whose members are those who hold the name. */
+  readonly includeSelf?: boolean;
+}
+
+export interface GrantsQuery extends PageQuery, GrantFilter {}
+
+export interface GrantsPage extends ResultPage<Grant> {
+  /**
+   * Of the change feed, taken before the page was read: a client that lists all pages and then follows from the cursor
+   * of the first one misses no change.
+   */
+  readonly feedCursor: string;
+}
+
+// ---- keys ----
+
+export interface NewKey {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: ScopeMask;
+  readonly expiresAtMs: number | undefined;
+  readonly hash: string;
+}
+
+export interface ListedKey {
+  readonly keyId: KeyId;
+  readonly name: string;
+  readonly scopes: ScopeMask;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | undefined;
+  readonly lastUsedAtMs: number | undefined;
+  /** The key that a rotation replaced with this one. */
+  readonly rotatedFrom?: KeyId | undefined;
+  /** The key with which a rotation replaced this one. */
+  readonly rotatedTo?: KeyId | undefined;
+}
+
+/** A new key in place of another: with its name, scopes and expiry. */
+export interface RotationRequest {
+  readonly keyId: string;
+  readonly newKeyId: string;
+  /** Of the new key. */
+  readonly hash: string;
+  /** How long the previous key still works, unless it expires before; 0: it is revoked. */
+  readonly graceMs: number;
+}
+
+export interface RotatedKey {
+  readonly key: ListedKey;
+  /** With its new end. */
+  readonly former: ListedKey;
+  /** The previous key was revoked. */
+  readonly revoked: boolean;
+}
+
+/** The key id in a text that may be an API key, and the hash of the text. */
+export interface KeyClaim {
+  readonly keyId: KeyId;
+  readonly hash: string;
+}
+
+export interface IdentifiedKey {
+  readonly key: ListedKey;
+  /** Whether the text is this very key, not only one with its id. */
+  readonly matches: boolean;
+}
+
+// ---- tenants ----
+
+export interface NewTenant {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly operator: string;
+}
+
+/** Undefined fields stay as they are. */
+export interface TenantChange {
+  readonly tenantId: string;
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly state?: 'active' | 'suspended' | 'deleting' | undefined;
+  readonly operator: string;
+}
+
+export interface TenantsQuery {
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export interface FoundTenants {
+  readonly tenants: readonly TenantStatus[];
+  /** Where the search stopped if it did not look at all tenants; such a page may be empty. */
+  readonly scannedTo: TenantId | undefined;
 }
 
 /** A tenant record with what its owner knows about the tenant. */
@@ -128,7 +458,7 @@ export interface TenantStatus extends Tenant {
   readonly grants?: TenantGrants | undefined;
   /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
-  /** Only in listings: the last whole minute, zeros included. Undefined: the owner does not tell. */
+  /** Only in listings: the last whole minute, zeros included. Undefined: not reported. */
   readonly lastMinute?: UsageMinute | undefined;
 }
 
@@ -164,6 +494,167 @@ export interface UsageMinute {
   readonly plan?: string | undefined;
 }
 
+// ---- changes ----
+
+export interface AuditLogQuery extends PageQuery, AuditFilter {
+  readonly newestFirst?: boolean | undefined;
+  /** Only changes at or after this time; wall clock, ms since the Unix epoch. */
+  readonly sinceMs?: number | undefined;
+  /** Only changes before this time. */
+  readonly untilMs?: number | undefined;
+}
+
+export interface TenantAuditLogQuery extends AuditLogQuery {
+  readonly tenantId: string;
+}
+
+/** One change of a tenant: what, when and by whom. */
+export interface AuditRecord {
+  /** (seq, index) orders the changes of a tenant. */
+  readonly seq: number;
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, or `operator:<name>`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /**
+   * What changed, as JSON: `{"action": "grant.created", …}`. At most 8 KiB; rules with their previous ones, 129 KiB.
+   */
+  readonly change: string;
+}
+
+export interface AuditLogPage extends ResultPage<AuditRecord> {
+  /**
+   * An oldest-first cursor for the changes still to come, after everything up to now. Set on the last page of a listing
+   * that is oldest first, and on the first page of one that is newest first. Undefined on other pages, in a listing
+   * with an upper time bound, and for a deleted tenant.
+   */
+  readonly resumeCursor: string | undefined;
+  /**
+   * Set on a page that ended early because its read limit was reached: the time of the last change that was read. Wall
+   * clock, ms since the Unix epoch.
+   */
+  readonly scannedToMs?: number | undefined;
+}
+
+/** Where the feed begins: at a cursor, at a time, now, or with the oldest change that is kept. */
+export interface FeedQuery extends FeedFilter {
+  readonly cursor?: string | undefined;
+  /** Changes at or after this time; wall clock, ms since the Unix epoch. */
+  readonly sinceMs?: number | undefined;
+  /** Only what is committed from now on. */
+  readonly fromNow?: boolean | undefined;
+  readonly limit: number;
+  /** How long an empty page waits for a change. Up to `FEED_WAIT_MS_MAX`. */
+  readonly waitMs: number;
+}
+
+export interface FeedRecord extends AuditRecord {
+  /** Where the feed goes on after this change. */
+  readonly cursor: string;
+}
+
+export interface FeedPage {
+  readonly items: readonly FeedRecord[];
+  /** Where the feed goes on: everything before it that fits is in this page, or came earlier. */
+  readonly nextCursor: string;
+  /** The place of that cursor. */
+  readonly next: FeedPlace;
+  /** Time of the owner; wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** Nothing more was committed when this was read. */
+  readonly atEnd: boolean;
+}
+
+/** The entries that the log of a slot holds. */
+export interface LogRange {
+  readonly slot: number;
+  /** Earlier ones have been trimmed. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface LogEnds {
+  /** Of the slots that this shard serves. */
+  readonly ranges: readonly LogRange[];
+  /** With which consoles sign places in all logs: base64url, the current one first. The same at every shard. */
+  readonly cursorKeys: readonly string[];
+}
+
+export interface LogQuery {
+  readonly slot: number;
+  /** An entry that was read before, or the one before the first. */
+  readonly afterSeq: number;
+  /** Without the changes of earlier entries, wall clock in ms; 0: all. */
+  readonly sinceMs: number;
+}
+
+/** A change of any tenant, as its audit log has it. */
+export interface LoggedChange extends AuditRecord {
+  readonly tenantId: string;
+}
+
+export interface LoggedPage {
+  /** All changes of the entries up to `nextSeq`, in the order of the log. */
+  readonly items: readonly LoggedChange[];
+  readonly nextSeq: number;
+  /** There were no more entries. */
+  readonly atEnd: boolean;
+}
+
+// ---- the cluster ----
+
+export interface SlotStatus {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly state: 'opening' | 'serving' | 'releasing';
+  /** Seq of the last log entry. */
+  readonly logEnd: number;
+  /** Last seq that the state tables contain. */
+  readonly checkpoint: number;
+  readonly tenants: number;
+}
+
+/** The owner of a slot when this shard last read its row. */
+export interface SlotClaim {
+  readonly slot: number;
+  readonly epoch: number;
+  /** Of the owner; undefined after a release. */
+  readonly incarnation: string | undefined;
+}
+
+/** What one shard knows about the slots of the cluster. */
+export interface SlotsReport {
+  readonly incarnation: string;
+  readonly shardName: string;
+  /**
+   * Milliseconds for which the shard may still answer without hearing from the store. 0: it may not answer; undefined:
+   * it needs no lease.
+   */
+  readonly leaseLeftMs: number | undefined;
+  /** The slots that this shard owns. */
+  readonly owned: readonly SlotStatus[];
+  /** Every slot of the cluster that was ever claimed, as last seen; may be out of date. */
+  readonly owners: readonly SlotClaim[];
+}
+
+/** A member as operators see it. Its health is internal to the shards. */
+export interface ClusterMember {
+  /** `inc_…`: one run of a shard process. */
+  readonly incarnation: string;
+  readonly shardName: string;
+  /** host:port of its gRPC server. */
+  readonly address: string;
+  /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
+  readonly state: 'alive' | 'draining' | 'dead';
+  /** Grows with every heartbeat that the member attempts. */
+  readonly heartbeat: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly startedAtMs: number;
+}
+
 /** The load that fronts put on a shard over the last ten seconds. */
 export interface Load {
   readonly checksPerSecond: number;
@@ -171,6 +662,10 @@ export interface Load {
   readonly failuresPerSecond: number;
   /** Latency of checks; undefined: there were none. */
   readonly p99Ms: number | undefined;
+}
+
+export interface ShardLoad extends Load {
+  readonly shardName: string;
 }
 
 /** What a front has counted since its last report. Only the shape is validated: any number may be wrong. */
@@ -195,185 +690,4 @@ export interface TenantUsageReport {
   readonly requests: number;
   readonly refused: number;
   readonly checks: number;
-}
-
-export interface Routes {
-  /** The slots that this shard serves: slot → epoch. */
-  readonly epochs: ReadonlyMap<number, number>;
-  /** The other living members that this shard knows. Fronts look for the other slots there. */
-  readonly members?: readonly MemberAddress[];
-}
-
-/** A member as operators see it. Its health is internal to the shards. */
-export interface ClusterMember {
-  /** `inc_…`: one run of a shard process. */
-  readonly incarnation: string;
-  readonly shardName: string;
-  /** host:port of its gRPC server. */
-  readonly address: string;
-  /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
-  readonly state: 'alive' | 'draining' | 'dead';
-  /** Grows with every heartbeat that the member attempts. */
-  readonly heartbeat: number;
-  /** Wall clock, ms since the Unix epoch. */
-  readonly startedAtMs: number;
-}
-
-export interface MemberAddress {
-  readonly shardName: string;
-  /** host:port */
-  readonly address: string;
-}
-
-export interface ShardWelcome {
-  /**
-   * At the time of the welcome: a shard that was declared dead rejoins as a new incarnation, on the same connections.
-   */
-  readonly incarnation: string;
-  readonly shardName: string;
-  readonly slots: number;
-  readonly deadlineMs: number;
-  readonly leaseMs: number;
-}
-
-/**
- * The right that a call requires of its handle: a scope; `operator-handle`: what no key allows; `handle`: nothing more.
- */
-export type HandleRight = Scope | 'handle' | 'operator-handle';
-
-/** The calls of tenants, open to every peer. Every method throws (or rejects with) ShardFailure or GrantdError. */
-export interface TenantConnection {
-  /** `key`: the full key. The stored hash does not authenticate. */
-  authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle>;
-  /** The tenant of a handle; empty if the handle is unknown. */
-  tenantOf(handle: number): string;
-  /**
-   * Throws `insufficient-scope` if the handle lacks the right. Call it right before every call under a handle, tenant
-   * or operator, except `check`, which verifies the scope itself.
-   */
-  demandRight(handle: number, right: HandleRight): void;
-  /** Resolves if a request under this handle would be served now. */
-  confirm(handle: number): Promise<void>;
-  /** Answers synchronously if memory decides. `relation` is a wire number. */
-  check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
-  /** All checks at one moment of the tenant's history, in order. At most 100. */
-  checkBulk(handle: number, checks: TupleColumns): Promise<BulkAnswer>;
-  /**
-   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines,
-   * unless it is to be denied, and as `evaluation-too-large`.
-   */
-  checkNamed(handle: number, checks: NamedChecks): Promise<NamedAnswer>;
-  /** The names that the subject holds on the object, of those that are actions there; all of a page at one moment. */
-  listNames(handle: number, query: NamesQuery): Promise<ResultPage<string>>;
-  /** At most 1,000 writes, decided in order, each its own operation. Resolves once all are durable. */
-  writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
-  /** One operation. Resolves once it is durable. */
-  writeBulk(handle: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult>;
-  /**
-   * One operation: revokes up to 1,000 grants that match at one moment. By object, it rejects as `unavailable` until
-   * every grant of the tenant has its row by object.
-   */
-  revokeGrants(handle: number, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult>;
-  listObjects(handle: number, query: ObjectsQuery): Promise<ResultPage<string>>;
-  /** Rejects as `unavailable` until every grant of the tenant has its row by object. */
-  listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;
-  /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
-  listGrants(handle: number, query: GrantsQuery): Promise<GrantsPage>;
-  listNamespaces(handle: number): Promise<readonly Namespace[]>;
-  /** Of the namespaces, those of which the tenant has no grant and no rule, and which nobody created. */
-  unknownNamespaces(handle: number, namespaces: readonly string[]): Promise<readonly string[]>;
-  createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
-  createKey(handle: number, attempt: Attempt, key: NewKey): Promise<ListedKey>;
-  listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;
-  revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
-  readRules(handle: number): Promise<RuleSet>;
-  /** One operation. Rejects as `precondition-failed` if the rules that it would replace do not match. */
-  writeRules(handle: number, attempt: Attempt, request: RulesRequest): Promise<void>;
-  /** What the write would change. Changes nothing. */
-  previewRules(handle: number, request: RulesRequest): Promise<RulesPreview>;
-
-  /**
-   * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
-   * calls wait for changes.
-   */
-  readChanges(handle: number, query: FeedQuery): Promise<FeedPage>;
-  /** Calls that wait for changes are answered now; later ones do not wait. */
-  endWaits(): void;
-
-  /** Clamps or drops values that cannot be right. */
-  report(report: FrontReport): void;
-
-  /** The peer has disconnected: all its handles end, including operator handles. */
-  close(): void;
-}
-
-/** The operator's calls: only a console has them. The console gets `not-found` as `tenant-not-found`. */
-export interface OperatorConnection {
-  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle>;
-  createTenant(
-    attempt: Attempt,
-    tenant: { tenantId: string; name: string; plan: string; operator: string },
-  ): Promise<Tenant>;
-  updateTenant(
-    attempt: Attempt,
-    change: {
-      tenantId: string;
-      name: string | undefined;
-      plan: string | undefined;
-      state: 'active' | 'suspended' | 'deleting' | undefined;
-      operator: string;
-    },
-  ): Promise<Tenant>;
-  readTenant(tenantId: string): Promise<TenantStatus>;
-  /** The last 60 minutes, ascending; omits minutes without requests. */
-  readUsage(tenantId: string): Promise<readonly UsageMinute[]>;
-  /** The tenants that this shard serves, without deleted ones, ascending by id, after `after`. */
-  listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]>;
-  /**
-   * The same, but only tenants whose name or id contains `name` (case-insensitive). `scannedTo`: where the search
-   * stopped if it did not look at all tenants; such a page may be empty.
-   */
-  findTenants(query: {
-    name: string;
-    after: string | undefined;
-    limit: number;
-  }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
-  /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
-  listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
-  /** One operation. Rejects as `key-not-rotatable` and `key-not-found`, and for a repeat as `createKey` does. */
-  rotateKey(handle: number, attempt: Attempt, request: RotationRequest): Promise<RotatedKey>;
-  /** Undefined: the tenant has no such key now. */
-  identifyKey(handle: number, claim: KeyClaim): Promise<IdentifiedKey | undefined>;
-  /** Ordered by (seq, index). Also works for a deleted tenant, for as long as its audit log is kept. */
-  listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
-  /** The logs of the slots that this shard serves. */
-  listLogEnds(): Promise<LogEnds>;
-  /**
-   * The changes of all tenants of a slot, from its log. Rejects as `cursor-too-old` if the log no longer has all of
-   * them after that place, and as `invalid-cursor` if the place is ahead of the log.
-   */
-  readLog(query: LogQuery): Promise<LoggedPage>;
-  /** Every live grant, ascending by (subject, relation, object) in bytes. */
-  exportGrants(handle: number, query: PageQuery): Promise<GrantsPage>;
-  listSlots(): Promise<SlotsReport>;
-  listMembers(): Promise<readonly ClusterMember[]>;
-  readLoad(): Promise<Load>;
-}
-
-/** The connection of a console: a handle from either part is valid on both. */
-export interface ConsoleConnection {
-  readonly tenant: TenantConnection;
-  readonly operator: OperatorConnection;
-}
-
-export interface Shard {
-  welcome(): ShardWelcome;
-  /** Milliseconds on the clock by which attempts expire. */
-  monotonicMs(): number;
-  connect(): TenantConnection;
-  /** For a peer that has proved to be a console. */
-  connectConsole(): ConsoleConnection;
-  routes(): Routes;
-  /** Calls `onChange` at every change of `routes()`, until the returned function is called. */
-  watchRoutes(onChange: () => void): () => void;
 }

@@ -2,7 +2,6 @@
 // sets of values: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { TalliedHistogram } from './prebound-histogram.ts';
 import { createSummedGauges } from './summed-gauges.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
@@ -20,7 +19,7 @@ export interface Metrics {
   onRender(report: () => void): () => void;
   /** The current values in the text exposition format. */
   render(): Promise<string>;
-  readonly httpRequestSeconds: TalliedHistogram<'operation' | 'status'>;
+  readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
   readonly httpConnections: Gauge;
   readonly httpHeldBytes: Gauge<'budget'>;
   readonly httpBudgetEvents: Counter<'budget' | 'event'>;
@@ -103,7 +102,7 @@ export function createMetrics(): Metrics {
       for (const report of reports) report();
       return registry.metrics();
     },
-    httpRequestSeconds: new TalliedHistogram({
+    httpRequestSeconds: new Histogram({
       name: 'grantd_http_request_seconds',
       help: 'Duration of HTTP requests by operation and status, from the end of the request header to the response being handed to the socket.',
       labelNames: ['operation', 'status'],

@@ -8,6 +8,7 @@ import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
 import { VirtualClock } from '../kit/virtual-clock.ts';
@@ -73,7 +74,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       const tenantId = await makeTenant(name);
       const session = await service.operator.tenant(context, tenantId, 'test');
       const id = `user:${name.replaceAll(/\s/g, '_')}`;
-      await session.writeGrants(context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
+      await session.call(CALLS.writeGrants, context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
       await session.createKey(context, { name, scopes: 7, expiresAtMs: undefined });
       const subject = encodeURIComponent(id);
       const sections: readonly (readonly [path: string, shown: string])[] = [
@@ -109,7 +110,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       await page.getByText('The form does not belong to this session.').waitFor();
       await assertAccessible(page, 'a refused form');
     }
-    assert.equal((await service.operator.readTenant(context, tenantId)).state, 'active');
+    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).state, 'active');
   });
 
   it('shows moves as they happen, rests while nobody sees it, and says when it is out of date', async () => {
@@ -276,7 +277,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await using opened = await visit();
     const { page } = opened;
     const tenantId = await makeTenant('Leaving');
-    await service.operator.updateTenant(context, { tenantId, state: 'deleting', operator: 'test' });
+    await service.operator.call(CALLS.updateTenant, context, { tenantId, state: 'deleting', operator: 'test' });
     await opened.open(`/tenants/${tenantId}`);
     await page.getByText('3 parts removed').waitFor();
     await assertAccessible(page, 'a deletion');

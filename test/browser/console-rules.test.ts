@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../src/rules/rule-set.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
@@ -70,13 +71,13 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('heading', { name: 'Grants change their meaning' }).waitFor();
     await assertAccessible(page, 'the confirmation');
-    assert.deepEqual((await session.readRules(context)).rules, []);
+    assert.deepEqual((await session.call(CALLS.readRules, context, undefined)).rules, []);
     await page.getByRole('button', { name: 'Back to the text' }).click();
     assert.match(await box.inputValue(), /can_invite/);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.getByText('Rules saved: 6 rules.').waitFor();
-    assert.equal((await session.readRules(context)).rules.at(-1)?.name, 'can_invite');
+    assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.at(-1)?.name, 'can_invite');
 
     for (const colorScheme of ['light', 'dark'] as const) {
       await using other = await visitConsole(browser, service.url, {
@@ -96,7 +97,7 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     const { page } = visit;
     await visit.open(`${path}/rules`);
     const theirs = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-    await session.writeRules(context, { ruleSet: theirs, ifMatch: undefined });
+    await session.call(CALLS.writeRules, context, { ruleSet: theirs, ifMatch: undefined });
     const mine = '{"rules": [{"namespace": "doc", "name": "viewer", "any_of": ["editor"]}]}';
     const box = page.getByRole('textbox', { name: 'Rules' });
     await box.fill(mine);
@@ -105,7 +106,7 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     await page.getByText('- doc can_read: viewer').waitFor();
     assert.equal(await box.inputValue(), mine);
     await assertAccessible(page, 'a conflict');
-    assert.deepEqual(await session.readRules(context), theirs);
+    assert.deepEqual(await session.call(CALLS.readRules, context, undefined), theirs);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Rules saved: 1 rule.').waitFor();
   });
@@ -134,7 +135,7 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
     await tabTo(keyboard.page, 'Save');
     await keyboard.page.keyboard.press('Enter');
     await keyboard.page.getByText('Rules saved: 1 rule.').waitFor();
-    assert.equal((await session.readRules(context)).rules.length, 1);
+    assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
   });
 
   it('tell a check why, and why not', async () => {
@@ -146,8 +147,8 @@ describe('the rules of a tenant', { skip: missing ?? false }, () => {
       ],
       groups: true,
     });
-    await session.writeRules(context, { ruleSet, ifMatch: undefined });
-    await session.writeGrants(context, [
+    await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+    await session.call(CALLS.writeGrants, context, [
       { subject: 'user:ada', relation: 'member', object: 'team:eng', revoke: false },
       { subject: 'team:eng#member', relation: 'viewer', object: 'folder:1', revoke: false },
       { subject: 'folder:1', relation: 'parent', object: 'doc:1', revoke: false },

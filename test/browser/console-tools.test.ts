@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
 import { waitFor } from '../kit/wait-for.ts';
@@ -35,7 +36,9 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
     visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
   async function grant(object: string): Promise<void> {
     const session = await service.operator.tenant(context, tenantId, 'test');
-    await session.writeGrants(context, [{ subject: 'user:ada', relation: 'viewer', object, revoke: false }]);
+    await session.call(CALLS.writeGrants, context, [
+      { subject: 'user:ada', relation: 'viewer', object, revoke: false },
+    ]);
   }
 
   it('checks many at once, marks what differs, and gives a file and code away', async () => {

@@ -70,19 +70,19 @@ async function makeIn(
   return lines.join('\n');
 }
 
-describe('the certificates that are made', () => {
-  const authority = createAuthority(dependencies, { name: 'grantd', days: 3650 });
-  const shard = issueCertificate(
-    dependencies,
-    { name: 'grantd', key: authority.key },
-    {
-      name: 'grantd-shard',
-      dnsNames: [SHARDS, `*.${SHARDS}`],
-      uses: ['server', 'client'],
-      days: 3650,
-    },
-  );
+const authority = await createAuthority(dependencies, { name: 'grantd', days: 3650 });
+const shard = await issueCertificate(
+  dependencies,
+  { name: 'grantd', key: authority.key },
+  {
+    name: 'grantd-shard',
+    dnsNames: [SHARDS, `*.${SHARDS}`],
+    uses: ['server', 'client'],
+    days: 3650,
+  },
+);
 
+describe('the certificates that are made', () => {
   it('say whom they are for, and who signed them', () => {
     const ca = new X509Certificate(authority.certificate);
     const own = new X509Certificate(shard.certificate);
@@ -96,17 +96,20 @@ describe('the certificates that are made', () => {
     assert.ok(Date.parse(own.validFrom) < NOW_MS && Date.parse(own.validTo) > NOW_MS + 3_649 * 86_400_000);
   });
 
-  it('are written with four digits for years from 2050 on', () => {
-    const late = createAuthority({ ...dependencies, nowMs: Date.UTC(2049, 0) }, { name: 'x', days: 3650 });
+  it('are written with four digits for years from 2050 on', async () => {
+    const late = await createAuthority({ ...dependencies, nowMs: Date.UTC(2049, 0) }, { name: 'x', days: 3650 });
     const { validFrom, validTo } = new X509Certificate(late.certificate);
     assert.match(validFrom, / 2048 GMT$/);
     assert.match(validTo, / 2058 GMT$/);
   });
 
-  it('have another serial number each, never a negative one', () => {
+  it('have another serial number each, never a negative one', async () => {
     for (const first of [0x00, 0x7f, 0x80, 0xff]) {
       const bytes = Buffer.alloc(16, 1).fill(first, 0, 1);
-      const { certificate } = createAuthority({ nowMs: NOW_MS, randomBytes: () => bytes }, { name: 'x', days: 1 });
+      const { certificate } = await createAuthority(
+        { nowMs: NOW_MS, randomBytes: () => bytes },
+        { name: 'x', days: 1 },
+      );
       assert.equal(BigInt(`0x${new X509Certificate(certificate).serialNumber}`), BigInt(`0x${bytes.toString('hex')}`));
     }
   });

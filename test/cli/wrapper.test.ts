@@ -90,7 +90,7 @@ describe('bin/grantd', () => {
     mkdirSync(join(checkout, 'bin'), { recursive: true });
     mkdirSync(prefix);
     // Of the real one, npm would look at all packages.
-    const { dependencies, optionalDependencies, devDependencies, ...rest } = packageFile;
+    const { dependencies, optionalDependencies, devDependencies, workspaces, ...rest } = packageFile;
     writeFileSync(join(checkout, 'package.json'), JSON.stringify(rest));
     writeFileSync(join(checkout, 'bin', 'grantd'), readFileSync(WRAPPER), { mode: 0o755 });
     const settings = `npm_config_prefix='${prefix}' npm_config_offline=true npm_config_update_notifier=false`;

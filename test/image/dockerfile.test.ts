@@ -14,7 +14,7 @@ const text = readText('Dockerfile');
 const stages = parseStages(text);
 const packageFile = JSON.parse(readText('package.json'));
 const dependencies = Object.keys(packageFile.dependencies);
-const code = readCode(['src']);
+const code = readCode(['packages', 'src']);
 
 const textOf = (word: string): string | undefined =>
   stages.at(-1)?.instructions.findLast((instruction) => instruction.word === word)?.text;
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
     });
   }
 
-  for (const folder of ['proto', 'src', 'node_modules', 'package.json']) {
+  for (const folder of ['packages', 'proto', 'src', 'node_modules', 'package.json']) {
     it(`would not do without ${folder}`, () => {
       const without = text.replace(new RegExp(`^(COPY --from=.*)/build/${folder}\\b`, 'm'), '$1/build/other');
       assert.notEqual(without, text);

@@ -27,12 +27,15 @@ import type {
   ClusterPicture,
   MemberView,
   OperatorApi,
+  OperatorTenantCallName,
   OperatorTenantSession,
+  OwnerCallName,
   RequestContext,
   ShardLoad,
   SlotView,
   UsageMinute,
 } from '../../src/front/front.ts';
+import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
 import { CheckEvaluation } from '../../src/rules/check-evaluation.ts';
 import { CompiledRules } from '../../src/rules/compiled-rules.ts';
 import { type NamedTuple, undefinedName } from '../../src/rules/questions.ts';
@@ -46,7 +49,7 @@ import {
 } from '../../src/rules/rule-set.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
-  AuditLogQuery,
+  AnswerOf,
   AuditRecord,
   BulkWrite,
   BulkWriteResult,
@@ -56,11 +59,13 @@ import type {
   ListedKey,
   LoggedChange,
   PageQuery,
+  RequestOf,
   ResultPage,
   RulesPreview,
   TenantStatus,
 } from '../../src/shard/shard.ts';
 import { GrantGraph } from '../unit/rules/grant-graph.ts';
+import { answerBy, type CallHandlers } from './call-handlers.ts';
 import { naiveHeld } from './naive-rules.ts';
 
 interface TenantData {
@@ -219,22 +224,59 @@ export class FakeOperator implements OperatorApi {
     return record;
   }
 
-  async updateTenant(context: RequestContext, change: Parameters<OperatorApi['updateTenant']>[1]) {
-    this.#enter('updateTenant', context, change.operator);
-    const data = this.#data(change.tenantId);
-    const { name, plan, state } = data.tenant;
-    data.tenant = {
-      ...data.tenant,
-      name: change.name ?? name,
-      plan: change.plan ?? plan,
-      state: change.state ?? state,
-    };
-    return data.tenant;
-  }
+  readonly #calls: CallHandlers<OwnerCallName> = {
+    updateTenant: async (_, change) => {
+      const data = this.#data(change.tenantId);
+      const { name, plan, state } = data.tenant;
+      data.tenant = {
+        ...data.tenant,
+        name: change.name ?? name,
+        plan: change.plan ?? plan,
+        state: change.state ?? state,
+      };
+      return data.tenant;
+    },
+    readTenant: async (_, { tenantId }) => this.#status(this.#data(tenantId)),
+    readUsage: async (_, { tenantId }) => {
+      this.#data(tenantId);
+      return this.usage;
+    },
+    listAuditLog: async (_, { tenantId, ...query }) => {
+      const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, newestFirst = false } = query;
+      const tombstone = this.#tombstone.get(tenantId);
+      const isDeleted = tombstone !== undefined;
+      const auditLog = tombstone ?? this.#data(tenantId).auditLog;
+      const fits = auditMatcher(query) ?? (() => true);
+      const rows = auditLog.filter((row) => row.atMs >= sinceMs && row.atMs < untilMs && fits(row));
+      // A cursor belongs to its filter.
+      const scope = filterScope(query).join('|');
+      const cursor = query.cursor?.endsWith(scope)
+        ? query.cursor.slice(0, query.cursor.length - scope.length)
+        : 'other';
+      const at = { ...query, cursor: query.cursor === undefined ? undefined : cursor };
+      const ordered = newestFirst ? rows.toReversed() : rows;
+      // As where enough was read for a page before it was full.
+      const short = this.rowsPerAuditLogPage < query.limit;
+      const page = this.#page(ordered, { ...at, limit: Math.min(query.limit, this.rowsPerAuditLogPage) });
+      const { nextCursor } = page;
+      const known = newestFirst ? query.cursor === undefined : nextCursor === undefined;
+      return {
+        items: page.items,
+        nextCursor: nextCursor && nextCursor + scope,
+        resumeCursor: known && !isDeleted ? `at-${rows.length}${scope}` : undefined,
+        scannedToMs: short && nextCursor !== undefined ? page.items.at(-1)?.atMs : undefined,
+      };
+    },
+  };
 
-  async readTenant(context: RequestContext, tenantId: TenantId) {
-    this.#enter('readTenant', context);
-    return this.#status(this.#data(tenantId));
+  async call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
+    context: RequestContext,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    const operator = 'operator' in request && typeof request.operator === 'string' ? request.operator : undefined;
+    this.#enter(call.name, context, operator);
+    return answerBy(this.#calls, call, context, request);
   }
 
   #status({ tenant, namespaces, keys, grants }: TenantData): TenantStatus {
@@ -268,12 +310,6 @@ export class FakeOperator implements OperatorApi {
     return this.members;
   }
 
-  async readUsage(context: RequestContext, tenantId: TenantId) {
-    this.#enter('readUsage', context);
-    this.#data(tenantId);
-    return this.usage;
-  }
-
   async listLoads(context: RequestContext) {
     this.#enter('listLoads', context);
     return this.loads;
@@ -283,32 +319,6 @@ export class FakeOperator implements OperatorApi {
     this.surveys.push(context);
     if (this.onSurvey !== undefined) return this.onSurvey();
     return { slots: this.slots, members: this.members, loads: this.loads };
-  }
-
-  async listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery) {
-    this.#enter('listAuditLog', context);
-    const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, newestFirst = false } = query;
-    const tombstone = this.#tombstone.get(tenantId);
-    const isDeleted = tombstone !== undefined;
-    const auditLog = tombstone ?? this.#data(tenantId).auditLog;
-    const fits = auditMatcher(query) ?? (() => true);
-    const rows = auditLog.filter((row) => row.atMs >= sinceMs && row.atMs < untilMs && fits(row));
-    // A cursor belongs to its filter.
-    const scope = filterScope(query).join('|');
-    const cursor = query.cursor?.endsWith(scope) ? query.cursor.slice(0, query.cursor.length - scope.length) : 'other';
-    const at = { ...query, cursor: query.cursor === undefined ? undefined : cursor };
-    const ordered = newestFirst ? rows.toReversed() : rows;
-    // As where enough was read for a page before it was full.
-    const short = this.rowsPerAuditLogPage < query.limit;
-    const page = this.#page(ordered, { ...at, limit: Math.min(query.limit, this.rowsPerAuditLogPage) });
-    const { nextCursor } = page;
-    const known = newestFirst ? query.cursor === undefined : nextCursor === undefined;
-    return {
-      items: page.items,
-      nextCursor: nextCursor && nextCursor + scope,
-      resumeCursor: known && !isDeleted ? `at-${rows.length}${scope}` : undefined,
-      scannedToMs: short && nextCursor !== undefined ? page.items.at(-1)?.atMs : undefined,
-    };
   }
 
   /** Tenant by tenant. */
@@ -413,6 +423,89 @@ export class FakeOperator implements OperatorApi {
       if (!hasRules(data.rules)) return data.grants.has(grantKey(check));
       return held(check.subject).some(({ relation, object }) => relation === check.relation && object === check.object);
     };
+    const calls: CallHandlers<OperatorTenantCallName> = {
+      listNames: async (_, { subject, object, ...page }) => {
+        const derived = data.rules.rules.filter(
+          ({ namespace, name }) => namespace === namespaceOf(object) && !isRelation(name),
+        );
+        const names = derived.length === 0 ? RELATIONS : derived.map(({ name }) => name);
+        return this.#page(names.filter((relation) => checkNow({ subject, relation, object })).sort(), page);
+      },
+      writeGrants: async (context, writes) => {
+        return writes.map((write) => this.#write(data, context, operator, write));
+      },
+      writeBulk: async (context, write) => {
+        return this.#writeBulk(data, context, operator, write);
+      },
+      revokeGrants: async (context, filter) => {
+        const found = this.#grantsOf(data, filter);
+        const revoked = found.slice(0, this.revokedPerCall);
+        for (const grant of revoked) this.#write(data, context, operator, { ...grant, revoke: true });
+        return { revoked: revoked.length, complete: revoked.length === found.length };
+      },
+      listObjects: async (_, query) => {
+        demandName(data.rules, query.relation);
+        const direct = query.direct === true || !hasRules(data.rules);
+        const objects = (direct ? sorted() : held(query.subject))
+          .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
+          .map(({ object }) => object)
+          .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
+        return this.#page(objects, query);
+      },
+      listNamespaces: async () => {
+        return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));
+      },
+      createNamespace: async (_, name) => {
+        const present = data.namespaces.get(name);
+        const namespace = present ?? { name, createdAtMs: this.#clock.wallMs() };
+        data.namespaces.set(name, namespace);
+        return { created: present === undefined, namespace };
+      },
+      listKeys: async (_, query) => {
+        return this.#page([...data.keys.values()], query);
+      },
+      identifyKey: async (_, { keyId, hash }) => {
+        const key = data.keys.get(keyId);
+        return key === undefined ? undefined : { key, matches: data.hashes.get(keyId) === hash };
+      },
+      revokeKey: async (_, keyId) => {
+        if (!data.keys.delete(keyId)) throw new GrantdError('key-not-found', 'The tenant has no such key.');
+      },
+      readRules: async () => {
+        return data.rules;
+      },
+      writeRules: async (context, { ruleSet, ifMatch }) => {
+        const revision = revisionOfRules(textOfRules(data.rules));
+        if (ifMatch?.includes(revision) === false) throw new GrantdError('precondition-failed', 'Other rules.');
+        const [rules, former] = [ruleSetRecord(ruleSet), ruleSetRecord(data.rules)];
+        data.rules = ruleSet;
+        this.#auditLog(data, context, operator, { action: 'rules.updated', rules, former });
+      },
+      previewRules: async () => {
+        return { ...this.preview, revision: revisionOfRules(textOfRules(data.rules)) };
+      },
+      listSubjects: async (_, query) => {
+        return this.#page([...new Set(sorted().map(({ subject }) => subject))], query);
+      },
+      listHolders: async (_, query) => {
+        demandName(data.rules, query.relation);
+        const direct = query.direct === true || !hasRules(data.rules);
+        const all = direct ? sorted() : subjectsAmong(sorted()).flatMap(held);
+        const isOwn = (subject: string): boolean => !direct && subject.startsWith(`${query.object}#`);
+        const holders = all.filter(
+          ({ subject, object, relation }) =>
+            object === query.object && relation === query.relation && (query.includeSelf === true || !isOwn(subject)),
+        );
+        return this.#page([...new Set(holders.map(({ subject }) => subject))].sort(), query);
+      },
+      listGrants: async (_, { of, relation, ...query }) => {
+        return { ...this.#page(this.#grantsOf(data, { of, relation }), query), feedCursor: FEED_CURSOR };
+      },
+      exportGrants: async (_, query) => {
+        const page = this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+        return { ...page, feedCursor: FEED_CURSOR };
+      },
+    };
     return {
       tenantId: data.tenant.tenantId,
       keyId: `operator:${operator}`,
@@ -421,6 +514,10 @@ export class FakeOperator implements OperatorApi {
       suspended: data.tenant.state === 'suspended',
       expired: false,
       countRequest: () => {},
+      call: async (call, context, request) => {
+        this.#enter(call.name, context);
+        return answerBy(calls, call, context, request);
+      },
       confirm: async (context) => this.#enter('confirm', context),
       check: async (context, tuple) => {
         this.#enter('check', context);
@@ -445,39 +542,6 @@ export class FakeOperator implements OperatorApi {
           undefinedAt: [...checks.keys()].filter((at) => checks.slice(at, at + 1).every((each) => !isDefined(each))),
         };
       },
-      listNames: async (context, { subject, object, ...page }) => {
-        this.#enter('listNames', context);
-        const derived = data.rules.rules.filter(
-          ({ namespace, name }) => namespace === namespaceOf(object) && !isRelation(name),
-        );
-        const names = derived.length === 0 ? RELATIONS : derived.map(({ name }) => name);
-        return this.#page(names.filter((relation) => checkNow({ subject, relation, object })).sort(), page);
-      },
-      writeGrants: async (context, writes) => {
-        this.#enter('writeGrants', context);
-        return writes.map((write) => this.#write(data, context, operator, write));
-      },
-      writeBulk: async (context, write) => {
-        this.#enter('writeBulk', context);
-        return this.#writeBulk(data, context, operator, write);
-      },
-      revokeGrants: async (context, filter) => {
-        this.#enter('revokeGrants', context);
-        const found = this.#grantsOf(data, filter);
-        const revoked = found.slice(0, this.revokedPerCall);
-        for (const grant of revoked) this.#write(data, context, operator, { ...grant, revoke: true });
-        return { revoked: revoked.length, complete: revoked.length === found.length };
-      },
-      listObjects: async (context, query) => {
-        this.#enter('listObjects', context);
-        demandName(data.rules, query.relation);
-        const direct = query.direct === true || !hasRules(data.rules);
-        const objects = (direct ? sorted() : held(query.subject))
-          .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
-          .map(({ object }) => object)
-          .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
-        return this.#page(objects, query);
-      },
       readChanges: async (context, { cursor, since, filter, limit }) => {
         this.#enter('readChanges', context);
         const sinceMs = typeof since === 'number' ? since : 0;
@@ -500,20 +564,9 @@ export class FakeOperator implements OperatorApi {
         return { changes, cursor: atEnd ? end : (changes.at(-1)?.cursor ?? end), atMs: this.#clock.wallMs(), atEnd };
       },
       followChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
-      listNamespaces: async (context) => {
-        this.#enter('listNamespaces', context);
-        return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));
-      },
       unknownNamespaces: async (context, namespaces) => {
         this.#enter('unknownNamespaces', context);
         return namespaces.filter((name) => !data.namespaces.has(name));
-      },
-      createNamespace: async (context, name) => {
-        this.#enter('createNamespace', context);
-        const present = data.namespaces.get(name);
-        const namespace = present ?? { name, createdAtMs: this.#clock.wallMs() };
-        data.namespaces.set(name, namespace);
-        return { created: present === undefined, namespace };
       },
       createKey: async (context, key) => {
         this.#enter('createKey', context);
@@ -523,10 +576,6 @@ export class FakeOperator implements OperatorApi {
         const text = createApiKey({ tenantId: data.tenant.tenantId, keyId }, this.#random);
         data.hashes.set(keyId, hashApiKey(text));
         return { record, text };
-      },
-      listKeys: async (context, query) => {
-        this.#enter('listKeys', context);
-        return this.#page([...data.keys.values()], query);
       },
       rotateKey: async (context, { keyId, graceMs }) => {
         this.#enter('rotateKey', context);
@@ -556,56 +605,6 @@ export class FakeOperator implements OperatorApi {
         const text = createApiKey({ tenantId: data.tenant.tenantId, keyId: newKeyId }, this.#random);
         data.hashes.set(newKeyId, hashApiKey(text));
         return { key, former, revoked: graceMs === 0, text };
-      },
-      identifyKey: async (context, { keyId, hash }) => {
-        this.#enter('identifyKey', context);
-        const key = data.keys.get(keyId);
-        return key === undefined ? undefined : { key, matches: data.hashes.get(keyId) === hash };
-      },
-      revokeKey: async (context, keyId) => {
-        this.#enter('revokeKey', context);
-        if (!data.keys.delete(keyId)) throw new GrantdError('key-not-found', 'The tenant has no such key.');
-      },
-      readRules: async (context) => {
-        this.#enter('readRules', context);
-        return data.rules;
-      },
-      writeRules: async (context, { ruleSet, ifMatch }) => {
-        this.#enter('writeRules', context);
-        const revision = revisionOfRules(textOfRules(data.rules));
-        if (ifMatch?.includes(revision) === false) throw new GrantdError('precondition-failed', 'Other rules.');
-        const [rules, former] = [ruleSetRecord(ruleSet), ruleSetRecord(data.rules)];
-        data.rules = ruleSet;
-        this.#auditLog(data, context, operator, { action: 'rules.updated', rules, former });
-      },
-      previewRules: async (context) => {
-        this.#enter('previewRules', context);
-        return { ...this.preview, revision: revisionOfRules(textOfRules(data.rules)) };
-      },
-      listSubjects: async (context, query) => {
-        this.#enter('listSubjects', context);
-        return this.#page([...new Set(sorted().map(({ subject }) => subject))], query);
-      },
-      listHolders: async (context, query) => {
-        this.#enter('listHolders', context);
-        demandName(data.rules, query.relation);
-        const direct = query.direct === true || !hasRules(data.rules);
-        const all = direct ? sorted() : subjectsAmong(sorted()).flatMap(held);
-        const isOwn = (subject: string): boolean => !direct && subject.startsWith(`${query.object}#`);
-        const holders = all.filter(
-          ({ subject, object, relation }) =>
-            object === query.object && relation === query.relation && (query.includeSelf === true || !isOwn(subject)),
-        );
-        return this.#page([...new Set(holders.map(({ subject }) => subject))].sort(), query);
-      },
-      listGrants: async (context, { of, relation, ...query }) => {
-        this.#enter('listGrants', context);
-        return { ...this.#page(this.#grantsOf(data, { of, relation }), query), feedCursor: FEED_CURSOR };
-      },
-      exportGrants: async (context, query) => {
-        this.#enter('exportGrants', context);
-        const page = this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
-        return { ...page, feedCursor: FEED_CURSOR };
       },
     };
   }

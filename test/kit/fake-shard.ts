@@ -4,60 +4,34 @@
 import { hashApiKey } from '../../src/core/api-keys.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
-import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
+import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
+import { type Grant, isRelation, type Namespace, relationOf } from '../../src/core/tuples.ts';
 import {
-  type Grant,
-  grantOf,
-  isRelation,
-  type Namespace,
-  RELATIONS,
-  relationOf,
-  type Tuple,
-  type TupleColumns,
-} from '../../src/core/tuples.ts';
-import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
-import type { ClusterMember, IdentifiedKey, KeyClaim, RotatedKey, RotationRequest } from '../../src/shard/shard.ts';
-import {
+  type AnswerOf,
   type Attempt,
-  type AuditLogQuery,
-  type BulkWrite,
-  type BulkWriteResult,
-  type FeedPage,
-  type FeedQuery,
+  type CallerOf,
+  type CallName,
+  type ClusterMember,
   type FrontReport,
-  type GrantFilter,
-  type GrantRequest,
   type GrantResult,
-  type GrantsPage,
-  type GrantsQuery,
-  type HoldersQuery,
   type IssuedHandle,
   type ListedKey,
   type Load,
-  type LogEnds,
   type LoggedChange,
-  type LoggedPage,
-  type LogQuery,
   type MemberAddress,
-  type NamedAnswer,
-  type NamedChecks,
-  type NamesQuery,
-  type OperatorConnection,
+  type RequestOf,
   type ResultPage,
-  type RevokeResult,
-  type RulesPreview,
-  type RulesRequest,
   type Shard,
   ShardFailure,
   type SlotOwner,
+  type TenantAuditLogQuery,
   type TenantConnection,
   type TenantDeletion,
-  type TenantStatus,
+  type TenantsQuery,
   type UsageMinute,
 } from '../../src/shard/shard.ts';
-
 import { FakeFeed } from './fake-feed.ts';
 
 const FEED_CURSOR = 'now';
@@ -75,7 +49,6 @@ export interface FakeTenant {
   readonly feed: FakeFeed;
   usage: readonly UsageMinute[];
   deletion: TenantDeletion | undefined;
-  rules: RuleSet;
 }
 
 /** What all shards of a cluster see alike. */
@@ -146,7 +119,6 @@ export class FakeWorld {
       grants: new Map(),
       namespaces: new Map(),
       feed: new FakeFeed(),
-      rules: NO_RULES,
       usage: [],
       deletion: undefined,
     };
@@ -162,7 +134,10 @@ interface FakeHandle {
   readonly epoch: number;
 }
 
-type CallName = Exclude<keyof (TenantConnection & OperatorConnection), 'close' | 'check' | 'demandRight' | 'endWaits'>;
+/** Of the calls that tests of fronts make. */
+type Handlers = {
+  readonly [Name in CallName]?: (caller: CallerOf<Name>, request: RequestOf<Name>) => Promise<AnswerOf<Name>>;
+};
 
 export class FakeShard implements Shard {
   readonly world: FakeWorld;
@@ -188,7 +163,7 @@ export class FakeShard implements Shard {
   /** Runs before every call; what it throws fails the call, before anything is done. */
   onCall: ((name: CallName) => void | Promise<void>) | undefined;
   /** What was asked of audit logs. */
-  readonly auditLogQueries: (AuditLogQuery & { readonly tenantId: string })[] = [];
+  readonly auditLogQueries: TenantAuditLogQuery[] = [];
   /** Runs after a write was done; what it throws is the answer. */
   afterWrite: (() => void | Promise<void>) | undefined;
   lastAttempt: Attempt | undefined;
@@ -278,7 +253,7 @@ export class FakeShard implements Shard {
 }
 
 /** Both halves of a connection; only a console is given the operator's. */
-class FakeConnection implements TenantConnection, OperatorConnection {
+class FakeConnection implements TenantConnection {
   readonly #shard: FakeShard;
   readonly #handles = new Map<number, FakeHandle>();
   #nextHandle = 1;
@@ -315,9 +290,16 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#tenantOf(found.tenantId);
   }
 
-  async #enter(name: CallName): Promise<void> {
+  async call<Name extends CallName>(
+    name: Name,
+    caller: CallerOf<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
     this.#shard.countOne(name);
     await this.#shard.onCall?.(name);
+    const handler = this.#handlers[name];
+    if (handler === undefined) throw new Error(`The fake does not answer ${name}.`);
+    return handler(caller, request);
   }
 
   async #write<Result>(attempt: Attempt, index: number, run: () => Result): Promise<Result> {
@@ -348,31 +330,12 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     };
   }
 
-  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle> {
-    await this.#enter('authenticate');
-    this.#demandOwner(claim.tenantId);
-    const key = this.#shard.world.tenants.get(claim.tenantId)?.keys.get(claim.keyId);
-    if (key === undefined || key.hash !== hashApiKey(claim.key)) throw new GrantdError('unauthorized', 'No such key.');
-    return this.#grant(claim.tenantId, claim.keyId, key);
-  }
-
-  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle> {
-    await this.#enter('authenticateOperator');
-    this.#tenantOf(claim.tenantId);
-    return this.#grant(claim.tenantId, `operator:${claim.operator}`, undefined);
-  }
-
   tenantOf(handle: number): string {
     return this.#handles.get(handle)?.tenantId ?? '';
   }
 
   /** Keys may do everything. */
   demandRight(): void {}
-
-  async confirm(handle: number): Promise<void> {
-    await this.#enter('confirm');
-    this.#resolve(handle);
-  }
 
   check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
     this.#shard.countOne('check');
@@ -381,393 +344,15 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return scripted ?? tenant.grants.has(`${subject} ${relationOf(relation)} ${object}`);
   }
 
-  async checkBulk(handle: number, { subjects, relations, objects }: TupleColumns) {
-    await this.#enter('checkBulk');
-    const { grants } = this.#resolve(handle);
-    const authorized = subjects.map((subject, index) =>
-      grants.has(`${subject} ${relationOf(relations[index] ?? 0)} ${objects[index]}`),
-    );
-    return { authorized, checkedAtMs: Date.now() };
-  }
-
-  async checkNamed(handle: number, { checks, explain }: NamedChecks): Promise<NamedAnswer> {
-    await this.#enter('checkNamed');
-    const { grants } = this.#resolve(handle);
-    const authorized = checks.map(({ subject, relation, object }) => grants.has(`${subject} ${relation} ${object}`));
-    return { authorized, checkedAtMs: Date.now(), because: explain ? checks.map(() => []) : [], undefinedAt: [] };
-  }
-
-  async listNames(handle: number, { subject, object, ...page }: NamesQuery): Promise<ResultPage<string>> {
-    await this.#enter('listNames');
-    const { grants } = this.#resolve(handle);
-    return this.#page(RELATIONS.filter((name) => grants.has(`${subject} ${name} ${object}`)).sort(), page);
-  }
-
-  async writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<GrantResult[]> {
-    await this.#enter('writeGrants');
-    const { grants } = this.#resolve(handle);
-    const results: GrantResult[] = [];
-    for (const [index, write] of writes.entries()) {
-      results.push(
-        await this.#write(attempt, index, (): GrantResult => {
-          const { revoke, expiresAtMs: _, ...tuple } = write;
-          const key = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
-          const found = grants.get(key);
-          if (revoke) return { kind: grants.delete(key) ? 'revoked' : 'not-found' };
-          if (tuple.object.startsWith('full:')) {
-            return { kind: 'refused', code: 'namespace-limit-reached', message: 'Full.' };
-          }
-          if (found !== undefined) return { kind: 'exists', grantId: found.grantId, createdAtMs: found.createdAtMs };
-          const grant = { ...tuple, grantId: `grt_${grants.size}`, createdAtMs: 1_700_000_000_000 };
-          grants.set(key, grant);
-          return { kind: 'created', grantId: grant.grantId, createdAtMs: grant.createdAtMs };
-        }),
-      );
-    }
-    return results;
-  }
-
-  async writeBulk(handle: number, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
-    await this.#enter('writeBulk');
-    const { grants } = this.#resolve(handle);
-    const keyOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
-    return this.#write(attempt, 0, (): BulkWriteResult => {
-      const unmet = write.conditions.findIndex((each) => grants.has(keyOf(each)) !== each.exists);
-      if (unmet >= 0) return { kind: 'condition-not-met', condition: unmet };
-      if (write.grants.some(({ object }) => object.startsWith('full:'))) {
-        return { kind: 'refused', code: 'namespace-limit-reached', message: 'Full.' };
-      }
-      const created = write.grants.map((tuple) => {
-        const found = grants.get(keyOf(tuple));
-        const grant = found ?? grantOf(tuple, { grantId: `grt_${grants.size}`, createdAtMs: 1_700_000_000_000 });
-        grants.set(keyOf(tuple), grant);
-        return { created: found === undefined, grantId: grant.grantId, createdAtMs: grant.createdAtMs };
-      });
-      const revoked = write.revocations.map((tuple) => grants.delete(keyOf(tuple)));
-      return { kind: 'written', grants: created, revoked };
-    });
-  }
-
-  async revokeGrants(handle: number, attempt: Attempt, { of, relation }: GrantFilter): Promise<RevokeResult> {
-    await this.#enter('revokeGrants');
-    const { grants } = this.#resolve(handle);
-    return this.#write(attempt, 0, (): RevokeResult => {
-      const matching = [...grants].filter(
-        ([, grant]) =>
-          ('subject' in of ? grant.subject === of.subject : grant.object === of.object) &&
-          (relation === undefined || grant.relation === relation),
-      );
-      for (const [key] of matching) grants.delete(key);
-      return { revoked: matching.length, complete: true };
-    });
-  }
-
   #page<Item>(items: readonly Item[], query: { limit: number; cursor: string | undefined }): ResultPage<Item> {
     const from = Number(query.cursor ?? 0);
     const end = from + query.limit;
     return { items: items.slice(from, end), nextCursor: end < items.length ? String(end) : undefined };
   }
 
-  async listObjects(
-    handle: number,
-    query: { limit: number; cursor: string | undefined; subject: string; relation: string },
-  ): Promise<ResultPage<string>> {
-    await this.#enter('listObjects');
-    const objects = [...this.#resolve(handle).grants.values()]
-      .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
-      .map(({ object }) => object);
-    return this.#page(objects.sort(), query);
-  }
-
-  async readChanges(handle: number, query: FeedQuery): Promise<FeedPage> {
-    await this.#enter('readChanges');
-    const { feed } = this.#resolve(handle);
-    const { waits } = this.#shard.world;
-    let cursor = query.cursor;
-    let late = false;
-    while (true) {
-      const page = feed.page({ ...query, cursor, ...(cursor === undefined ? {} : { fromNow: false }) });
-      if (page.items.length > 0 || !page.atEnd || query.waitMs === 0 || late || this.#waitsEnded) return page;
-      cursor = page.nextCursor;
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          waits.delete(wake);
-          clearTimeout(timer);
-          resolve();
-        };
-        const timer = setTimeout(() => {
-          late = true;
-          wake();
-        }, query.waitMs);
-        waits.add(wake);
-      });
-      this.#resolve(handle);
-    }
-  }
-
   endWaits(): void {
     this.#waitsEnded = true;
     this.#shard.world.wake();
-  }
-
-  async listNamespaces(handle: number): Promise<readonly Namespace[]> {
-    await this.#enter('listNamespaces');
-    return [...this.#resolve(handle).namespaces.values()];
-  }
-
-  async unknownNamespaces(handle: number, namespaces: readonly string[]): Promise<readonly string[]> {
-    await this.#enter('unknownNamespaces');
-    return namespaces.filter((name) => !this.#resolve(handle).namespaces.has(name));
-  }
-
-  async createNamespace(handle: number, attempt: Attempt, name: string) {
-    await this.#enter('createNamespace');
-    const { namespaces } = this.#resolve(handle);
-    return this.#write(attempt, 0, () => {
-      const found = namespaces.get(name);
-      const namespace = found ?? { name, createdAtMs: 1_700_000_000_000 };
-      namespaces.set(name, namespace);
-      return { created: found === undefined, namespace };
-    });
-  }
-
-  async createKey(
-    handle: number,
-    attempt: Attempt,
-    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
-  ): Promise<ListedKey> {
-    await this.#enter('createKey');
-    const { keys } = this.#resolve(handle);
-    return this.#write(attempt, 0, () => {
-      const keyId = parseKeyId(key.keyId);
-      if (keyId === undefined) throw new Error('A key id is ill-formed.');
-      const stored = { ...key, keyId, createdAtMs: 1_700_000_000_000, lastUsedAtMs: undefined };
-      keys.set(keyId, stored);
-      return stored;
-    });
-  }
-
-  async listKeys(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<ListedKey>> {
-    await this.#enter('listKeys');
-    return this.#page([...this.#resolve(handle).keys.values()], query);
-  }
-
-  async revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void> {
-    await this.#enter('revokeKey');
-    const tenant = this.#resolve(handle);
-    await this.#write(attempt, 0, () => {
-      if (!tenant.keys.delete(keyId)) throw new GrantdError('key-not-found', 'No such key.');
-      this.#shard.endHandles(tenant.record.tenantId);
-    });
-  }
-
-  async rotateKey(handle: number, attempt: Attempt, request: RotationRequest): Promise<RotatedKey> {
-    await this.#enter('rotateKey');
-    const { keys } = this.#resolve(handle);
-    const [keyId, newKeyId] = [request.keyId, request.newKeyId].map(parseKeyId);
-    return this.#write(attempt, 0, () => {
-      const present = keyId === undefined ? undefined : keys.get(keyId);
-      if (present === undefined || newKeyId === undefined) throw new GrantdError('key-not-found', 'No such key.');
-      const key = { ...present, keyId: newKeyId, hash: request.hash };
-      const former = { ...present, expiresAtMs: 1_700_000_000_000 + request.graceMs, rotatedTo: newKeyId };
-      keys.set(newKeyId, key).set(present.keyId, former);
-      return { key, former, revoked: false };
-    });
-  }
-
-  async identifyKey(handle: number, { keyId, hash }: KeyClaim): Promise<IdentifiedKey | undefined> {
-    await this.#enter('identifyKey');
-    const key = this.#resolve(handle).keys.get(keyId);
-    return key === undefined ? undefined : { key, matches: key.hash === hash };
-  }
-
-  async readRules(handle: number): Promise<RuleSet> {
-    await this.#enter('readRules');
-    return this.#resolve(handle).rules;
-  }
-
-  async writeRules(handle: number, attempt: Attempt, { ruleSet }: RulesRequest): Promise<void> {
-    await this.#enter('writeRules');
-    const tenant = this.#resolve(handle);
-    await this.#write(attempt, 0, () => {
-      tenant.rules = ruleSet;
-    });
-  }
-
-  async previewRules(handle: number): Promise<RulesPreview> {
-    await this.#enter('previewRules');
-    const revision = revisionOfRules(textOfRules(this.#resolve(handle).rules));
-    return {
-      revision,
-      groupSubjects: 0,
-      publicGrants: 0,
-      notFollowed: 0,
-      ungranted: [],
-      scannedGrants: 0,
-      complete: true,
-    };
-  }
-
-  async createTenant(attempt: Attempt, tenant: { tenantId: string; name: string; plan: string }): Promise<Tenant> {
-    await this.#enter('createTenant');
-    this.#demandOwner(tenant.tenantId);
-    return this.#write(attempt, 0, () => {
-      const made = this.#shard.world.addTenant(tenant.tenantId as TenantId, tenant.plan);
-      made.record = { ...made.record, name: tenant.name };
-      return made.record;
-    });
-  }
-
-  async updateTenant(
-    attempt: Attempt,
-    change: {
-      tenantId: string;
-      name: string | undefined;
-      plan: string | undefined;
-      state: 'active' | 'suspended' | 'deleting' | undefined;
-    },
-  ): Promise<Tenant> {
-    await this.#enter('updateTenant');
-    const tenant = this.#tenantOf(change.tenantId);
-    return this.#write(attempt, 0, () => {
-      const { name, plan, state } = tenant.record;
-      tenant.record = {
-        ...tenant.record,
-        name: change.name ?? name,
-        plan: change.plan ?? plan,
-        state: change.state ?? state,
-      };
-      this.#shard.endHandles(change.tenantId);
-      return tenant.record;
-    });
-  }
-
-  async readTenant(tenantId: string): Promise<TenantStatus> {
-    await this.#enter('readTenant');
-    const { record, deletion } = this.#tenantOf(tenantId);
-    return deletion === undefined ? record : { ...record, deletion };
-  }
-
-  async readUsage(tenantId: string): Promise<readonly UsageMinute[]> {
-    await this.#enter('readUsage');
-    return this.#tenantOf(tenantId).usage;
-  }
-
-  async findTenants(query: { name: string; after: string | undefined; limit: number }) {
-    await this.#enter('findTenants');
-    const all = await this.listTenants({ after: query.after, limit: this.#shard.searchedMax });
-    const matches = all.filter((tenant) => tenantMatches(tenant, query.name));
-    const tenants = matches.slice(0, query.limit);
-    const last = matches.length > query.limit ? tenants.at(-1) : all[this.#shard.searchedMax - 1];
-    return { tenants, scannedTo: last?.tenantId };
-  }
-
-  async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]> {
-    await this.#enter('listTenants');
-    const { world, epochs } = this.#shard;
-    return [...world.tenants.values()]
-      .map(({ record }) => record)
-      .filter(({ tenantId }) => epochs.has(world.slotOf(tenantId)) && tenantId > (query.after ?? ''))
-      .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1))
-      .slice(0, query.limit);
-  }
-
-  async listSubjects(
-    handle: number,
-    query: { limit: number; cursor: string | undefined },
-  ): Promise<ResultPage<string>> {
-    await this.#enter('listSubjects');
-    const subjects = new Set([...this.#resolve(handle).grants.values()].map(({ subject }) => subject));
-    return this.#page([...subjects].sort(), query);
-  }
-
-  async listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>> {
-    await this.#enter('listHolders');
-    const grants = [...this.#resolve(handle).grants.values()];
-    const held = grants.filter(({ object, relation }) => object === query.object && relation === query.relation);
-    return this.#page(held.map(({ subject }) => subject).sort(), query);
-  }
-
-  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<GrantsPage> {
-    await this.#enter('listGrants');
-    const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
-    const grants = [...this.#resolve(handle).grants.values()].filter(
-      (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
-    );
-    return { ...this.#page(grants, query), feedCursor: FEED_CURSOR };
-  }
-
-  /** A filter changes nothing. */
-  async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }) {
-    await this.#enter('listAuditLog');
-    this.#shard.auditLogQueries.push(query);
-    this.#tenantOf(query.tenantId);
-    const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
-    const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
-    return { ...this.#page(rows, query), resumeCursor: 'behind-all', scannedToMs: entry.atMs };
-  }
-
-  async listLogEnds(): Promise<LogEnds> {
-    await this.#enter('listLogEnds');
-    const { epochs, world } = this.#shard;
-    const ranges = [...epochs.keys()].map((slot) => {
-      const { first, entries } = world.logOf(slot);
-      return { slot, first, last: first + entries.length - 1 };
-    });
-    return { ranges, cursorKeys: world.cursorKeys };
-  }
-
-  async readLog({ slot, afterSeq, sinceMs }: LogQuery): Promise<LoggedPage> {
-    await this.#enter('readLog');
-    const { epochs, world } = this.#shard;
-    if (!epochs.has(slot)) throw new ShardFailure('wrong-owner', 'Not mine.', world.owners.get(slot));
-    const { first, entries } = world.logOf(slot);
-    const last = first + entries.length - 1;
-    if (afterSeq > last) throw new GrantdError('invalid-cursor', 'Ahead of the log.');
-    if (afterSeq + 1 < first) throw new GrantdError('cursor-too-old', 'Trimmed.');
-    const read = entries.slice(afterSeq + 1 - first, afterSeq + 1 - first + world.entriesPerPage);
-    const nextSeq = afterSeq + read.length;
-    return { items: read.flat().filter(({ atMs }) => atMs >= sinceMs), nextSeq, atEnd: nextSeq === last };
-  }
-
-  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<GrantsPage> {
-    await this.#enter('exportGrants');
-    return { ...this.#page([...this.#resolve(handle).grants.values()], query), feedCursor: FEED_CURSOR };
-  }
-
-  async listSlots() {
-    await this.#enter('listSlots');
-    const { incarnation, leaseLeftMs, epochs, world } = this.#shard;
-    return {
-      incarnation,
-      leaseLeftMs,
-      owned: [...epochs].map(([slot, epoch]) => ({
-        slot,
-        epoch,
-        state: 'serving' as const,
-        logEnd: 7,
-        checkpoint: 5,
-        tenants: 1,
-      })),
-      rows: [...world.owners.values()].map(({ slot, epoch, incarnation: owner }) => ({
-        slot,
-        epoch,
-        owner: owner === '' ? undefined : owner,
-        opened: 1,
-        first: 1,
-        successor: undefined,
-      })),
-    };
-  }
-
-  async listMembers() {
-    await this.#enter('listMembers');
-    return [...this.#shard.world.members.values()];
-  }
-
-  async readLoad(): Promise<Load> {
-    await this.#enter('readLoad');
-    return this.#shard.load;
   }
 
   report(report: FrontReport): void {
@@ -779,6 +364,276 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     this.#shard.connections.delete(this);
     this.#handles.clear();
   }
+
+  #tenantsAfter(query: TenantsQuery): readonly Tenant[] {
+    const { world, epochs } = this.#shard;
+    return [...world.tenants.values()]
+      .map(({ record }) => record)
+      .filter(({ tenantId }) => epochs.has(world.slotOf(tenantId)) && tenantId > (query.after ?? ''))
+      .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1))
+      .slice(0, query.limit);
+  }
+
+  readonly #handlers: Handlers = {
+    authenticate: async (_, claim) => {
+      this.#demandOwner(claim.tenantId);
+      const key = this.#shard.world.tenants.get(claim.tenantId)?.keys.get(claim.keyId);
+      if (key === undefined || key.hash !== hashApiKey(claim.key))
+        throw new GrantdError('unauthorized', 'No such key.');
+      return this.#grant(claim.tenantId, claim.keyId, key);
+    },
+
+    authenticateOperator: async (_, claim) => {
+      this.#tenantOf(claim.tenantId);
+      return this.#grant(claim.tenantId, `operator:${claim.operator}`, undefined);
+    },
+
+    confirm: async ({ handle }) => {
+      this.#resolve(handle);
+    },
+
+    checkBulk: async ({ handle }, { subjects, relations, objects }) => {
+      const { grants } = this.#resolve(handle);
+      const authorized = subjects.map((subject, index) =>
+        grants.has(`${subject} ${relationOf(relations[index] ?? 0)} ${objects[index]}`),
+      );
+      return { authorized, checkedAtMs: Date.now() };
+    },
+
+    writeGrants: async ({ handle, attempt }, writes) => {
+      const { grants } = this.#resolve(handle);
+      const results: GrantResult[] = [];
+      for (const [index, write] of writes.entries()) {
+        results.push(
+          await this.#write(attempt, index, (): GrantResult => {
+            const { revoke, expiresAtMs: _, ...tuple } = write;
+            const key = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
+            const found = grants.get(key);
+            if (revoke) return { kind: grants.delete(key) ? 'revoked' : 'not-found' };
+            if (tuple.object.startsWith('full:')) {
+              return { kind: 'refused', code: 'namespace-limit-reached', message: 'Full.' };
+            }
+            if (found !== undefined) return { kind: 'exists', grantId: found.grantId, createdAtMs: found.createdAtMs };
+            const grant = { ...tuple, grantId: `grt_${grants.size}`, createdAtMs: 1_700_000_000_000 };
+            grants.set(key, grant);
+            return { kind: 'created', grantId: grant.grantId, createdAtMs: grant.createdAtMs };
+          }),
+        );
+      }
+      return results;
+    },
+
+    listObjects: async ({ handle }, query) => {
+      const objects = [...this.#resolve(handle).grants.values()]
+        .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
+        .map(({ object }) => object);
+      return this.#page(objects.sort(), query);
+    },
+
+    readChanges: async ({ handle }, query) => {
+      const { feed } = this.#resolve(handle);
+      const { waits } = this.#shard.world;
+      let cursor = query.cursor;
+      let late = false;
+      while (true) {
+        const page = feed.page({ ...query, cursor, ...(cursor === undefined ? {} : { fromNow: false }) });
+        if (page.items.length > 0 || !page.atEnd || query.waitMs === 0 || late || this.#waitsEnded) return page;
+        cursor = page.nextCursor;
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            waits.delete(wake);
+            clearTimeout(timer);
+            resolve();
+          };
+          const timer = setTimeout(() => {
+            late = true;
+            wake();
+          }, query.waitMs);
+          waits.add(wake);
+        });
+        this.#resolve(handle);
+      }
+    },
+
+    listNamespaces: async ({ handle }) => {
+      return [...this.#resolve(handle).namespaces.values()];
+    },
+
+    unknownNamespaces: async ({ handle }, namespaces) => {
+      return namespaces.filter((name) => !this.#resolve(handle).namespaces.has(name));
+    },
+
+    createNamespace: async ({ handle, attempt }, name) => {
+      const { namespaces } = this.#resolve(handle);
+      return this.#write(attempt, 0, () => {
+        const found = namespaces.get(name);
+        const namespace = found ?? { name, createdAtMs: 1_700_000_000_000 };
+        namespaces.set(name, namespace);
+        return { created: found === undefined, namespace };
+      });
+    },
+
+    createKey: async ({ handle, attempt }, key) => {
+      const { keys } = this.#resolve(handle);
+      return this.#write(attempt, 0, () => {
+        const keyId = parseKeyId(key.keyId);
+        if (keyId === undefined) throw new Error('A key id is ill-formed.');
+        const stored = { ...key, keyId, createdAtMs: 1_700_000_000_000, lastUsedAtMs: undefined };
+        keys.set(keyId, stored);
+        return stored;
+      });
+    },
+
+    listKeys: async ({ handle }, query) => {
+      return this.#page([...this.#resolve(handle).keys.values()], query);
+    },
+
+    revokeKey: async ({ handle, attempt }, keyId) => {
+      const tenant = this.#resolve(handle);
+      await this.#write(attempt, 0, () => {
+        if (!tenant.keys.delete(keyId)) throw new GrantdError('key-not-found', 'No such key.');
+        this.#shard.endHandles(tenant.record.tenantId);
+      });
+    },
+
+    rotateKey: async ({ handle, attempt }, request) => {
+      const { keys } = this.#resolve(handle);
+      const [keyId, newKeyId] = [request.keyId, request.newKeyId].map(parseKeyId);
+      return this.#write(attempt, 0, () => {
+        const present = keyId === undefined ? undefined : keys.get(keyId);
+        if (present === undefined || newKeyId === undefined) throw new GrantdError('key-not-found', 'No such key.');
+        const key = { ...present, keyId: newKeyId, hash: request.hash };
+        const former = { ...present, expiresAtMs: 1_700_000_000_000 + request.graceMs, rotatedTo: newKeyId };
+        keys.set(newKeyId, key).set(present.keyId, former);
+        return { key, former, revoked: false };
+      });
+    },
+
+    identifyKey: async ({ handle }, { keyId, hash }) => {
+      const key = this.#resolve(handle).keys.get(keyId);
+      return key === undefined ? undefined : { key, matches: key.hash === hash };
+    },
+
+    createTenant: async ({ attempt }, tenant) => {
+      this.#demandOwner(tenant.tenantId);
+      return this.#write(attempt, 0, () => {
+        const made = this.#shard.world.addTenant(tenant.tenantId as TenantId, tenant.plan);
+        made.record = { ...made.record, name: tenant.name };
+        return made.record;
+      });
+    },
+
+    updateTenant: async ({ attempt }, change) => {
+      const tenant = this.#tenantOf(change.tenantId);
+      return this.#write(attempt, 0, () => {
+        const { name, plan, state } = tenant.record;
+        tenant.record = {
+          ...tenant.record,
+          name: change.name ?? name,
+          plan: change.plan ?? plan,
+          state: change.state ?? state,
+        };
+        this.#shard.endHandles(change.tenantId);
+        return tenant.record;
+      });
+    },
+
+    readTenant: async (_, { tenantId }) => {
+      const { record, deletion } = this.#tenantOf(tenantId);
+      return deletion === undefined ? record : { ...record, deletion };
+    },
+
+    readUsage: async (_, { tenantId }) => {
+      return this.#tenantOf(tenantId).usage;
+    },
+
+    findTenants: async (_, query) => {
+      const all = this.#tenantsAfter({ after: query.after, limit: this.#shard.searchedMax });
+      const matches = all.filter((tenant) => tenantMatches(tenant, query.name));
+      const tenants = matches.slice(0, query.limit);
+      const last = matches.length > query.limit ? tenants.at(-1) : all[this.#shard.searchedMax - 1];
+      return { tenants, scannedTo: last?.tenantId };
+    },
+
+    listTenants: async (_, query) => this.#tenantsAfter(query),
+
+    listSubjects: async ({ handle }, query) => {
+      const subjects = new Set([...this.#resolve(handle).grants.values()].map(({ subject }) => subject));
+      return this.#page([...subjects].sort(), query);
+    },
+
+    listGrants: async ({ handle }, { of, relation, ...query }) => {
+      const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
+      const grants = [...this.#resolve(handle).grants.values()].filter(
+        (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
+      );
+      return { ...this.#page(grants, query), feedCursor: FEED_CURSOR };
+    },
+
+    /** A filter changes nothing. */
+    listAuditLog: async (_, query) => {
+      this.#shard.auditLogQueries.push(query);
+      this.#tenantOf(query.tenantId);
+      const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
+      const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
+      return { ...this.#page(rows, query), resumeCursor: 'behind-all', scannedToMs: entry.atMs };
+    },
+
+    listLogEnds: async () => {
+      const { epochs, world } = this.#shard;
+      const ranges = [...epochs.keys()].map((slot) => {
+        const { first, entries } = world.logOf(slot);
+        return { slot, first, last: first + entries.length - 1 };
+      });
+      return { ranges, cursorKeys: world.cursorKeys };
+    },
+
+    readLog: async (_, { slot, afterSeq, sinceMs }) => {
+      const { epochs, world } = this.#shard;
+      if (!epochs.has(slot)) throw new ShardFailure('wrong-owner', 'Not mine.', world.owners.get(slot));
+      const { first, entries } = world.logOf(slot);
+      const last = first + entries.length - 1;
+      if (afterSeq > last) throw new GrantdError('invalid-cursor', 'Ahead of the log.');
+      if (afterSeq + 1 < first) throw new GrantdError('cursor-too-old', 'Trimmed.');
+      const read = entries.slice(afterSeq + 1 - first, afterSeq + 1 - first + world.entriesPerPage);
+      const nextSeq = afterSeq + read.length;
+      return { items: read.flat().filter(({ atMs }) => atMs >= sinceMs), nextSeq, atEnd: nextSeq === last };
+    },
+
+    exportGrants: async ({ handle }, query) => {
+      return { ...this.#page([...this.#resolve(handle).grants.values()], query), feedCursor: FEED_CURSOR };
+    },
+
+    listSlots: async () => {
+      const { incarnation, leaseLeftMs, epochs, world } = this.#shard;
+      return {
+        incarnation,
+        shardName: this.#shard.name,
+        leaseLeftMs,
+        owned: [...epochs].map(([slot, epoch]) => ({
+          slot,
+          epoch,
+          state: 'serving' as const,
+          logEnd: 7,
+          checkpoint: 5,
+          tenants: 1,
+        })),
+        owners: [...world.owners.values()].map(({ slot, epoch, incarnation: owner }) => ({
+          slot,
+          epoch,
+          incarnation: owner === '' ? undefined : owner,
+        })),
+      };
+    },
+
+    listMembers: async () => {
+      return [...this.#shard.world.members.values()];
+    },
+
+    readLoad: async () => {
+      return { ...this.#shard.load, shardName: this.#shard.name };
+    },
+  };
 }
 
 /** `subject relation object`, as a grant of the tenant. */

@@ -9,13 +9,14 @@ import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
 import { retireMembers } from '../../src/shard/ownership/membership.ts';
-import type { GrantResult, IssuedHandle, OperatorConnection, TenantConnection } from '../../src/shard/shard.ts';
+import type { GrantResult, IssuedHandle } from '../../src/shard/shard.ts';
+import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
+import { consoleMethods, type OperatorMethods, type TenantMethods } from './shard-methods.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from './store/faulty-store.ts';
 import { MemoryStore } from './store/memory-store.ts';
 import { META } from './store/store-fixtures.ts';
@@ -32,8 +33,8 @@ export interface RunningShard {
   readonly clock: ProcessClock;
   readonly faults: FaultControls;
   /** A console's connection. */
-  readonly connection: TenantConnection;
-  readonly operator: OperatorConnection;
+  readonly connection: TenantMethods;
+  readonly operator: OperatorMethods;
 }
 
 export interface HarnessOptions extends Partial<ShardNodeOptions> {
@@ -67,7 +68,7 @@ export class ShardHarness {
     await retireMembers(store, clock);
     await node.join();
     await node.start();
-    const { tenant: connection, operator } = node.connectConsole();
+    const { tenant: connection, operator } = consoleMethods(node.connectConsole());
     const running = { node, clock, faults, connection, operator };
     this.#running.add(running);
     return running;
@@ -111,7 +112,7 @@ export class ShardHarness {
     const handle = await this.open(running, tenantId);
     const key = { keyId, name: 'test', scopes, expiresAtMs, hash };
     await running.connection.createKey(handle, this.attempt(), key);
-    const authenticate = (connection: TenantConnection): Promise<IssuedHandle> =>
+    const authenticate = (connection: TenantMethods): Promise<IssuedHandle> =>
       connection.authenticate({ tenantId, keyId, key: text });
     return { keyId, hash, authenticate };
   }

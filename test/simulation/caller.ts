@@ -6,6 +6,7 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import type {
   BulkWrite,
   GrantFilter,
@@ -135,7 +136,12 @@ export abstract class Caller {
     const finishes = distinct.map(({ revoke, ...input }) =>
       this.#begin(tenant, access, { kind: revoke ? 'revoke' : 'grant', input }),
     );
-    const answer = await this.ask(tenant, access, (session, context) => session.writeGrants(context, distinct), front);
+    const answer = await this.ask(
+      tenant,
+      access,
+      (session, context) => session.call(CALLS.writeGrants, context, distinct),
+      front,
+    );
     let known = true;
     for (const [index, finish] of finishes.entries()) {
       const write = distinct[index];
@@ -156,7 +162,7 @@ export abstract class Caller {
       access,
       { kind: 'write-bulk', input: write },
       async (session, context) => {
-        const result = await session.writeBulk(context, write);
+        const result = await session.call(CALLS.writeBulk, context, write);
         if (result.kind === 'refused') throw new Error(`A write is refused: ${result.message}`);
         if (result.kind === 'condition-not-met') return { kind: 'unmet', condition: result.condition };
         const grants = result.grants.map(({ created, grantId, createdAtMs }, index): GrantOutcome => {
@@ -175,7 +181,7 @@ export abstract class Caller {
     for (let calls = 0; calls < PAGES_MAX; calls += 1) {
       let complete = true;
       await this.call(tenant, access, { kind: 'clear', input: filter }, async (session, context) => {
-        const { revoked: count, complete: all } = await session.revokeGrants(context, filter);
+        const { revoked: count, complete: all } = await session.call(CALLS.revokeGrants, context, filter);
         complete = all;
         return { kind: 'cleared', count, complete };
       });
@@ -194,8 +200,8 @@ export abstract class Caller {
       async (session, context, cursor) => {
         const page =
           of === undefined
-            ? await operated(session).exportGrants(context, { limit, cursor })
-            : await session.listGrants(context, { of, relation: undefined, limit, cursor });
+            ? await operated(session).call(CALLS.exportGrants, context, { limit, cursor })
+            : await session.call(CALLS.listGrants, context, { of, relation: undefined, limit, cursor });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,
@@ -214,7 +220,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'subjects', input: { after, since } }),
       async (session, context, cursor) => {
-        const page = await operated(session).listSubjects(context, { limit, cursor });
+        const page = await operated(session).call(CALLS.listSubjects, context, { limit, cursor });
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };
       },
@@ -228,7 +234,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'keys', input: { after, since } }),
       async (session, context, cursor) => {
-        const page = await session.listKeys(context, { limit, cursor });
+        const page = await session.call(CALLS.listKeys, context, { limit, cursor });
         const keys = page.items.map(({ keyId, name }) => ({ keyId, name }));
         after = keys.at(-1)?.keyId ?? after;
         return { page, outcome: { kind: 'answer', keys, more: page.nextCursor !== undefined } };
@@ -253,7 +259,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'list', input: { subject, relation, namespace, after, since } }),
       async (session, context, cursor) => {
-        const page = await session.listObjects(context, { subject, relation, namespace, limit, cursor });
+        const page = await session.call(CALLS.listObjects, context, { subject, relation, namespace, limit, cursor });
         this.#demandOwn(tenant, page.items);
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', objects: page.items, more: page.nextCursor !== undefined } };
@@ -273,7 +279,13 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'holders', input: { object, relation, after, since } }),
       async (session, context, cursor) => {
-        const page = await session.listHolders(context, { object, relation, namespace: undefined, limit, cursor });
+        const page = await session.call(CALLS.listHolders, context, {
+          object,
+          relation,
+          namespace: undefined,
+          limit,
+          cursor,
+        });
         this.#demandOwn(tenant, page.items);
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };

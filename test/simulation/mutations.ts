@@ -26,12 +26,12 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'late-responses',
     edits: [
       {
-        file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n    const nowMs = tenure.slotTime.nowMs;',
+        file: 'src/shard/peers/checks.ts',
+        find: 'peer.handles.assertGood(handle);\n  const nowMs = tenure.slotTime.nowMs;',
         replace: 'const nowMs = tenure.slotTime.nowMs;',
       },
       {
-        file: 'src/shard/peers/handle-calls.ts',
+        file: 'src/shard/peers/peer.ts',
         find: 'this.handles.assertGood(handle);\n    return answer;',
         replace: 'return answer;',
       },
@@ -238,7 +238,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'failover',
     edits: [
       {
-        file: 'src/shard/node.ts',
+        file: 'src/shard/shard-node.ts',
         find: "const incarnation = this.#ids.create('inc');",
         replace: "const incarnation = 'inc_' + shardName;",
       },
@@ -596,7 +596,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'suspended',
     edits: [
       {
-        file: 'src/front/requests/repeat-guard.ts',
+        file: 'src/front/requests/flight-requests.ts',
         find: 'return wallOffsetMs - this.#wallOffsetMs <= SUSPENSION_MS_MAX;',
         replace: 'return true;',
       },
@@ -669,7 +669,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
-        find: 'const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);',
+        find: 'const result = await peer.submitSized(handle, by.attempt, sizeOfBulk(write), decide);',
         replace: `const { grants, revocations, conditions } = write;
     const cuts = [grants.length, grants.length + revocations.length];
     const parts = [
@@ -677,11 +677,11 @@ export const MUTATIONS: readonly Mutation[] = [
       [{ grants: [], revocations, conditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
     ];
     const [first, second] = parts.map(([part, tuples], index) => () =>
-      this.#calls.submitSized(
+      peer.submitSized(
         handle,
-        { ...attempt, requestId: attempt.requestId + index },
+        { ...by.attempt, requestId: by.attempt.requestId + index },
         sizeOfBulk(part),
-        under(handle, decideBulk(this.#dependencies, memory, tuples, part)),
+        under(handle, decideBulk(peer.shard, memory, tuples, part)),
       ),
     );
     const granted = await first();

@@ -4,6 +4,7 @@
 
 import type { KeyId } from '../../src/core/ids.ts';
 import type { OperatorApi, RequestContext } from '../../src/front/front.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import { type Access, Caller, type WorkloadTenant } from './caller.ts';
 import { type Answer, request } from './requests.ts';
 import { TenantStates } from './tenant-states.ts';
@@ -58,7 +59,7 @@ export class Operator extends Caller {
     ports.trace.add(name, `sets tenant ${index} to ${state}`);
     const end = states.begin(state);
     const answer = await this.#operate((operator, context) =>
-      operator.updateTenant(context, { tenantId, state, operator: name }),
+      operator.call(CALLS.updateTenant, context, { tenantId, state, operator: name }),
     );
     if (answer.kind === 'value') {
       end('done');

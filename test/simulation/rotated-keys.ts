@@ -4,6 +4,7 @@
 // alone has to know all of that in the end.
 
 import type { KeyId } from '../../src/core/ids.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { AuditRecord, ListedKey, RotatedKey } from '../../src/shard/shard.ts';
 import { Caller, operated, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { Answer } from './requests.ts';
@@ -147,7 +148,9 @@ export class KeyRotations extends Caller {
       this.#tenant,
       life,
       (session, context) =>
-        writes ? session.writeGrants(context, [{ ...tuple, revoke: false }]) : session.check(context, tuple),
+        writes
+          ? session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: false }])
+          : session.check(context, tuple),
       front,
     );
     if (answer.kind === 'none') return;

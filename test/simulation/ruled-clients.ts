@@ -2,6 +2,7 @@
 // end of the run (ruled-history.ts).
 
 import type { Tuple } from '../../src/core/tuples.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
@@ -125,7 +126,7 @@ export class RuledWriter extends Caller {
       tenant,
       tenant.key,
       (session, context) =>
-        session.writeBulk(context, {
+        session.call(CALLS.writeBulk, context, {
           grants: [...added, ...(isFirst ? FAR.chain : []), markGrant(after.grantsVersion)],
           revocations: [...gone, ...(isFirst ? [] : [markGrant(before.grantsVersion)])],
           conditions: isFirst
@@ -147,7 +148,7 @@ export class RuledWriter extends Caller {
     const answer = await this.ask(
       tenant,
       tenant.key,
-      (session, context) => session.writeRules(context, { ruleSet, ifMatch }),
+      (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch }),
       front,
     );
     if (answer.kind === 'value') return 'written';
@@ -285,8 +286,8 @@ export class RuledReader extends Caller {
       const answer = await this.#ask(question, async (session, context) => {
         const { items, nextCursor } =
           kind === 'objects'
-            ? await session.listObjects(context, { ...query, subject: of })
-            : await session.listHolders(context, { ...query, includeSelf, object: of });
+            ? await session.call(CALLS.listObjects, context, { ...query, subject: of })
+            : await session.call(CALLS.listHolders, context, { ...query, includeSelf, object: of });
         cursor = nextCursor;
         return { kind: 'page', items, more: nextCursor !== undefined };
       });

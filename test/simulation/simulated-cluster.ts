@@ -8,7 +8,7 @@ import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
+import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';

@@ -8,6 +8,7 @@ import type { TenantId } from '../../src/core/ids.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import type { Grant, Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
+import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { AuditRecord, TenantStatus } from '../../src/shard/shard.ts';
 import { checkHistory } from '../kit/history/check-history.ts';
 import { History, strictlyIncreasing } from '../kit/history/history.ts';
@@ -348,7 +349,7 @@ class Simulation {
     await this.#rotations.useAll();
     const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
       const session = await operator.tenant(context, tenantId, 'simulation');
-      return session.listKeys(context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
+      return session.call(CALLS.listKeys, context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
     });
     this.#rotations.compare(items, await this.#readAuditLog(tenantId, 'key.rotated'));
   }
@@ -368,7 +369,7 @@ class Simulation {
     if (tenant === undefined) return;
     while (true) {
       const { grants } = await this.#operate('read a tenant', ({ operator }, context) =>
-        operator.readTenant(context, tenant.tenantId),
+        operator.call(CALLS.readTenant, context, { tenantId: tenant.tenantId }),
       );
       const items = await this.#exportGrants(tenant.tenantId);
       if (grants?.grants === items.length) return this.#compareDirections(tenant.index, tenant.tenantId, items);
@@ -388,7 +389,7 @@ class Simulation {
     do {
       const query = { limit: 1000, cursor, action };
       const page = await this.#operate('read the audit log', ({ operator }, context) =>
-        operator.listAuditLog(context, tenantId, query),
+        operator.call(CALLS.listAuditLog, context, { ...query, tenantId }),
       );
       rows.push(...page.items);
       cursor = page.nextCursor;
@@ -452,7 +453,7 @@ class Simulation {
 
   async #compareTenant({ index, tenantId }: WorkloadTenant): Promise<void> {
     const readTenant = () =>
-      this.#operate('read a tenant', ({ operator }, context) => operator.readTenant(context, tenantId));
+      this.#operate('read a tenant', ({ operator }, context) => operator.call(CALLS.readTenant, context, { tenantId }));
     const tenant = await readTenant();
     // Suspended, deleted, or about to be.
     if (tenant.state !== 'active') return;
@@ -499,7 +500,12 @@ class Simulation {
     do {
       const page = await this.#operate('list the grants on an object', async ({ operator }, context) => {
         const session = await operator.tenant(context, tenantId, 'simulation');
-        return session.listGrants(context, { of: { object }, relation: undefined, limit: EXPORT_PAGE, cursor });
+        return session.call(CALLS.listGrants, context, {
+          of: { object },
+          relation: undefined,
+          limit: EXPORT_PAGE,
+          cursor,
+        });
       });
       grants.push(...page.items);
       cursor = page.nextCursor;
@@ -513,7 +519,7 @@ class Simulation {
     do {
       const page = await this.#operate('export the grants', async ({ operator }, context) => {
         const session = await operator.tenant(context, tenantId, 'simulation');
-        return session.exportGrants(context, { limit: EXPORT_PAGE, cursor });
+        return session.call(CALLS.exportGrants, context, { limit: EXPORT_PAGE, cursor });
       });
       grants.push(...page.items);
       cursor = page.nextCursor;
@@ -538,7 +544,7 @@ class Simulation {
 
   #isKnown(tenantId: TenantId): Promise<boolean> {
     return this.#operate('read a tenant', ({ operator }, context) =>
-      operator.readTenant(context, tenantId).then(
+      operator.call(CALLS.readTenant, context, { tenantId }).then(
         () => true,
         (error: unknown) => {
           if (GrantdError.from(error).code === 'tenant-not-found') return false;

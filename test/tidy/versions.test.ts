@@ -11,6 +11,8 @@ const SEMANTIC = String.raw`(\d+\.\d+\.\d+)`;
 /** Each finds at least one version, and all versions of a release in its file. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
+  'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
+  'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),

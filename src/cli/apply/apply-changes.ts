@@ -1,5 +1,5 @@
-// Makes the changes, tenant by tenant. Every step may be repeated, and what is done is no change the next time: after a
-// failure, the same command goes on where this one stopped.
+// Makes the changes, tenant by tenant. Every step is idempotent: after a failure, the same command continues where this
+// one stopped.
 
 import { randomUUID } from 'node:crypto';
 import { type RuleSet, revisionOf, ruleSetRecord } from '../../rules/rule-set.ts';
@@ -13,13 +13,13 @@ import type { DeclaredKey } from './declaration.ts';
 import type { KeySink } from './key-sink.ts';
 import { readKeys } from './present-state.ts';
 
-/** Responses that got lost in a row; each leaves a key that nobody has, and that is revoked. */
+/** Responses lost in a row. Each leaves a key without a holder, which is then revoked. */
 const LOST_KEYS_MAX = 3;
 
 export interface ApplyOptions extends RetryOptions {
   /** Undefined if no key is created. */
   readonly sink: KeySink | undefined;
-  /** Told after each tenant. */
+  /** Called after each tenant. */
   readonly onDone: () => void;
 }
 
@@ -49,7 +49,7 @@ class Applier {
   async apply(change: TenantChange): Promise<void> {
     const tenantId = change.tenantId ?? (await this.#create(change));
     const { state, plan, rules } = change;
-    // Suspended first and resumed last: in between, nobody is served by half of the changes. A new one has no key yet.
+    // Suspended first and resumed last, so that no request meets half of the changes. A new tenant has no key yet.
     if (state?.to === 'suspended') await this.#patch(tenantId, { state: 'suspended' });
     if (plan !== undefined && change.tenantId !== undefined) await this.#patch(tenantId, { plan: plan.to });
     if (rules !== undefined) {
@@ -104,7 +104,7 @@ class Applier {
     }
   }
 
-  /** A key that cannot be kept is of no use to anybody. */
+  /** Revokes a key that cannot be kept. */
   async #keep(sink: KeySink, key: Parameters<KeySink['add']>[0]): Promise<void> {
     try {
       await sink.add(key);

@@ -1,7 +1,6 @@
 // Changes of tenants for people, as a diff, and for programs.
 
-import type { Changes, TenantChange } from './changes.ts';
-import { countKeys } from './changes.ts';
+import { type Changes, countKeys, type TenantChange } from './changes.ts';
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
@@ -65,7 +64,7 @@ export function changesJson(changes: Changes, { isDry }: { readonly isDry: boole
   return { dry_run: isDry, changes: [...tenants, ...deleted] };
 }
 
-/** What cannot be undone, as a sentence, and what a person types to want it; undefined if nothing is lost. */
+/** The irreversible part as a sentence, and the answer that confirms it; undefined if there is none. */
 export function lossOf(changes: Changes): { readonly what: string; readonly answer: string } | undefined {
   const { deleted } = changes;
   const revoked = countKeys(changes, 'revokedKeys');

@@ -1,4 +1,4 @@
-// What differs between the declared tenants and those that there are. It only compares; nothing is changed here.
+// Compares the declared tenants with the present ones. It changes nothing.
 
 import { NO_RULES, type RuleSet, revisionOf } from '../../rules/rule-set.ts';
 import { diffRules } from '../../rules/rules-diff.ts';
@@ -19,7 +19,7 @@ export interface PresentTenant {
   readonly state: string;
 }
 
-/** What is compared of a declared tenant that exists; undefined where nothing is declared. */
+/** The compared parts of a declared tenant that exists; undefined where nothing is declared. */
 export interface PresentDetails {
   readonly rules: RevisedRules | undefined;
   readonly keys: readonly PresentKey[] | undefined;
@@ -47,7 +47,7 @@ export interface TenantChange {
   readonly rules: RulesChange | undefined;
   readonly createdKeys: readonly DeclaredKey[];
   readonly revokedKeys: readonly PresentKey[];
-  /** All that it has before, so that an unknown one can be told. */
+  /** All keys before the change, to recognise a new one. */
   readonly presentKeys: readonly PresentKey[];
 }
 
@@ -62,7 +62,7 @@ export const countKeys = ({ tenants }: Changes, kind: 'createdKeys' | 'revokedKe
 
 export const isNothing = ({ tenants, deleted }: Changes): boolean => tenants.length === 0 && deleted.length === 0;
 
-/** Throws if the name is that of several tenants: no file can say which one it means. */
+/** Throws if several tenants have the name: a file identifies a tenant by its name. */
 export function findPresent(declared: DeclaredTenant, present: readonly PresentTenant[]): PresentTenant | undefined {
   const found = present.filter(({ name, state }) => name === declared.name && state !== 'deleting');
   if (found.length <= 1) return found[0];

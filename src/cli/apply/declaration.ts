@@ -1,5 +1,5 @@
-// A file of declared tenants: what it may say, and what is wrong with it, by file, line and path. What it does not say
-// about a tenant is not its business and stays as it is.
+// Parses a file of declared tenants, and reports errors by file, line and path. What the file does not declare about a
+// tenant stays as it is.
 
 import { GrantdError } from '../../core/errors.ts';
 import { isUnknown } from '../../core/json-members.ts';
@@ -35,7 +35,7 @@ export interface DeclaredTenant {
 
 const isPlainText = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
 
-/** One node, and what it is called in messages. */
+/** A node, with its place and path for messages. */
 class Cursor {
   readonly #file: string;
   readonly node: YamlNode;
@@ -143,8 +143,8 @@ function scopesIn(cursor: Cursor): readonly Scope[] {
 
 /** `seen`: the names so far, with their places. */
 function demandNew(cursor: Cursor, name: string, seen: Map<string, string>): void {
-  const former = seen.get(name);
-  if (former !== undefined) throw cursor.failure(`is called ${JSON.stringify(name)}, as is ${former}.`);
+  const other = seen.get(name);
+  if (other !== undefined) throw cursor.failure(`is called ${JSON.stringify(name)}, as is ${other}.`);
   seen.set(name, cursor.path);
 }
 

@@ -22,7 +22,7 @@ export interface KeySink {
 
 const READABLE_BY_OTHERS = 0o077;
 
-/** Only for the owner of the file; what is in it stays. */
+/** Appends to a file that only its owner may read. */
 export async function openKeyFile(file: string): Promise<KeySink> {
   const failure = (cause: unknown): CliFailure =>
     new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, undefined, { cause });
@@ -53,7 +53,7 @@ export async function openKeyFile(file: string): Promise<KeySink> {
 const DATA_KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 const dataKeyOf = (tenant: string, name: string): string => `${tenant}.${name}`;
 
-/** Refuses names of which a Secret cannot have an entry, or would have only one for two keys. */
+/** Refuses names that cannot be entries of a Secret, and two keys with the same entry. */
 export function demandDataKeys(tenants: readonly DeclaredTenant[]): void {
   const seen = new Set<string>();
   for (const { name: tenant, keys = [] } of tenants) {

@@ -1,8 +1,8 @@
-// Reads what there is of the declared tenants over the operator's API, as much as they declare.
+// Reads the present state of the declared tenants over the operator's API, as far as they declare it.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
+import { readListing } from '../command-parts.ts';
 import { CliFailure } from '../failures.ts';
-import { readListing } from '../listing.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
 import { readTenantRules } from '../tenant-rules.ts';
@@ -58,7 +58,7 @@ export async function readKeys(client: OperatorClient, tenantId: string): Promis
   }));
 }
 
-/** `prune`: tenants and keys that are not declared are to go. */
+/** `prune`: tenants and keys that are not declared are removed. */
 export async function findChanges(
   client: OperatorClient,
   declared: readonly DeclaredTenant[],

@@ -8,17 +8,16 @@ import { type DeclaredTenant, parseDeclaration } from '../apply/declaration.ts';
 import { demandDataKeys, type KeySink, openKeyFile, openKeySecret } from '../apply/key-sink.ts';
 import { findChanges, readPlans } from '../apply/present-state.ts';
 import type { CliContext } from '../cli-context.ts';
-import { addExamples, JSON_OPTION, YES_OPTION } from '../command-parts.ts';
-import { confirm } from '../confirmation.ts';
+import { addExamples, confirm, JSON_OPTION, YES_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import { openSource } from '../import/import-source.ts';
+import { openSource, readWhole } from '../import/import-source.ts';
 import type { OperatorClient } from '../operator-client.ts';
 import { renderJson } from '../output/render.ts';
 import { describeRetry } from '../retries.ts';
 import { openKubernetesSecrets } from '../secrets/kubernetes-secrets.ts';
 import { YAML_BYTES_MAX } from '../yaml-file.ts';
 
-/** Deleted by one command, unless it is told otherwise: a file that lost its end must not cost a cluster. */
+/** Default of --prune-max: a file that was cut off must not delete every tenant. */
 const PRUNED_TENANTS_DEFAULT = 10;
 const PRUNED_TENANTS_MAX = 100_000;
 
@@ -52,25 +51,17 @@ function parseSecretName(text: string): SecretName {
   return { namespace, name };
 }
 
-async function readBytes(context: CliContext, file: string): Promise<Buffer> {
-  const { source } = await openSource(context, file);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+async function readFile(context: CliContext, file: string): Promise<Buffer> {
   try {
-    for await (const chunk of source as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > YAML_BYTES_MAX) throw new Error(`it is longer than ${YAML_BYTES_MAX / (1024 * 1024)} MiB`);
-    }
-    return Buffer.concat(chunks);
+    const bytes = await readWhole((await openSource(context, file)).source, YAML_BYTES_MAX);
+    if (bytes !== undefined) return bytes;
+    throw new Error(`it is longer than ${YAML_BYTES_MAX / (1024 * 1024)} MiB`);
   } catch (cause) {
     throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-  } finally {
-    source.destroy();
   }
 }
 
-/** What must not happen by mistake, before anything is changed. */
+/** Refuses likely mistakes before anything is changed. */
 function demandSafe(declared: readonly DeclaredTenant[], changes: Changes, options: ApplyOptions): void {
   const { prune, pruneMax, keysFile, keysSecret } = options;
   if (prune && declared.length === 0) {
@@ -103,24 +94,23 @@ async function makeChanges(
   options: ApplyOptions,
 ): Promise<void> {
   const sink = countKeys(changes, 'createdKeys') > 0 ? await openSink(options) : undefined;
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
   const all = changes.tenants.length + changes.deleted.length;
   let done = 0;
   try {
-    await applyChanges(client, changes, {
-      sink,
-      signal: interruption.signal,
-      onRetry: (...retry) => context.note(describeRetry(...retry)),
-      onDone: () => {
-        done += 1;
-      },
-    });
+    await context.untilInterrupted((signal) =>
+      applyChanges(client, changes, {
+        sink,
+        signal,
+        onRetry: (...retry) => context.note(describeRetry(...retry)),
+        onDone: () => {
+          done += 1;
+        },
+      }),
+    );
   } catch (error) {
     context.note(`Stopped after ${done} of ${all} tenants. Run the same command again: it goes on from here.`);
     throw error;
   } finally {
-    stopListening();
     await sink?.close();
   }
 }
@@ -130,7 +120,7 @@ async function apply(context: CliContext, options: ApplyOptions): Promise<number
   if (options.keysFile !== undefined && options.keysSecret !== undefined) {
     throw new CliFailure('Pass --keys-file or --keys-secret, not both.', EXIT.usage);
   }
-  const bytes = await readBytes(context, file);
+  const bytes = await readFile(context, file);
   const client = await context.connect();
   const declared = parseDeclaration(file, bytes, await readPlans(client));
   if (options.keysSecret !== undefined) demandDataKeys(declared);

@@ -2,12 +2,17 @@
 
 import { type Command, Option } from 'commander';
 import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
+import { describeEntry, exportAuditLog, followAuditLog } from '../audit-log-stream.ts';
 import type { CliContext } from '../cli-context.ts';
-import { addExamples, type ListOptions, printListing, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { exportAuditLog } from '../exported-audit-log.ts';
+import {
+  addExamples,
+  type ListOptions,
+  parseRows,
+  printListing,
+  TENANT_EXAMPLE,
+  TENANT_OPTION,
+} from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import { describeEntry, followAuditLog } from '../followed-audit-log.ts';
-import { parseRows } from '../listing.ts';
 import { path } from '../operator-client.ts';
 import { asRecord } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';

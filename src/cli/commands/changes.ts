@@ -10,7 +10,7 @@ import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts'
 import { path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
-import { followUntilInterrupted, type PatientReader } from '../retrying-reader.ts';
+import { followUntilInterrupted, type PatientReader } from '../retries.ts';
 
 interface ChangesOptions {
   readonly tenant: string;
@@ -39,8 +39,8 @@ function contentOf(change: JsonRecord): string {
 
 const lineOf = (change: JsonRecord): string => [change.at, change.actor, change.action, contentOf(change)].join('  ');
 
-/** True: everything up to now has been told. False: interrupted. */
-async function tell(context: CliContext, reader: PatientReader, options: ChangesOptions): Promise<boolean> {
+/** Resolves to true at the end of the feed, to false if interrupted. */
+async function printChanges(context: CliContext, reader: PatientReader, options: ChangesOptions): Promise<boolean> {
   const { tenant, follow, since, namespace, relation, action, json } = options;
   const filter = { namespace, relation, action };
   let { cursor } = options;
@@ -70,7 +70,7 @@ export function registerChangesCommand(program: Command, context: CliContext): v
   const parseTime = timeParser(context.nowMs, 'the past');
   const command = program
     .command('changes')
-    .description('show what has changed in a tenant, as its applications are told: grants, namespaces, rules')
+    .description('show the changes in a tenant as its applications see them: grants, namespaces, rules')
     .option(...TENANT_OPTION)
     .option('-f, --follow', 'go on with every new change as it is made, until interrupted')
     .option('--cursor <cursor>', 'only changes after this cursor')
@@ -90,7 +90,7 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     `changes --tenant ${TENANT_EXAMPLE} --follow --json >> acme.ndjson`,
   ).action(
     context.action((options: ChangesOptions) =>
-      followUntilInterrupted(context, (reader) => tell(context, reader, options)),
+      followUntilInterrupted(context, (reader) => printChanges(context, reader, options)),
     ),
   );
 }

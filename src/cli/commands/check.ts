@@ -48,30 +48,27 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
   const { ruleSet } = await readTenantRules(client, tenant);
   const { source, length } = await openSource(context, file);
   const { stdout } = context;
-  const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  const stopListening = context.onInterrupt(abort);
-  stdout.once('error', abort);
-  stdout.once('close', abort);
   // On a terminal, the rows themselves show the progress.
   const progress = stdout.isTTY === true ? undefined : createProgress(context, length, 'lines');
   stdout.write(HEADS[output]);
-  const outcome = await runChecks(client, {
-    source,
-    format,
-    tenant,
-    derivedNames: new Set(ruleSet.rules.map(({ name }) => name)),
-    signal: stop.signal,
-    onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
-    async onResults(results, { bytesRead, authorized, denied, refused }) {
-      if (!stdout.write(renderResults(results, output))) await once(stdout, 'drain', { signal: stop.signal });
-      progress?.update(bytesRead, authorized + denied + refused);
-    },
-  });
-  stopListening();
+  const outcome = await context.untilInterrupted((interrupted) =>
+    context.untilClosed((closed) => {
+      const signal = AbortSignal.any([interrupted, closed]);
+      return runChecks(client, {
+        source,
+        format,
+        tenant,
+        derivedNames: new Set(ruleSet.rules.map(({ name }) => name)),
+        signal,
+        onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
+        async onResults(results, { bytesRead, authorized, denied, refused }) {
+          if (!stdout.write(renderResults(results, output))) await once(stdout, 'drain', { signal });
+          progress?.update(bytesRead, authorized + denied + refused);
+        },
+      });
+    }),
+  );
   progress?.stop();
-  stdout.removeListener('error', abort);
-  stdout.removeListener('close', abort);
   context.note(renderSummary(outcome.tally));
   const { failure } = outcome;
   if (failure !== undefined) {

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
+import { addExamples, JSON_OPTION, type JsonOption } from '../command-parts.ts';
 import { EXIT } from '../failures.ts';
 import { type JsonRecord, recordsOf } from '../output/json-view.ts';
 import { type Column, formatCount, renderJson } from '../output/render.ts';
@@ -30,7 +31,7 @@ const rateCell =
 
 const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** `256 slots: 254 serving, 2 opening; 3 shards; checkpoints up to 12 behind`. */
+/** `256 slots: 254 serving, 2 opening; 3 shards; checkpoint lag up to 12` */
 function summarizeSlots(slots: readonly JsonRecord[]): string {
   const states = [...Map.groupBy(slots, ({ state }) => String(state))].sort(
     ([left, ofLeft], [right, ofRight]) => ofRight.length - ofLeft.length || (left < right ? -1 : 1),
@@ -119,19 +120,18 @@ const LISTINGS: readonly ClusterListing[] = [
 
 export function registerClusterCommands(program: Command, context: CliContext): void {
   for (const { name, field = name, description, columns, summary } of LISTINGS) {
-    program
+    const command = program
       .command(name)
       .description(description)
-      .option('--json', 'print JSON')
-      .addHelpText('after', `\nExamples:\n  grantd ${name}\n  grantd ${name} --json\n`)
-      .action(
-        context.action(async (options: { json?: boolean }) => {
-          const client = await context.connect();
-          const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
-          context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
-          if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
-          return EXIT.ok;
-        }),
-      );
+      .option(...JSON_OPTION);
+    addExamples(command, name, `${name} --json`).action(
+      context.action(async (options: JsonOption) => {
+        const client = await context.connect();
+        const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
+        context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
+        if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
+        return EXIT.ok;
+      }),
+    );
   }
 }

@@ -1,5 +1,5 @@
-// `grantd export`: writes every grant of a tenant to standard output, as it arrives. An export that breaks off says so
-// and fails, so that it never passes for a complete one.
+// `grantd export`: writes every grant of a tenant to standard output, as it arrives. An export that breaks off fails
+// with a message, so that it is never mistaken for a complete one.
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
@@ -46,7 +46,7 @@ function countLines(chunk: Uint8Array): number {
   return lines;
 }
 
-/** Only a line of JSON can hold rules, so an export in another format says that it lacks them. */
+/** Only NDJSON can hold rules, so an export in another format notes that they are missing. */
 async function exportRules(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
   const { ruleSet } = await readTenantRules(client, tenant);
   if (!hasRules(ruleSet)) return;
@@ -57,27 +57,28 @@ async function exportRules(context: CliContext, client: OperatorClient, tenant: 
     );
 }
 
-async function exportTo(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
+async function exportTo(
+  context: CliContext,
+  client: OperatorClient,
+  { tenant, format }: { readonly tenant: string; readonly format: string },
+  closed: AbortSignal,
+): Promise<void> {
   const { stdout } = context;
-  const readerClosed = new AbortController();
-  const onClosed = (): void => readerClosed.abort();
-  stdout.once('error', onClosed);
-  stdout.once('close', onClosed);
   const progress = createProgress(context);
   let grants = 0;
   try {
     const request = { method: 'GET', path: path`/tenants/${tenant}/export`, query: { format } } as const;
-    const response = await client.open(request, readerClosed.signal);
+    const response = await client.open(request, closed);
     let last: number | undefined;
     for await (const chunk of response.body ?? []) {
       grants += countLines(chunk);
       last = chunk.at(-1);
-      if (!stdout.write(chunk)) await once(stdout, 'drain', { signal: readerClosed.signal });
+      if (!stdout.write(chunk)) await once(stdout, 'drain', { signal: closed });
       progress.update(grants);
     }
     if (last !== undefined && last !== NEWLINE) throw new Error('it ends in the middle of a line');
   } catch (error) {
-    if (readerClosed.signal.aborted) return;
+    if (closed.aborted) return;
     progress.clear();
     if (grants === 0 && error instanceof Error && 'exitCode' in error) throw error;
     throw new ConnectionFailure(
@@ -85,9 +86,6 @@ async function exportTo(context: CliContext, client: OperatorClient, tenant: str
       undefined,
       { cause: error },
     );
-  } finally {
-    stdout.removeListener('error', onClosed);
-    stdout.removeListener('close', onClosed);
   }
   progress.clear();
   if (context.stderr.isTTY) context.note(`exported ${formatCount(grants)} grants`);
@@ -116,7 +114,7 @@ export function registerExportCommand(program: Command, context: CliContext): vo
       context.action(async (options: { readonly tenant: string; readonly format: string }) => {
         const client = await context.connect();
         await exportRules(context, client, options.tenant, options.format);
-        await exportTo(context, client, options.tenant, options.format);
+        await context.untilClosed((closed) => exportTo(context, client, options, closed));
         return EXIT.ok;
       }),
     );

@@ -8,8 +8,8 @@ import {
   addListOptions,
   JSON_OPTION,
   type ListOptions,
+  printAnswer,
   printListing,
-  printRecord,
   TENANT_EXAMPLE,
   TENANT_OPTION,
   type TenantOption,
@@ -25,7 +25,6 @@ import { TIME_FORMS, timeParser } from '../output/times.ts';
 export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
 const BUILT_IN = 'owner, admin, manager, editor, commenter, viewer, member, guest or parent';
 const RELATION_ARGUMENT = ['<relation>', BUILT_IN] as const;
-/** What is asked about. */
 export const NAME_ARGUMENT = ['<relation>', `${BUILT_IN}, or a name that the rules of the tenant define`] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
 
@@ -76,7 +75,7 @@ interface Expiry {
   readonly expires?: string;
 }
 
-/** A grant is its three parts: existing and new ones look the same, so a repeat is no failure. */
+/** A grant is identified by its three parts, so creating an existing one succeeds. */
 function registerGrantAdd(grants: Command, context: CliContext): void {
   const parseTime = timeParser(context.nowMs, 'the future');
   const add = grants
@@ -97,17 +96,11 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
     `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
     `grants add user:ann viewer doc:readme --expires 90d --tenant ${TENANT_EXAMPLE}`,
   ).action(
-    context.action(async (subject: string, relation: string, object: string, options: TenantOption & Expiry) => {
-      const client = await context.connect();
+    context.action((subject: string, relation: string, object: string, options: TenantOption & Expiry) => {
       const { expires } = options;
       const expires_at = expires === 'never' ? null : expires;
       const json = { subject, relation, object, ...(expires_at === undefined ? {} : { expires_at }) };
-      printRecord(
-        context,
-        await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }),
-        options,
-      );
-      return EXIT.ok;
+      return printAnswer(context, { method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }, options);
     }),
   );
 }
@@ -268,11 +261,9 @@ function registerNamespaces(program: Command, context: CliContext): void {
     .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(create, `namespaces create doc --tenant ${TENANT_EXAMPLE}`).action(
-    context.action(async (name: string, options: TenantOption) => {
-      const client = await context.connect();
+    context.action((name: string, options: TenantOption) => {
       const request = { method: 'POST', path: path`/tenants/${options.tenant}/namespaces`, json: { name } } as const;
-      printRecord(context, await client.readJson(request), options);
-      return EXIT.ok;
+      return printAnswer(context, request, options);
     }),
   );
 }

@@ -2,23 +2,28 @@
 // again. The file is in a format of grantd, or of OpenFGA or SpiceDB.
 
 import type { Readable } from 'node:stream';
+import type { PeerImport } from '@grantd/convert/tuples';
 import { type Command, Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
+import {
+  loadConverter,
+  type MapOption,
+  mapOption,
+  ORIGINS,
+  type Origin,
+  PEER_FORMATS,
+  peerFormatOf,
+} from '../converter.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { readEntries } from '../import/import-lines.ts';
 import { ImportReport } from '../import/import-report.ts';
 import { type ImportOutcome, type ImportRun, runDryImport, runImport } from '../import/import-run.ts';
 import { chunksOf, formatOf, IMPORT_FORMATS, openSource } from '../import/import-source.ts';
-import { PEER_FORMATS, peerFormatOf } from '../import-from/peer-file.ts';
-import { openPeerImport, type PeerImport } from '../import-from/peer-import.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
-import { addMapOptions } from '../rules-convert/map-options.ts';
-import { ORIGINS, type Origin } from '../rules-convert/model-files.ts';
-import type { MapOption } from '../rules-convert/relation-map.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 
 interface ImportOptions {
@@ -32,7 +37,7 @@ interface ImportOptions {
   readonly json?: boolean;
 }
 
-/** The entries of the file, and what is said about them; `peer` is undefined for a file of grantd's own. */
+/** `peer` is undefined for a file in grantd's own format. */
 interface Reading {
   readonly read: ImportRun['read'];
   readonly peer: PeerImport | undefined;
@@ -70,6 +75,7 @@ async function openReading(
   }
   const bytes = { bytesRead: 0 };
   try {
+    const { openPeerImport } = await loadConverter(() => import('@grantd/convert/tuples'));
     const peer = await openPeerImport(chunksOf(source, signal, bytes), {
       file,
       origin: from,
@@ -169,13 +175,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const client = await context.connect();
   // Reports an unknown tenant or a wrong token before anything is read.
   await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
-  const interruption = new AbortController();
-  const stopListening = context.onInterrupt(() => interruption.abort());
-  try {
-    return await importWith(context, client, file, { ...options, signal: interruption.signal });
-  } finally {
-    stopListening();
-  }
+  return context.untilInterrupted((signal) => importWith(context, client, file, { ...options, signal }));
 }
 
 export function registerImportCommand(program: Command, context: CliContext): void {
@@ -191,12 +191,13 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     )
     .addOption(new Option('--from <system>', 'the file holds tuples of this system').choices(ORIGINS))
     .addOption(
-      new Option('--map <name=relation>', 'with --from: call this relation so; TYPE#NAME=RELATION for one type')
-        .argParser(addMapOptions)
-        .default([], 'as the model says'),
+      mapOption(
+        'with --from: the relation of grantd for this name; TYPE#NAME=RELATION for one type',
+        'as in the model',
+      ),
     )
     .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
-    .option('--dry-run', 'with --from: write nothing, and say what does not fit')
+    .option('--dry-run', 'with --from: write nothing, and report what does not fit')
     .option(
       '--refused <file>',
       'write every refused line to this file: line number, error type, reason, the line itself',

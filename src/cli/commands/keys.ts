@@ -1,5 +1,5 @@
 // `grantd keys …`: the API keys of a tenant. A key is printed once, when it is created, and never sent afterwards: it
-// says itself which key of which tenant it claims to be, and its hash says whether it is that key.
+// contains the IDs of its tenant and of itself, and its hash proves that it is that key.
 
 import { type Command, Option } from 'commander';
 import { type ApiKeyParts, hashApiKey, parseApiKey } from '../../core/api-keys.ts';
@@ -8,6 +8,7 @@ import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
   addListOptions,
+  confirm,
   JSON_OPTION,
   type JsonOption,
   type ListOptions,
@@ -18,8 +19,8 @@ import {
   type TenantOption,
   YES_OPTION,
 } from '../command-parts.ts';
-import { confirm } from '../confirmation.ts';
 import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
+import { readWhole } from '../import/import-source.ts';
 import { type OperatorClient, type OperatorRequest, path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, textOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
@@ -104,11 +105,11 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
 function addRotate(keys: Command, context: CliContext): void {
   const rotate = keys
     .command('rotate')
-    .description('create a key in place of another, which works until the end of a grace; prints only the new key')
+    .description('create a key in place of another, which works until a grace period ends; prints only the new key')
     .argument('<key_id>', 'key_…, from "grantd keys list"')
     .option(...TENANT_OPTION)
     .addOption(
-      new Option('--grace <duration>', 'for how long the former key still works: up to 30d; 0 revokes it at once')
+      new Option('--grace <duration>', 'how long the previous key still works: up to 30d; 0 revokes it at once')
         .argParser(durationParser(ROTATION_GRACE_MS_MAX / 1000, '30d'))
         .default(ROTATION_GRACE_MS_DEFAULT / 1000, '24h'),
     )
@@ -125,33 +126,27 @@ function addRotate(keys: Command, context: CliContext): void {
       const rotated = await client.readJson({ method: 'POST', path: of, json });
       context.print(options.json ? renderJson(rotated) : textOf(rotated, 'key'));
       if (options.json) return EXIT.ok;
-      const former = asRecord(rotated.former);
+      const previous = asRecord(rotated.former);
       context.note(`This is the key ${textOf(rotated, 'key_id')}. Save it now: it cannot be shown again.`);
       context.note(
-        former.revoked === true
+        previous.revoked === true
           ? `${keyId} is revoked.`
-          : `${keyId} works until ${textOf(former, 'ends_at')}. To end it before: grantd keys revoke --tenant ${options.tenant} ${keyId}`,
+          : `${keyId} works until ${textOf(previous, 'ends_at')}. To revoke it earlier: grantd keys revoke --tenant ${options.tenant} ${keyId}`,
       );
       return EXIT.ok;
     }),
   );
 }
 
-/** A key, and a line end or two. */
+/** A key with its line end. */
 const KEY_BYTES_MAX = 4096;
 
-/** The key on standard input. No failure repeats it. */
+/** The key on standard input. No message repeats it. */
 async function readKey(context: CliContext): Promise<ApiKeyParts & { readonly hash: string }> {
   if (context.stdin.isTTY) context.note('Paste the API key and press Enter, then Ctrl+D.');
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of context.stdin) {
-    const bytes = Buffer.from(chunk);
-    length += bytes.length;
-    if (length > KEY_BYTES_MAX) throw new CliFailure('Standard input has more than one API key.', EXIT.usage);
-    chunks.push(bytes);
-  }
-  const text = Buffer.concat(chunks).toString('utf8').trim();
+  const bytes = await readWhole(context.stdin, KEY_BYTES_MAX);
+  if (bytes === undefined) throw new CliFailure('Standard input has more than one API key.', EXIT.usage);
+  const text = bytes.toString('utf8').trim();
   const parts = parseApiKey(text);
   if (parts !== undefined) return { ...parts, hash: hashApiKey(text) };
   throw new CliFailure(
@@ -160,7 +155,7 @@ async function readKey(context: CliContext): Promise<ApiKeyParts & { readonly ha
   );
 }
 
-/** That the console has no such operation is another 404, and says nothing about the key. */
+/** A console without this operation answers another 404, which is no statement about the key. */
 const ABSENT: ReadonlySet<string> = new Set(['tenant-not-found', 'key-not-found']);
 
 /** Undefined if it does not exist. */
@@ -173,11 +168,11 @@ async function readIfPresent(client: OperatorClient, request: OperatorRequest): 
   }
 }
 
-/** What the answer means for whoever has found the key. */
+/** The consequence for the person who found the key. */
 function noteOf(key: JsonRecord | undefined, tenantId: string): string | undefined {
-  if (key === undefined) return 'There is no such key now: it was revoked, or is of another cluster, or was made up.';
+  if (key === undefined) return 'There is no such key: it was revoked, belongs to another cluster, or was made up.';
   if (key.matches !== true) {
-    return 'The tenant has a key with this ID, but the text is another one: it was altered or made up, and does not work.';
+    return 'The tenant has a key with this ID, but not with this text: the text was altered or made up, and does not work.';
   }
   if (key.state !== 'active') return undefined;
   return `It still works. To revoke it: grantd keys revoke --tenant ${tenantId} ${textOf(key, 'key_id')}`;

@@ -1,6 +1,7 @@
-// `grantd rules …`: the rules of a tenant. What is set was compared before, and only that is replaced.
+// `grantd rules …`: the rules of a tenant. A change replaces only the revision that it was compared with.
 
-import type { Command } from 'commander';
+import type { ConvertOptions } from '@grantd/convert/rules';
+import { type Command, Option } from 'commander';
 import { GrantdError } from '../../core/errors.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
@@ -9,43 +10,36 @@ import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
+  confirm,
   JSON_OPTION,
   TENANT_EXAMPLE,
   TENANT_OPTION,
   type TenantOption,
   YES_OPTION,
 } from '../command-parts.ts';
-import { confirm } from '../confirmation.ts';
+import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import { openSource } from '../import/import-source.ts';
+import { openSource, readWhole } from '../import/import-source.ts';
 import type { JsonRecord } from '../output/json-view.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { putTenantRules, readTenantRules, revised } from '../tenant-rules.ts';
-import { registerRulesConvertCommand } from './rules-convert.ts';
 
 const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
 
-/** As of diff(1): a failure must not look like a difference. */
+/** Exit codes as of diff(1): a failure must not look like a difference. */
 const DIFFERS = 1;
 const DIFF_FAILED = 2;
 
 async function readRulesFile(context: CliContext, file: string): Promise<RuleSet> {
   const name = file === '-' ? 'Standard input' : file;
   const { source } = await openSource(context, file);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
   try {
-    for await (const chunk of source as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > RULES_BODY_BYTES_MAX) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
-    }
-    return parseRuleSet(parseJson(Buffer.concat(chunks).toString('utf8'), 'The text'));
+    const bytes = await readWhole(source, RULES_BODY_BYTES_MAX);
+    if (bytes === undefined) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
+    return parseRuleSet(parseJson(bytes.toString('utf8'), 'The text'));
   } catch (error) {
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
     throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });
-  } finally {
-    source.destroy();
   }
 }
 
@@ -54,7 +48,7 @@ const numberOf = (record: JsonRecord, name: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
-/** What a dry run found, as sentences; `changesGrants`: stored grants would mean something else. */
+/** The findings of a dry run, as sentences; `changesGrants`: stored grants would mean something else. */
 function describePreview(preview: JsonRecord, diff: readonly string[]) {
   const groupSubjects = numberOf(preview, 'group_subjects');
   const publicGrants = numberOf(preview, 'public_grants');
@@ -73,13 +67,11 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   const notFollowed = numberOf(preview, 'grants_not_followed');
   if (notFollowed > 0) {
     lines.push(
-      `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: to a group or namespace:* that is none by these rules, or where only single entities are followed.`,
+      `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: they are to a group or namespace:* without effect under these rules, or where rules follow only single entities.`,
     );
   }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
-    lines.push(
-      `No grant of ${each.relation} on an object of ${each.namespace} was found, of which the rules make use.`,
-    );
+    lines.push(`The rules use grants of ${each.relation} on objects of ${each.namespace}, but none was found.`);
   }
   if (!complete) {
     lines.push(
@@ -161,6 +153,41 @@ function registerShow(rules: Command, context: CliContext): void {
   );
 }
 
+function registerConvert(rules: Command, context: CliContext): void {
+  const convert = rules
+    .command('convert')
+    .description('turn an OpenFGA model or a SpiceDB schema into rules')
+    .argument(
+      '<file...>',
+      'a .fga, .json or .zed file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
+    )
+    .addOption(
+      new Option('--from <system>', 'the system that the model is from (default: by the file name)').choices(ORIGINS),
+    )
+    .addOption(
+      mapOption(
+        'the relation of grantd for this name; TYPE#NAME=RELATION for one type; may be repeated',
+        'names and synonyms',
+      ),
+    )
+    .option('--output <file>', 'write the rules to this file, and the relation map as JSON beside it')
+    .option('--partial', 'leave out what rules cannot express; checks of such names are denied')
+    .addHelpText(
+      'after',
+      '\nPrints rules as JSON, and to standard error what does not fit, line by line, and the relation map.\nExit code: 0 converted, 1 not converted, 2 wrong usage.',
+    );
+  addExamples(
+    convert,
+    'rules convert model.fga > rules.json',
+    'rules convert schema.zed --map team#org=parent,triager=commenter --output rules.json',
+  ).action(
+    context.action(async (files: string[], options: ConvertOptions) => {
+      const { convertRules } = await loadConverter(() => import('@grantd/convert/rules'));
+      return convertRules(context, files, options);
+    }),
+  );
+}
+
 export function registerRulesCommands(program: Command, context: CliContext): void {
   const rules = program.command('rules').description('work with rules: relations that follow from others');
   registerShow(rules, context);
@@ -195,5 +222,5 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
     context.action((file: string, options: TenantOption) => diffWithFile(context, file, options)),
   );
 
-  registerRulesConvertCommand(rules, context);
+  registerConvert(rules, context);
 }

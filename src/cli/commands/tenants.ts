@@ -6,6 +6,7 @@ import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
   addListOptions,
+  confirm,
   JSON_OPTION,
   type JsonOption,
   type ListOptions,
@@ -14,10 +15,9 @@ import {
   TENANT_EXAMPLE,
   YES_OPTION,
 } from '../command-parts.ts';
-import { confirm } from '../confirmation.ts';
 import { waitForDeletion } from '../deletion-wait.ts';
 import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
+import { type OperatorRequest, path } from '../operator-client.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 
@@ -100,18 +100,23 @@ function registerReads(tenants: Command, context: CliContext): void {
     .argument(...ID_ARGUMENT)
     .option(...JSON_OPTION);
   addExamples(show, `tenants show ${TENANT_EXAMPLE}`).action(
-    context.action(async (id: string, options: JsonOption) => {
-      const client = await context.connect();
-      printTenant(context, await client.readJson({ method: 'GET', path: path`/tenants/${id}` }), options);
-      return EXIT.ok;
-    }),
+    context.action((id: string, options: JsonOption) =>
+      requestTenant(context, { method: 'GET', path: path`/tenants/${id}` }, options),
+    ),
   );
 }
 
-/** Counts that the service did not make are nothing to show. */
-function printTenant(context: CliContext, tenant: JsonRecord, options: JsonOption): void {
+/** For people, without the counts if the service did not count. */
+function printTenant(context: CliContext, tenant: JsonRecord, options: JsonOption): number {
   const { counts, ...rest } = tenant;
   printRecord(context, options.json || counts !== null ? tenant : rest, options);
+  return EXIT.ok;
+}
+
+/** Makes one call and prints the tenant that it returns. */
+async function requestTenant(context: CliContext, request: OperatorRequest, options: JsonOption): Promise<number> {
+  const client = await context.connect();
+  return printTenant(context, await client.readJson(request), options);
 }
 
 function registerUpdates(tenants: Command, context: CliContext): void {
@@ -122,11 +127,9 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     .option('--plan <name>', 'plan of the tenant (default: free)')
     .option(...JSON_OPTION);
   addExamples(create, 'tenants create "Acme Corp" --plan standard').action(
-    context.action(async (name: string, options: JsonOption & { readonly plan?: string }) => {
-      const client = await context.connect();
+    context.action((name: string, options: JsonOption & { readonly plan?: string }) => {
       const json = { name, ...(options.plan === undefined ? {} : { plan: options.plan }) };
-      printTenant(context, await client.readJson({ method: 'POST', path: '/tenants', json }), options);
-      return EXIT.ok;
+      return requestTenant(context, { method: 'POST', path: '/tenants', json }, options);
     }),
   );
 
@@ -137,12 +140,8 @@ function registerUpdates(tenants: Command, context: CliContext): void {
       .argument(...ID_ARGUMENT);
     if (argument !== undefined) command.argument(...argument);
     addExamples(command.option(...JSON_OPTION), `tenants ${name} ${TENANT_EXAMPLE} ${example}`.trimEnd());
-    const set = async (id: string, value: string, options: JsonOption): Promise<number> => {
-      const client = await context.connect();
-      const request = { method: 'PATCH', path: path`/tenants/${id}`, json: change(value) } as const;
-      printTenant(context, await client.readJson(request), options);
-      return EXIT.ok;
-    };
+    const set = (id: string, value: string, options: JsonOption): Promise<number> =>
+      requestTenant(context, { method: 'PATCH', path: path`/tenants/${id}`, json: change(value) }, options);
     if (argument === undefined)
       command.action(context.action((id: string, options: JsonOption) => set(id, '', options)));
     else command.action(context.action(set));
@@ -184,8 +183,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
       }
       const deleted = await client.readJson({ method: 'DELETE', path: path`/tenants/${id}` });
       if (options.wait) return waitForDeletion(context, client, deleted, options.json === true);
-      printTenant(context, deleted, options);
-      return EXIT.ok;
+      return printTenant(context, deleted, options);
     }),
   );
 }

@@ -1,4 +1,4 @@
-// The file, or standard input, from which a command reads tuples, one per line.
+// The file, or standard input, that a command reads: whole, or as a stream of lines with one tuple each.
 
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -21,7 +21,7 @@ export const IMPORT_FORMATS: readonly ImportFormat[] = ['tsv', 'csv', 'ndjson'];
 export const formatOption = (): Option =>
   new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices(IMPORT_FORMATS);
 
-/** `-` is TSV, as `grantd export` writes it; the name of a file tells its format. */
+/** The format by the file name; `-` is TSV, as `grantd export` writes it. */
 export function formatOf(file: string, format: string | undefined): ImportFormat {
   const asked = IMPORT_FORMATS.find((each) => each === format);
   if (asked !== undefined) return asked;
@@ -51,6 +51,18 @@ export async function openSource(
   } catch (cause) {
     throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
   }
+}
+
+/** All bytes of a stream; undefined if there are more than `bytesMax`. */
+export async function readWhole(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > bytesMax) return undefined;
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
 }
 
 /** The chunks of a source, counted in `tally`; they fail with the abort once the signal aborts. */

@@ -1,5 +1,4 @@
-// Reads JSON that came over the wire: it trusts nothing, and a value of an unexpected type is a failure that says so,
-// not an undefined further on.
+// Reads JSON that came over the wire: a value of an unexpected type is a failure at once, not an undefined further on.
 
 import { CliFailure } from '../failures.ts';
 

@@ -1,14 +1,15 @@
 // X.509 certificates (RFC 5280) for TLS between fronts and shards, if nothing else issues them: an authority and the
-// certificates that it signs. Node can sign but not encode a certificate. The few necessary DER structures are written
-// here, and tests compare them with what OpenSSL reads. Keys are P-256, signatures ECDSA with SHA-256.
+// certificates that it signs. Keys are P-256, signatures ECDSA with SHA-256. Tests check them with OpenSSL.
 
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { Extension } from '@peculiar/x509';
 
 const MS_PER_DAY = 86_400_000;
 /** Clocks of other machines may be behind. */
 const BACKDATED_MS = 3_600_000;
 /** RFC 5280 allows 20 bytes, of a positive number. */
 const SERIAL_BYTES = 16;
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /** What a certificate is for: TLS of a server, of a client, or of a process that is both. */
 export type CertificateUse = 'server' | 'client';
@@ -24,110 +25,21 @@ export interface CertificateDependencies {
   readonly randomBytes: (length: number) => Uint8Array;
 }
 
-const TAG = {
-  boolean: 0x01,
-  integer: 0x02,
-  bits: 0x03,
-  bytes: 0x04,
-  id: 0x06,
-  text: 0x0c,
-  time: 0x18,
-  utcTime: 0x17,
-  sequence: 0x30,
-  set: 0x31,
-} as const;
-/** A context-specific tag by number: for the element itself, or around another element. */
-const context = (number: number): number => 0x80 | number;
-const around = (number: number): number => 0xa0 | number;
-
-/** One element: tag, length, content. */
-function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
-  const hex = length.toString(16);
-  const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
-  return Buffer.concat([Buffer.from([tag, 0x80 | bytes.length]), bytes, content]);
+/** Loaded only here, because no other command needs it. The library depends on a polyfill, which it does not load. */
+async function loadLibrary() {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
 }
 
-/** `2.5.29.17` */
-function objectId(dotted: string): Buffer {
-  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  const bytes = [first * 40 + second];
-  for (const number of rest) {
-    const digits = [number & 0x7f];
-    for (let left = number >>> 7; left > 0; left >>>= 7) digits.unshift(0x80 | (left & 0x7f));
-    bytes.push(...digits);
-  }
-  return der(TAG.id, Buffer.from(bytes));
-}
+const publicBytes = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' });
 
-/** Without leading zero bytes, except the one that keeps it positive. */
-function positiveInteger(bytes: Uint8Array): Buffer {
-  const from = bytes.findIndex((byte) => byte !== 0);
-  const digits = from < 0 ? Buffer.from([0]) : Buffer.from(bytes.subarray(from));
-  return der(TAG.integer, (digits[0] ?? 0) >= 0x80 ? Buffer.from([0]) : Buffer.alloc(0), digits);
-}
+/** The same for a key in every certificate that mentions it (RFC 7093, method 1), in hex. */
+const keyIdOf = (key: KeyObject): string => createHash('sha256').update(publicBytes(key)).digest('hex').slice(0, 40);
 
-/** Until 2049 with a two-digit year, as RFC 5280 requires. */
-function time(atMs: number): Buffer {
-  const text = `${new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:T]/g, '')}`;
-  return Number(text.slice(0, 4)) < 2050
-    ? der(TAG.utcTime, Buffer.from(text.slice(2)))
-    : der(TAG.time, Buffer.from(text));
-}
+/** Certificates have no fractions of a second. */
+const secondAt = (atMs: number): Date => new Date(Math.floor(atMs / 1000) * 1000);
 
-const ECDSA_WITH_SHA256 = der(TAG.sequence, objectId('1.2.840.10045.4.3.2'));
-const COMMON_NAME = '2.5.4.3';
-const USES: Readonly<Record<CertificateUse, string>> = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' };
-
-const nameOf = (commonName: string): Buffer =>
-  der(
-    TAG.sequence,
-    der(TAG.set, der(TAG.sequence, objectId(COMMON_NAME), der(TAG.text, Buffer.from(commonName, 'utf8')))),
-  );
-
-const publicBytes = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
-
-/** The same for a key in every certificate that mentions it (RFC 7093, method 1). */
-const keyIdOf = (key: KeyObject): Buffer => createHash('sha256').update(publicBytes(key)).digest().subarray(0, 20);
-
-interface Extension {
-  readonly id: string;
-  readonly critical: boolean;
-  readonly value: Buffer;
-}
-
-const TRUE = der(TAG.boolean, Buffer.from([0xff]));
-const extension = ({ id, critical, value }: Extension): Buffer =>
-  der(TAG.sequence, objectId(id), ...(critical ? [TRUE] : []), der(TAG.bytes, value));
-
-/** Bits from the highest down; the `unused` lowest bits of the byte are not part of it. */
-const keyUsage = (bits: number, unused: number): Extension => ({
-  id: '2.5.29.15',
-  critical: true,
-  value: der(TAG.bits, Buffer.from([unused, bits])),
-});
-const basicConstraints = (...parts: readonly Buffer[]): Extension => ({
-  id: '2.5.29.19',
-  critical: true,
-  value: der(TAG.sequence, ...parts),
-});
-const subjectKeyId = (key: KeyObject): Extension => ({
-  id: '2.5.29.14',
-  critical: false,
-  value: der(TAG.bytes, keyIdOf(key)),
-});
-const authorityKeyId = (key: KeyObject): Extension => ({
-  id: '2.5.29.35',
-  critical: false,
-  value: der(TAG.sequence, der(context(0), keyIdOf(key))),
-});
-
-const toPem = (bytes: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
-
-function layOut(
+async function sign(
   { nowMs, randomBytes }: CertificateDependencies,
   certificate: {
     readonly issuer: string;
@@ -137,52 +49,51 @@ function layOut(
     readonly days: number;
     readonly extensions: readonly Extension[];
   },
-): CertificateWithKey {
+): Promise<CertificateWithKey> {
   const { issuer, issuerKey, subject, key, days, extensions } = certificate;
-  const content = der(
-    TAG.sequence,
-    // Version 3, the one with extensions.
-    der(around(0), der(TAG.integer, Buffer.from([2]))),
-    positiveInteger(randomBytes(SERIAL_BYTES)),
-    ECDSA_WITH_SHA256,
-    nameOf(issuer),
-    der(TAG.sequence, time(nowMs - BACKDATED_MS), time(nowMs + days * MS_PER_DAY)),
-    nameOf(subject),
-    publicBytes(key),
-    der(around(3), der(TAG.sequence, ...extensions.map(extension))),
-  );
-  const signature = der(TAG.bits, Buffer.from([0]), sign('sha256', content, issuerKey));
-  return {
-    certificate: toPem(der(TAG.sequence, content, ECDSA_WITH_SHA256, signature)),
-    key: key.export({ type: 'pkcs8', format: 'pem' }),
-  };
+  const { Name, X509CertificateGenerator } = await loadLibrary();
+  const nameOf = (commonName: string) => new Name([{ CN: [{ utf8String: commonName }] }]);
+  const issuerBytes = issuerKey.export({ type: 'pkcs8', format: 'der' });
+  const signed = await X509CertificateGenerator.create({
+    serialNumber: Buffer.from(randomBytes(SERIAL_BYTES)).toString('hex'),
+    issuer: nameOf(issuer),
+    subject: nameOf(subject),
+    notBefore: secondAt(nowMs - BACKDATED_MS),
+    notAfter: secondAt(nowMs + days * MS_PER_DAY),
+    signingAlgorithm: ECDSA,
+    signingKey: await crypto.subtle.importKey('pkcs8', issuerBytes, ECDSA, false, ['sign']),
+    publicKey: publicBytes(key),
+    extensions: [...extensions],
+  });
+  return { certificate: `${signed.toString('pem')}\n`, key: key.export({ type: 'pkcs8', format: 'pem' }) };
 }
 
 const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** An authority that signs certificates of processes, but not of other authorities. */
-export function createAuthority(
+export async function createAuthority(
   dependencies: CertificateDependencies,
   { name, days }: { readonly name: string; readonly days: number },
-): CertificateWithKey {
+): Promise<CertificateWithKey> {
+  const library = await loadLibrary();
   const key = newKey();
-  return layOut(dependencies, {
+  const usage = library.KeyUsageFlags.keyCertSign | library.KeyUsageFlags.cRLSign;
+  return sign(dependencies, {
     issuer: name,
     issuerKey: key,
     subject: name,
     key,
     days,
     extensions: [
-      basicConstraints(TRUE, der(TAG.integer, Buffer.from([0]))),
-      // It may sign certificates and revocation lists.
-      keyUsage(0b0000_0110, 1),
-      subjectKeyId(key),
+      new library.BasicConstraintsExtension(true, 0, true),
+      new library.KeyUsagesExtension(usage, true),
+      new library.SubjectKeyIdentifierExtension(keyIdOf(key)),
     ],
   });
 }
 
 /** A certificate from that authority, which is given by name, for these DNS names. */
-export function issueCertificate(
+export async function issueCertificate(
   dependencies: CertificateDependencies,
   authority: { readonly name: string; readonly key: string },
   options: {
@@ -191,28 +102,25 @@ export function issueCertificate(
     readonly uses: readonly CertificateUse[];
     readonly days: number;
   },
-): CertificateWithKey {
+): Promise<CertificateWithKey> {
+  const library = await loadLibrary();
   const { name, dnsNames, uses, days } = options;
   const key = newKey();
   const issuerKey = createPrivateKey(authority.key);
-  return layOut(dependencies, {
+  const usages = { server: library.ExtendedKeyUsage.serverAuth, client: library.ExtendedKeyUsage.clientAuth };
+  return sign(dependencies, {
     issuer: authority.name,
     issuerKey,
     subject: name,
     key,
     days,
     extensions: [
-      basicConstraints(),
-      // It may sign handshakes.
-      keyUsage(0b1000_0000, 7),
-      { id: '2.5.29.37', critical: false, value: der(TAG.sequence, ...uses.map((use) => objectId(USES[use]))) },
-      {
-        id: '2.5.29.17',
-        critical: false,
-        value: der(TAG.sequence, ...dnsNames.map((dnsName) => der(context(2), Buffer.from(dnsName, 'latin1')))),
-      },
-      subjectKeyId(key),
-      authorityKeyId(issuerKey),
+      new library.BasicConstraintsExtension(false, undefined, true),
+      new library.KeyUsagesExtension(library.KeyUsageFlags.digitalSignature, true),
+      new library.ExtendedKeyUsageExtension(uses.map((use) => usages[use])),
+      new library.SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: 'dns' as const, value }))),
+      new library.SubjectKeyIdentifierExtension(keyIdOf(key)),
+      new library.AuthorityKeyIdentifierExtension(keyIdOf(issuerKey)),
     ],
   });
 }

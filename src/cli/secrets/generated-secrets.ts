@@ -73,14 +73,14 @@ const tlsData = ({ certificate, key }: CertificateWithKey, authority: string): S
 async function ensure(
   { store, print }: MadeSecretsDependencies,
   name: string,
-  make: () => { readonly type: string; readonly data: SecretData },
+  make: () => Promise<{ readonly type: string; readonly data: SecretData }>,
 ): Promise<SecretData> {
   const present = await store.read(name);
   if (present !== undefined) {
     print(`${name} already exists; left unchanged.`);
     return present;
   }
-  const made = make();
+  const made = await make();
   if (await store.create(name, made)) {
     print(`Created ${name}.`);
     return made.data;
@@ -114,15 +114,15 @@ function daysLeft({ nowMs }: CertificateDependencies, text: string, authority: X
 export async function ensureSecrets(dependencies: MadeSecretsDependencies, options: MadeSecretsOptions): Promise<void> {
   const { name, certificates } = options;
   if (options.operatorToken) {
-    await ensure(dependencies, `${name}-operator`, () => ({
+    await ensure(dependencies, `${name}-operator`, async () => ({
       type: 'Opaque',
       data: { token: Buffer.from(dependencies.randomBytes(TOKEN_BYTES)).toString('base64url') },
     }));
   }
   if (certificates === undefined) return;
   const authoritySecret = `${name}-tls-authority`;
-  const data = await ensure(dependencies, authoritySecret, () => {
-    const { certificate, key } = createAuthority(dependencies, { name, days: AUTHORITY_DAYS });
+  const data = await ensure(dependencies, authoritySecret, async () => {
+    const { certificate, key } = await createAuthority(dependencies, { name, days: AUTHORITY_DAYS });
     return { type: 'kubernetes.io/tls', data: { 'tls.crt': certificate, 'tls.key': key } };
   });
   const authority = textOf(authoritySecret, data, 'tls.crt');
@@ -140,9 +140,9 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
     );
   }
   for (const role of ROLES) {
-    const make = (): SecretData =>
+    const make = async (): Promise<SecretData> =>
       tlsData(
-        issueCertificate(dependencies, issuer, {
+        await issueCertificate(dependencies, issuer, {
           name: `${name}-${role}`,
           dnsNames: certificates[role],
           uses: USES[role],
@@ -151,12 +151,12 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
         authority,
       );
     const secret = `${name}-tls-${role}`;
-    const present = await ensure(dependencies, secret, () => ({ type: 'kubernetes.io/tls', data: make() }));
+    const present = await ensure(dependencies, secret, async () => ({ type: 'kubernetes.io/tls', data: await make() }));
     const left = daysLeft(dependencies, present['tls.crt'] ?? '', parsedAuthority);
     const isDue = left !== undefined && options.renewBeforeDays > 0 && left <= options.renewBeforeDays;
     // One that would hardly last longer than the current one gains nothing.
     if (!isDue || days - left < 1) continue;
-    await dependencies.store.replace(secret, make());
+    await dependencies.store.replace(secret, await make());
     dependencies.print(`Renewed ${secret} for ${days} days; it would have expired in ${Math.floor(left)} days.`);
   }
 }

@@ -18,7 +18,7 @@ export interface PlacedBatch extends FeedBatch {
   readonly bytes: number;
 }
 
-/** Undefined: a kind of change that this version does not tell. */
+/** Undefined: a kind of change that this version does not know. */
 function changeFrom(record: FeedRecord): FeedChange | undefined {
   const change = parseFeedContent(record.change);
   if (change === undefined) return undefined;

@@ -30,7 +30,7 @@ export class FeedReader {
     return this.#dependencies.readPage(query);
   }
 
-  /** Rejects with a GrantdError for good. Undefined: nobody wants the page any more. */
+  /** Rejects with a GrantdError for good. Undefined: the page is no longer wanted. */
   async read(query: FeedQuery, wanted: () => boolean): Promise<FeedPage | undefined> {
     const { clock, random, readPage } = this.#dependencies;
     let failingSinceMs: number | undefined;

@@ -1,8 +1,8 @@
 // The export of the audit log of all tenants, page by page, from the logs of all slots. Invariants: the pages from a
 // cursor on, put together, have every change after it, those of a tenant in their order; a slot that cannot be read now
-// stays where it is, and delays no other one; a page is bounded. Nothing is asked of a shard while nobody exports.
+// stays where it is, and delays no other one; a page is bounded. Without an export, there are no calls to the shards.
 //
-// Each page asks every shard once up to where its logs go, which a shard knows from memory. Only slots with something
+// For each page, every shard reports once where its logs end, which it knows from memory. Only slots with something
 // new are read.
 
 import { GrantdError } from '../../core/errors.ts';
@@ -10,11 +10,10 @@ import { CALLS } from '../../rpc/calls/table.ts';
 import type { LogEnds, LoggedChange, LoggedPage, LogQuery, LogRange } from '../../shard/shard.ts';
 import type { AuditExportPage, AuditExportQuery, RequestContext } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import { CallRequest } from '../requests/flight-requests.ts';
-import { Flight, type FlightControl } from '../requests/flights.ts';
-import { pauseBetweenTries } from '../requests/retries.ts';
+import { askShard, OwnerPath } from '../requests/flight-paths.ts';
+import { makeCall } from '../requests/flight-requests.ts';
+import { type FlightControl, pauseBetweenTries } from '../requests/flights.ts';
 import { ExportCursors, type ExportPosition } from './export-cursor.ts';
-import { askShard, OwnerPath } from './operator-paths.ts';
 
 /** Bound of one question to one shard, which replies from memory. */
 const QUESTION_MS_MAX = 1000;
@@ -102,23 +101,16 @@ export class AuditExport {
   }
 
   /** Undefined: the shard cannot reply now. */
-  async #askEnds(context: RequestContext, link: ShardLink): Promise<LogEnds | undefined> {
-    const body = CALLS.listLogEnds.toWire(undefined);
+  #askEnds(context: RequestContext, link: ShardLink): Promise<LogEnds | undefined> {
     const asked = this.#withDeadline(context, QUESTION_MS_MAX);
-    const reply = await askShard(this.#control, asked, { link, body }).catch(passing);
-    return reply && CALLS.listLogEnds.answerOf(reply, undefined);
+    return askShard(this.#control, link, asked, CALLS.listLogEnds, undefined).catch(passing);
   }
 
   async #readSlot(context: RequestContext, query: LogQuery): Promise<ReadSlot> {
     const { slot } = query;
-    const asked = { body: CALLS.readLog.toWire(query), write: CALLS.readLog.write };
-    const within = this.#withDeadline(context, READING_MS_MAX);
-    const reply = new Promise<Parameters<typeof CALLS.readLog.answerOf>[0]>((resolve, reject) => {
-      const request = new CallRequest(this.#control.clock, asked, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, within, new OwnerPath({ slot }), request));
-    });
-    const known = await reply.catch(passing);
-    return { slot, page: known && CALLS.readLog.answerOf(known, query) };
+    const asked = this.#withDeadline(context, READING_MS_MAX);
+    const page = await makeCall(this.#control, new OwnerPath({ slot }), asked, CALLS.readLog, query).catch(passing);
+    return { slot, page };
   }
 
   #withDeadline(context: RequestContext, timeoutMs: number): RequestContext {
@@ -126,7 +118,7 @@ export class AuditExport {
   }
 }
 
-/** What may pass. That a log was trimmed just now is told with the next page. */
+/** Ignores failures that may pass. If a log was trimmed just now, the next page reports it. */
 function passing(error: unknown): undefined {
   if (error instanceof GrantdError && (error.retryable || error.code === 'cursor-too-old')) return undefined;
   throw error;
@@ -135,7 +127,7 @@ function passing(error: unknown): undefined {
 const lengthOf = (items: readonly LoggedChange[]): number =>
   items.reduce((length, { change }) => length + change.length, 0);
 
-/** If two shards tell the log of a slot, one of them was its owner before: both are right, one knows more. */
+/** If two shards report the log of a slot, one of them was its owner before: both are right, one knows more. */
 function rangesIn(replies: readonly LogEnds[]): ReadonlyMap<number, LogRange> {
   const ranges = new Map<number, LogRange>();
   for (const range of replies.flatMap(({ ranges: each }) => each)) {
@@ -172,7 +164,7 @@ function demandKept(ranges: ReadonlyMap<number, LogRange>, cursors: ExportCursor
 
 /**
  * From the start of the page on, and around. A place ahead of a log is no news unless its owner says so: another shard
- * may have told an older end.
+ * may have reported an older end.
  */
 function changedSlots(ranges: ReadonlyMap<number, LogRange>, { seqs, startSlot }: ExportPosition): readonly number[] {
   const changed = [...ranges.values()].filter(({ slot, last }) => last !== seqs[slot]).map(({ slot }) => slot);

@@ -2,15 +2,14 @@
 // time if at least one shard replies; a shard that does not reply is shown as such, and hides nothing of the others.
 
 import { GrantdError } from '../../core/errors.ts';
-import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
+import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { ClusterMember } from '../../shard/shard.ts';
+import type { AnswerOf, ClusterMember } from '../../shard/shard.ts';
 import type { ClusterPicture, MemberView, RequestContext, ShardLoad, SlotView } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import type { FlightControl } from '../requests/flights.ts';
-import { pauseBetweenTries } from '../requests/retries.ts';
+import { askShard } from '../requests/flight-paths.ts';
+import { type FlightControl, pauseBetweenTries } from '../requests/flights.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
-import { askShard } from './operator-paths.ts';
 
 /** Bound of one call to one shard, which replies from memory or after one scan of its store. */
 const QUESTION_MS_MAX = 1000;
@@ -111,17 +110,15 @@ export class ClusterSurvey {
   }
 
   /** Undefined: the shard cannot reply now. */
-  async #ask<Answer>(
+  async #ask<Name extends 'listSlots' | 'listMembers' | 'readLoad'>(
     context: RequestContext,
     link: ShardLink,
-    call: DefinedCall<CallField, undefined, Answer>,
-  ): Promise<Answer | GrantdError | undefined> {
+    call: DefinedCall<Name>,
+  ): Promise<AnswerOf<Name> | GrantdError | undefined> {
     const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
-    const question = { link, body: call.toWire(undefined) };
-    const reply = await askShard(this.#control, { ...context, deadlineMs }, question).catch((error: unknown) => {
+    return askShard(this.#control, link, { ...context, deadlineMs }, call, undefined).catch((error: unknown) => {
       if (error instanceof GrantdError) return error;
       throw error;
     });
-    return reply === undefined || reply instanceof GrantdError ? reply : call.answerOf(reply, undefined);
   }
 }

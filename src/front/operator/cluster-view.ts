@@ -2,12 +2,11 @@
 // each slot the highest epoch that any shard has seen counts, and only the owner of that epoch says which state the
 // slot is in; what no shard could say stays undefined and is never guessed.
 
-import type { NamedSlotsReport, SlotOwnership } from '../../rpc/calls/list-slots.ts';
-import type { ClusterMember, SlotStatus } from '../../shard/shard.ts';
+import type { ClusterMember, SlotClaim, SlotStatus, SlotsReport } from '../../shard/shard.ts';
 import type { MemberView, SlotView } from '../front.ts';
 
 /** The reply of one shard. */
-export interface ShardReport extends NamedSlotsReport {
+export interface ShardReport extends SlotsReport {
   /** The address under which it was asked. */
   readonly address: string;
 }
@@ -27,7 +26,7 @@ const NO_OWNER: Owner = {
 };
 
 /** An epoch begins with a claim and may end with a release: at the same epoch the release is the later row. */
-function isLater(row: SlotOwnership, than: SlotOwnership | undefined): boolean {
+function isLater(row: SlotClaim, than: SlotClaim | undefined): boolean {
   if (than === undefined || row.epoch !== than.epoch) return row.epoch > (than?.epoch ?? -1);
   return row.incarnation === undefined;
 }
@@ -40,7 +39,7 @@ export function mergeSlots(
 ): readonly SlotView[] {
   const reportOf = new Map(reports.map((report) => [report.incarnation, report]));
   const memberOf = new Map(members.map((member) => [member.incarnation, member]));
-  const rows = new Map<number, SlotOwnership>();
+  const rows = new Map<number, SlotClaim>();
   const statuses = new Map<number, { status: SlotStatus; report: ShardReport }>();
   for (const report of reports) {
     for (const row of report.owners) if (isLater(row, rows.get(row.slot))) rows.set(row.slot, row);

@@ -11,7 +11,7 @@ export interface ExportPosition {
   readonly sinceMs: number;
   /** The slot with which the next page begins, so that all slots take turns. */
   readonly startSlot: number;
-  /** Of each slot: the last entry that has been told. */
+  /** Of each slot: the last entry that has been exported. */
   readonly seqs: readonly number[];
 }
 
@@ -40,7 +40,7 @@ function readNumbers(bytes: Uint8Array): readonly number[] {
   return numbers;
 }
 
-/** With keys that only the shards of the cluster tell. */
+/** Signed with keys that only the shards of the cluster hand out. */
 export class ExportCursors {
   readonly #keys: CursorSecrets;
 
@@ -54,7 +54,7 @@ export class ExportCursors {
     return createLongCursor(this.#keys, SCOPE, Uint8Array.from(bytes));
   }
 
-  /** Undefined: this cluster, with so many slots, has not issued it. */
+  /** Undefined: not issued by this cluster with its number of slots. */
   positionOf(cursor: string, slots: number): ExportPosition | undefined {
     const bytes = parseLongCursor(this.#keys, SCOPE, cursor);
     const [format, sinceMs = 0, startSlot = 0, ...seqs] = readNumbers(bytes ?? new Uint8Array());

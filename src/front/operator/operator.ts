@@ -3,10 +3,9 @@
 import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
+import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import type { AuditLogPage, AuditLogQuery, TenantStatus } from '../../shard/shard.ts';
+import type { AnswerOf, RequestOf } from '../../shard/shard.ts';
 import type {
   AuditExportPage,
   AuditExportQuery,
@@ -14,18 +13,18 @@ import type {
   MemberView,
   OperatorApi,
   OperatorTenantSession,
+  OwnerCallName,
   RequestContext,
   ShardLoad,
   SlotView,
-  UsageMinute,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import { CallRequest } from '../requests/flight-requests.ts';
-import { Flight, type FlightControl } from '../requests/flights.ts';
+import { OwnerPath } from '../requests/flight-paths.ts';
+import { makeCall } from '../requests/flight-requests.ts';
+import type { FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
 import { AuditExport } from './audit-export.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
-import { OwnerPath } from './operator-paths.ts';
 import { createOnce } from './repeated-creations.ts';
 import { TenantListing, type TenantsPage, type TenantsQuery } from './tenant-listing.ts';
 
@@ -74,44 +73,38 @@ export class FrontOperator implements OperatorApi {
   ): Promise<Tenant> {
     const { operator } = tenant;
     const tenantId = idempotencyKey === undefined ? this.#ids.create('ten') : derivedTenantId(operator, idempotencyKey);
+    // A repeat of a creation with an Idempotency-Key finds what the first one created.
+    const write = idempotencyKey === undefined ? 'creates' : 'repeatable';
     const create = (): Promise<Tenant> =>
-      this.#ask(context, tenantId, CALLS.createTenant, { tenantId, ...tenant }, idempotencyKey !== undefined);
+      makeCall(
+        this.#control,
+        new OwnerPath({ tenantId }),
+        context,
+        CALLS.createTenant,
+        { tenantId, ...tenant },
+        { write },
+      );
     if (idempotencyKey === undefined) return create();
     const readFirstChange = async (): Promise<string | undefined> => {
-      const { items } = await this.listAuditLog(context, tenantId, { limit: 1, cursor: undefined });
+      const { items } = await this.call(CALLS.listAuditLog, context, { tenantId, limit: 1, cursor: undefined });
       return items[0]?.change;
     };
-    return createOnce({ create, read: () => this.readTenant(context, tenantId), readFirstChange }, tenant);
+    return createOnce(
+      { create, read: () => this.call(CALLS.readTenant, context, { tenantId }), readFirstChange },
+      tenant,
+    );
   }
 
-  updateTenant(
+  call<Name extends OwnerCallName>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    change: {
-      tenantId: TenantId;
-      name?: string | undefined;
-      plan?: string | undefined;
-      state?: 'active' | 'suspended' | 'deleting' | undefined;
-      operator: string;
-    },
-  ): Promise<Tenant> {
-    const { tenantId, name, plan, state, operator } = change;
-    return this.#ask(context, tenantId, CALLS.updateTenant, { tenantId, name, plan, state, operator });
-  }
-
-  readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus> {
-    return this.#ask(context, tenantId, CALLS.readTenant, tenantId);
-  }
-
-  readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]> {
-    return this.#ask(context, tenantId, CALLS.readUsage, tenantId);
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return makeCall(this.#control, new OwnerPath(request), context, call, request);
   }
 
   listTenants(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
     return this.#listing.list(context, query);
-  }
-
-  listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage> {
-    return this.#ask(context, tenantId, CALLS.listAuditLog, { ...query, tenantId });
   }
 
   exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage> {
@@ -132,21 +125,5 @@ export class FrontOperator implements OperatorApi {
 
   surveyCluster(context: RequestContext): Promise<ClusterPicture> {
     return this.#survey.picture(context);
-  }
-
-  /** One call to the owner of the tenant. `repeatable`: a repeat of this creation finds what the first one created. */
-  async #ask<Request, Answer>(
-    context: RequestContext,
-    tenantId: TenantId,
-    call: DefinedCall<CallField, Request, Answer>,
-    request: Request,
-    repeatable = false,
-  ): Promise<Answer> {
-    const asked = { body: call.toWire(request), write: repeatable ? 'repeatable' : call.write };
-    const reply = await new Promise<Reply__Output>((resolve, reject) => {
-      const toOwner = new CallRequest(this.#control.clock, asked, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, context, new OwnerPath({ tenantId }), toOwner));
-    });
-    return call.answerOf(reply, request);
   }
 }

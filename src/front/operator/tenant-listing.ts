@@ -7,13 +7,12 @@ import type { TenantId } from '../../core/ids.ts';
 import { NAME_UNITS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { type TenantFilter, tenantFits } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { TenantStatus } from '../../shard/shard.ts';
+import type { FoundTenants, TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import type { FlightControl } from '../requests/flights.ts';
-import { pauseBetweenTries } from '../requests/retries.ts';
-import { askShard } from './operator-paths.ts';
+import { askShard } from '../requests/flight-paths.ts';
+import { type FlightControl, pauseBetweenTries } from '../requests/flights.ts';
 
 /**
  * Rounds of calls to the shards for one page of a search. In each, a shard examines up to 2,000 names or lists 1,000
@@ -29,12 +28,6 @@ export interface TenantsQuery extends TenantFilter {
 export interface TenantsPage {
   readonly tenants: readonly TenantStatus[];
   readonly next: TenantId | undefined;
-}
-
-/** What one shard lists. `scannedTo`: how far a search got that was cut short. */
-interface ShardPage {
-  readonly tenants: readonly TenantStatus[];
-  readonly scannedTo: TenantId | undefined;
 }
 
 const byId = (left: TenantStatus, right: TenantStatus): number => (left.tenantId < right.tenantId ? -1 : 1);
@@ -90,17 +83,16 @@ export class TenantListing {
     context: RequestContext,
     links: readonly ShardLink[],
     query: { readonly after: string; readonly limit: number; readonly name: string },
-  ): Promise<readonly ShardPage[] | undefined> {
-    const { listTenants, findTenants } = CALLS;
-    const body = query.name === '' ? listTenants.toWire(query) : findTenants.toWire(query);
-    const replies = await Promise.all(links.map((link) => askShard(this.#control, context, { link, body })));
-    const whole = replies.filter((reply) => reply !== undefined);
-    if (whole.length < links.length) return undefined;
-    return whole.map((reply) =>
-      query.name === ''
-        ? { tenants: listTenants.answerOf(reply, query), scannedTo: undefined }
-        : findTenants.answerOf(reply, query),
-    );
+  ): Promise<readonly FoundTenants[] | undefined> {
+    const { name, after, limit } = query;
+    const ask = async (link: ShardLink): Promise<FoundTenants | undefined> => {
+      if (name !== '') return askShard(this.#control, link, context, CALLS.findTenants, query);
+      const tenants = await askShard(this.#control, link, context, CALLS.listTenants, { after, limit });
+      return tenants && { tenants, scannedTo: undefined };
+    };
+    const pages = await Promise.all(links.map(ask));
+    const whole = pages.filter((page) => page !== undefined);
+    return whole.length < links.length ? undefined : whole;
   }
 
   #holds(routes: readonly Route[]): boolean {
@@ -109,7 +101,7 @@ export class TenantListing {
 }
 
 function mergePages(
-  pages: readonly ShardPage[],
+  pages: readonly FoundTenants[],
   { limit, limitEach }: { readonly limit: number; readonly limitEach: number },
 ): TenantsPage {
   const byTenant = new Map<TenantId, TenantStatus>();

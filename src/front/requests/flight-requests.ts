@@ -3,34 +3,41 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { Write } from '../../rpc/calls/define-call.ts';
+import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { AnswerOf, CallName, RequestOf, TimedAnswer } from '../../shard/shard.ts';
+import type { RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import { type Flight, type FlightRequest, wrongAnswerError } from './flights.ts';
-import { RepeatGuard } from './repeat-guard.ts';
-import { served } from './retries.ts';
+import {
+  Flight,
+  type FlightControl,
+  type FlightPath,
+  type FlightRequest,
+  served,
+  wrongAnswerError,
+} from './flights.ts';
 
-export const CONFIRM: CallBody = Object.freeze({ confirm: {} });
-
-export interface CheckAnswer {
-  readonly authorized: boolean;
-  readonly checkedAtMs: number;
-}
+/**
+ * How far the wall clock may move ahead of the monotonic one between the tries of a write. A repeat thus arrives within
+ * the deadline of a request (10 s) plus this bound after the first try, well within the idempotency window, which is
+ * twice the deadline. NTP steps the clock of a maintained machine by less.
+ */
+export const SUSPENSION_MS_MAX = 1000;
 
 /** One check: the hot path. */
 export class CheckRequest implements FlightRequest {
   readonly #subject: string;
   readonly #relation: number;
   readonly #object: string;
-  readonly #resolve: (answer: CheckAnswer) => void;
+  readonly #resolve: (answer: TimedAnswer) => void;
   readonly #reject: (error: GrantdError) => void;
 
   constructor(
     subject: string,
     relation: number,
     object: string,
-    resolve: (answer: CheckAnswer) => void,
+    resolve: (answer: TimedAnswer) => void,
     reject: (error: GrantdError) => void,
   ) {
     this.#subject = subject;
@@ -40,12 +47,8 @@ export class CheckRequest implements FlightRequest {
     this.#reject = reject;
   }
 
-  get write(): boolean {
-    return false;
-  }
-
-  get createsAnew(): boolean {
-    return false;
+  get write(): Write {
+    return 'no';
   }
 
   get allowedWhileSuspended(): boolean {
@@ -72,9 +75,32 @@ export class CheckRequest implements FlightRequest {
   }
 }
 
+/**
+ * Guards the repeats of one write against a suspension of the machine. The deadline of a request is on the monotonic
+ * clock, which stops while the machine is suspended. The owner of a slot knows an operation for its idempotency window,
+ * which runs on. Invariant: no try of a write is sent if the machine was suspended for longer than a bound since the
+ * first try. After that the owner may have forgotten what the first try did, and would do it again.
+ */
+export class RepeatGuard {
+  readonly #clock: Clock;
+  /** Wall clock minus monotonic clock before the first try. */
+  #wallOffsetMs: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the next try may be sent. To be called right before each try, including the first. */
+  maySend(): boolean {
+    const wallOffsetMs = this.#clock.wallMs() - this.#clock.monotonicMs();
+    this.#wallOffsetMs ??= wallOffsetMs;
+    return wallOffsetMs - this.#wallOffsetMs <= SUSPENSION_MS_MAX;
+  }
+}
+
 /** Any other call. `write`: carries the request id, the same over all tries. `checks`: their number in a bulk call. */
 export class CallRequest implements FlightRequest {
-  readonly createsAnew: boolean;
+  readonly write: Write;
   readonly #body: CallBody;
   /** Only for a write. */
   readonly #guard: RepeatGuard | undefined;
@@ -89,24 +115,20 @@ export class CallRequest implements FlightRequest {
     reject: (error: GrantdError) => void,
   ) {
     this.#body = call.body;
+    this.write = call.write;
     this.#guard = call.write === 'no' ? undefined : new RepeatGuard(clock);
-    this.createsAnew = call.write === 'creates';
     this.#checks = call.checks ?? 0;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  get write(): boolean {
-    return this.#guard !== undefined;
-  }
-
   get allowedWhileSuspended(): boolean {
-    return this.#body === CONFIRM;
+    return 'confirm' in this.#body;
   }
 
   send(flight: Flight, link: ShardLink, handle: number): void {
     if (this.#guard === undefined || this.#guard.maySend()) {
-      flight.sendCall(link, handle, this.#body, this.write);
+      flight.sendCall(link, handle, this.#body, this.#guard !== undefined);
       return;
     }
     flight.control.metrics.frontSuspendedWrites.inc();
@@ -140,12 +162,8 @@ export class AuthenticationRequest implements FlightRequest {
     this.#reject = reject;
   }
 
-  get write(): boolean {
-    return false;
-  }
-
-  get createsAnew(): boolean {
-    return false;
+  get write(): Write {
+    return 'no';
   }
 
   get allowedWhileSuspended(): boolean {
@@ -168,4 +186,24 @@ export class AuthenticationRequest implements FlightRequest {
   reject(error: GrantdError): void {
     this.#reject(error);
   }
+}
+
+/**
+ * Makes a call over as many tries as its path and deadline allow. `write`: instead of that of the call. `checks`: their
+ * number in a bulk call, for the load of the shard.
+ */
+export async function makeCall<Name extends CallName>(
+  control: FlightControl,
+  path: FlightPath,
+  context: RequestContext,
+  call: DefinedCall<Name>,
+  request: RequestOf<Name>,
+  { write = call.write, checks = 0 }: { readonly write?: Write; readonly checks?: number } = {},
+): Promise<AnswerOf<Name>> {
+  const body = call.toWire(request);
+  const reply = await new Promise<Reply__Output>((resolve, reject) => {
+    const flying = new CallRequest(control.clock, { body, write, checks }, resolve, reject);
+    control.flights.start(new Flight(control, context, path, flying));
+  });
+  return call.answerOf(reply, request);
 }

@@ -1,25 +1,31 @@
 // Everything in flight in a front. Every request is a flight from its start to its end, over all its tries. A flight
-// consists of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it sends,
-// and what it does with the outcome: flight-requests.ts). Invariants: a flight ends exactly once, with a result or an
-// error, and soon after its deadline at the latest; the number of flights is bounded, and above the bound the one with
-// the oldest deadline is refused.
+// consists of a path (how its tries reach a shard: flight-paths.ts) and a request (what it sends, and what it does with
+// the outcome: flight-requests.ts). Invariants: a flight ends exactly once, with a result or an error, and soon after
+// its deadline at the latest; the number of flights is bounded, and above the bound the one with the oldest deadline is
+// refused.
+//
+// The next try follows a failed one at once if something has changed since; together with the other waiters if the
+// owner must become ready first; otherwise after a pause.
 
-import type { Clock, Timer } from '../../core/async/clock.ts';
+import { type Clock, delay, type Random, type Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
+import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
 import type { LoadTally } from '../links/load-tally.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
-import type { Waiter } from '../links/retry-gate.ts';
+import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
+import type { RoutingTable } from '../links/routing-table.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
-import { type RetryControl, retry, served } from './retries.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
+/** Tries without a pause. More would busy owners that redirect to each other in a circle. */
+const AT_ONCE_TRIES = 2;
 
 /**
  * Refusals that the owner gives before it checks the operation's id. An earlier try may have succeeded all the same,
@@ -33,6 +39,13 @@ const MAY_HAVE_COMMITTED: ReadonlySet<Exclude<TryFailure, GrantdError>['kind']> 
   'not-serving',
   'undecided',
 ]);
+
+export interface RetryControl {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly routing: RoutingTable;
+  readonly retries: RetryGate;
+}
 
 export interface FlightControl extends RetryControl {
   readonly metrics: Metrics;
@@ -56,10 +69,8 @@ export interface FlightPath {
 
 /** What a flight requests, and what it does with the outcome. One per flight. */
 export interface FlightRequest {
-  /** A write: the flight never reports it as not done if a shard may have received it. */
-  readonly write: boolean;
-  /** If a client repeats the call in a new request, it creates a second key or tenant. */
-  readonly createsAnew: boolean;
+  /** The flight never reports a write as not done if a shard may have received it. */
+  readonly write: Write;
   /** A suspended tenant may still make this request. */
   readonly allowedWhileSuspended: boolean;
   /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
@@ -161,7 +172,7 @@ export class Flight implements Receiver, Waiter {
   refuse(error: GrantdError): void {
     if (this.settled) return;
     const sent = this.#unknownTry || this.#link !== undefined;
-    const unknown = this.request.write && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
+    const unknown = this.request.write !== 'no' && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
     this.load?.refused(this.context, unknown ? 'unavailable' : error.code);
     this.#endTry(error);
     this.#settle();
@@ -215,7 +226,7 @@ export class Flight implements Receiver, Waiter {
   #unknownOutcomeError(cause: GrantdError): GrantdError {
     return new GrantdError(
       'unavailable',
-      this.request.createsAnew
+      this.request.write === 'creates'
         ? 'The creation was not confirmed in time, so its outcome is unknown. Repeating the call may create a second one: check the list first.'
         : 'The change was not confirmed in time, so its outcome is unknown. Repeating the call is safe.',
       { cause },
@@ -313,4 +324,47 @@ export class FlightTable {
     this.#metrics.frontQueueLength.inc(this.#size - this.#reported);
     this.#reported = this.#size;
   }
+}
+
+/** `route`: of the failed try, whose redirection has already been applied. `tries`: how many came before it. */
+export function retry(
+  control: RetryControl,
+  waiter: Waiter,
+  failed: {
+    readonly route: Route | undefined;
+    readonly kind: Exclude<TryFailure, GrantdError>['kind'];
+    readonly tries: number;
+  },
+): void {
+  const { clock, random, routing, retries } = control;
+  const { route, kind, tries } = failed;
+  const refused = kind === 'not-serving' || kind === 'wrong-owner';
+  if (refused && route !== undefined && routing.route(route.slot) === route) {
+    retries.wait(route, waiter);
+    return;
+  }
+  served(waiter);
+  if (tries < AT_ONCE_TRIES && (refused || kind === 'handle-unknown')) waiter.attempt();
+  else clock.setTimer(() => waiter.attempt(), retryDelayMs(random, tries + 1));
+}
+
+/** The waiter has heard from an owner: those that wait for the same owner go on. */
+export function served(waiter: Waiter): void {
+  const open = waiter.probing;
+  if (open === undefined) return;
+  waiter.probing = undefined;
+  open();
+}
+
+/** For a call that takes several flights. Throws if the deadline leaves no time for another try. */
+export async function pauseBetweenTries(
+  { clock, random }: Pick<RetryControl, 'clock' | 'random'>,
+  context: RequestContext,
+  tries: number,
+): Promise<void> {
+  const delayMs = retryDelayMs(random, tries);
+  if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
+    throw new GrantdError('unavailable', 'Not every shard replied in time. Repeating the call is safe.');
+  }
+  await delay(clock, delayMs);
 }

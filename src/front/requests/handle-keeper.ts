@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { beginCall, endCall } from '../../rpc/call-spans.ts';
-import { handleGrantOf } from '../../rpc/calls/parts/handles.ts';
+import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import { type IssuedHandle, ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
@@ -13,8 +13,7 @@ import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
-import type { Flight, FlightControl } from './flights.ts';
-import { retry, served } from './retries.ts';
+import { type Flight, type FlightControl, retry, served } from './flights.ts';
 
 /** After this long without a reply, the keeper requests the handle again: no flight may wait for a lost call. */
 const ACQUIRE_MS_MAX = 3000;

@@ -8,49 +8,41 @@ import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, isRelation, type Namespace, relationNumber, type Tuple } from '../../core/tuples.ts';
-import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
+import { columnsOf, isRelation, relationNumber, type Tuple } from '../../core/tuples.ts';
+import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
 import type {
+  AnswerOf,
   BulkAnswer,
-  BulkWrite,
-  BulkWriteResult,
-  GrantFilter,
-  GrantRequest,
-  GrantResult,
-  GrantsPage,
-  GrantsQuery,
-  HoldersQuery,
-  IdentifiedKey,
+  CallsBy,
   IssuedHandle,
-  KeyClaim,
   ListedKey,
   NamedAnswer,
   NamedChecks,
-  NamesQuery,
-  ObjectsQuery,
-  PageQuery,
-  ResultPage,
-  RevokeResult,
+  RequestOf,
   RotatedKey,
-  RulesPreview,
-  RulesRequest,
+  ShardCalls,
   TimedAnswer,
+  UnderHandle,
 } from '../../shard/shard.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
 import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
-import type { ExplainedAnswer, LenientAnswer, OperatorTenantSession, RequestContext } from '../front.ts';
+import type {
+  ExplainedAnswer,
+  LenientAnswer,
+  OperatorTenantCallName,
+  OperatorTenantSession,
+  RequestContext,
+} from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
+import { KnownNamespaces } from '../namespace-warnings.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
-import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
+import { type FlightSession, SessionPath } from './flight-paths.ts';
+import { CheckRequest, makeCall } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
-import { KnownNamespaces } from './known-namespaces.ts';
-import { type FlightSession, SessionPath } from './session-path.ts';
 
 export interface SessionDependencies {
   readonly control: FlightControl;
@@ -116,7 +108,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       readPage: (query) => {
         const { clock, ids } = dependencies;
         const context = { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + FEED_CALL_MS };
-        return this.#ask(context, CALLS.readChanges, query);
+        return this.#makeCall(CALLS.readChanges, context, query);
       },
     };
     this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
@@ -161,8 +153,16 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     if (!usage.listed) this.#dependencies.ledger.list(this);
   }
 
-  async confirm(context: RequestContext): Promise<void> {
-    CALLS.confirm.answerOf(await this.#fly(context, { body: CONFIRM, write: 'no' }), undefined);
+  call<Name extends OperatorTenantCallName>(
+    call: DefinedCall<Name>,
+    context: RequestContext,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return this.#makeCall(call, context, request);
+  }
+
+  confirm(context: RequestContext): Promise<void> {
+    return this.#makeCall(CALLS.confirm, context, undefined);
   }
 
   check(context: RequestContext, { subject, relation: name, object }: NamedTuple): Promise<TimedAnswer> {
@@ -182,7 +182,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
     if (!checks.every(isTuple)) return this.#checkNamed(context, { ...STRICT, checks, list: 'checks' });
     this.usage.checks += checks.length;
-    return this.#ask(context, CALLS.checkBulk, columnsOf(checks), checks.length);
+    return this.#makeCall(CALLS.checkBulk, context, columnsOf(checks), { checks: checks.length });
   }
 
   checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer> {
@@ -203,47 +203,11 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   #checkNamed(context: RequestContext, request: NamedChecks): Promise<NamedAnswer> {
     const { length } = request.checks;
     this.usage.checks += length;
-    return this.#ask(context, CALLS.checkNamed, request, length);
-  }
-
-  listNames(context: RequestContext, query: NamesQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listNames, query);
-  }
-
-  writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]> {
-    return this.#ask(context, CALLS.writeGrants, writes);
-  }
-
-  writeBulk(context: RequestContext, write: BulkWrite): Promise<BulkWriteResult> {
-    return this.#ask(context, CALLS.writeBulk, write);
-  }
-
-  revokeGrants(context: RequestContext, filter: GrantFilter): Promise<RevokeResult> {
-    return this.#ask(context, CALLS.revokeGrants, filter);
-  }
-
-  listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listObjects, query);
-  }
-
-  listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listHolders, query);
-  }
-
-  listGrants(context: RequestContext, query: GrantsQuery): Promise<GrantsPage> {
-    return this.#ask(context, CALLS.listGrants, query);
-  }
-
-  listNamespaces(context: RequestContext): Promise<readonly Namespace[]> {
-    return this.#ask(context, CALLS.listNamespaces, undefined);
+    return this.#makeCall(CALLS.checkNamed, context, request, { checks: length });
   }
 
   unknownNamespaces(context: RequestContext, names: readonly string[]): Promise<readonly string[]> | undefined {
-    return this.#known.unknownOf(names, (asked) => this.#ask(context, CALLS.unknownNamespaces, asked));
-  }
-
-  createNamespace(context: RequestContext, name: string): Promise<{ created: boolean; namespace: Namespace }> {
-    return this.#ask(context, CALLS.createNamespace, name);
+    return this.#known.unknownOf(names, (asked) => this.#makeCall(CALLS.unknownNamespaces, context, asked));
   }
 
   async createKey(
@@ -254,10 +218,10 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const { keyId, text, hash, write } = this.#newKey(idempotencyKey);
     const { name, scopes, expiresAtMs } = key;
     const request = { keyId, name, scopes, expiresAtMs, hash };
-    const reply = await this.#fly(context, { body: CALLS.createKey.toWire(request), write }).catch((error: unknown) => {
+    const record = await this.#makeCall(CALLS.createKey, context, request, { write }).catch((error: unknown) => {
       throw naming(keyId, error);
     });
-    return { record: CALLS.createKey.answerOf(reply, request), text };
+    return { record, text };
   }
 
   async rotateKey(
@@ -267,54 +231,22 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   ): Promise<RotatedKey & { text: string }> {
     const { keyId: newKeyId, text, hash, write } = this.#newKey(idempotencyKey);
     const request = { ...rotation, newKeyId, hash };
-    const reply = await this.#fly(context, { body: CALLS.rotateKey.toWire(request), write }).catch((error: unknown) => {
+    const rotated = await this.#makeCall(CALLS.rotateKey, context, request, { write }).catch((error: unknown) => {
       throw naming(newKeyId, error);
     });
-    return { ...CALLS.rotateKey.answerOf(reply, request), text };
-  }
-
-  async identifyKey(context: RequestContext, claim: KeyClaim): Promise<IdentifiedKey | undefined> {
-    return this.#ask(context, CALLS.identifyKey, claim);
+    return { ...rotated, text };
   }
 
   #newKey(idempotencyKey: string | undefined): CreatedKey {
     return createKeyFor(this.#dependencies, this.tenantId, this.#operator ? this.keyId : '', idempotencyKey);
   }
 
-  listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>> {
-    return this.#ask(context, CALLS.listKeys, query);
-  }
-
-  revokeKey(context: RequestContext, keyId: KeyId): Promise<void> {
-    return this.#ask(context, CALLS.revokeKey, keyId);
-  }
-
-  readRules(context: RequestContext): Promise<RuleSet> {
-    return this.#ask(context, CALLS.readRules, undefined);
-  }
-
-  writeRules(context: RequestContext, request: RulesRequest): Promise<void> {
-    return this.#ask(context, CALLS.writeRules, request);
-  }
-
-  previewRules(context: RequestContext, request: RulesRequest): Promise<RulesPreview> {
-    return this.#ask(context, CALLS.previewRules, request);
-  }
-
   async readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage> {
-    return changesPageOf(await this.#ask(context, CALLS.readChanges, feedQueryOf(query)));
+    return changesPageOf(await this.#makeCall(CALLS.readChanges, context, feedQueryOf(query)));
   }
 
   followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
     return this.#dependencies.feeds.follow(this.#followed, start, filter, follower);
-  }
-
-  listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {
-    return this.#ask(context, CALLS.listSubjects, query);
-  }
-
-  exportGrants(context: RequestContext, query: PageQuery): Promise<GrantsPage> {
-    return this.#ask(context, CALLS.exportGrants, query);
   }
 
   #update(grant: IssuedHandle): void {
@@ -324,24 +256,13 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#expiresAtMs = grant.expiresAtMs ?? 0;
   }
 
-  /**
-   * One write per request: the shard identifies an operation by the request id and the item's index. `checks`: their
-   * number in a bulk call, for the load of the shard.
-   */
-  async #ask<Request, Answer>(
+  /** One write per request: the shard identifies an operation by the request id and the item's index. */
+  #makeCall<Name extends CallsBy<ShardCalls, UnderHandle>>(
+    call: DefinedCall<Name>,
     context: RequestContext,
-    call: DefinedCall<CallField, Request, Answer>,
-    request: Request,
-    checks = 0,
-  ): Promise<Answer> {
-    const reply = await this.#fly(context, { body: call.toWire(request), write: call.write, checks });
-    return call.answerOf(reply, request);
-  }
-
-  #fly(context: RequestContext, call: { body: CallBody; write: Write; checks?: number }): Promise<Reply__Output> {
-    return new Promise((resolve, reject) => {
-      const request = new CallRequest(this.#dependencies.clock, call, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, context, this.path, request));
-    });
+    request: RequestOf<Name>,
+    options?: { readonly write?: Write; readonly checks?: number },
+  ): Promise<AnswerOf<Name>> {
+    return makeCall(this.#control, this.path, context, call, request, options);
   }
 }

@@ -8,6 +8,7 @@ import { parseExpiry } from '../../core/grant-expiry.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { unfollowedWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
 import { grantOf } from '../../core/tuples.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantBodySchema, grantSchema } from '../schema/schemas.ts';
 import { validateGrant } from '../schema/validation.ts';
@@ -45,7 +46,7 @@ export const createCreateGrant = (clock: Pick<Clock, 'wallMs'>): Operation => ({
   answer(session, context, { body }) {
     const { tuple, expiresAt } = validateGrant(body);
     const write = { ...tuple, revoke: false, ...parseExpiry(expiresAt, clock.wallMs()) };
-    return session.writeGrants(context, [write]).then(([result]) => {
+    return session.call(CALLS.writeGrants, context, [write]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
       return {

@@ -2,6 +2,7 @@
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { namespaceRecord } from '../../core/records.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_NAMESPACE } from '../schema/examples.ts';
 import { namespaceBodySchema, namespaceSchema } from '../schema/schemas.ts';
 import { validateBody } from '../schema/validation.ts';
@@ -36,7 +37,7 @@ export const createNamespace: Operation = {
   errors: ['namespace-limit-reached'],
   answer(session, context, { body }) {
     const { name } = validateBody(namespaceBodySchema, body);
-    return session.createNamespace(context, name).then(({ created, namespace }) => ({
+    return session.call(CALLS.createNamespace, context, name).then(({ created, namespace }) => ({
       status: created ? 201 : 200,
       json: JSON.stringify(namespaceRecord(namespace)),
     }));

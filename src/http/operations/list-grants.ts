@@ -2,6 +2,7 @@
 
 import { anchorOf } from '../../core/bulk-writes.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantListSchema, grantQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
@@ -34,7 +35,7 @@ export const listGrants: Operation = {
   answer(session, context, { query }) {
     const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
     return session
-      .listGrants(context, { of: anchorOf(subject, object), relation, limit, cursor })
+      .call(CALLS.listGrants, context, { of: anchorOf(subject, object), relation, limit, cursor })
       .then(({ items, nextCursor, feedCursor }) => ({
         status: 200,
         feedCursor,

@@ -1,6 +1,7 @@
 // GET /v1/keys: the API keys of the tenant, without the keys themselves.
 
 import { listedKeyRecord } from '../../core/records.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
 import { keyListSchema, pageQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
@@ -29,7 +30,7 @@ export const listKeys: Operation = {
   errors: ['invalid-cursor'],
   answer(session, context, { query }) {
     const { limit, cursor } = validate(pageQuerySchema, query);
-    return session.listKeys(context, { limit, cursor }).then(({ items, nextCursor }) => ({
+    return session.call(CALLS.listKeys, context, { limit, cursor }).then(({ items, nextCursor }) => ({
       status: 200,
       json: () => JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
     }));

@@ -1,6 +1,7 @@
 // GET /v1/namespaces: all namespaces of the tenant. Their number is bounded by the plan, so there are no pages.
 
 import { namespaceRecord } from '../../core/records.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_NAMESPACE } from '../schema/examples.ts';
 import { namespaceListSchema } from '../schema/schemas.ts';
 import type { Operation } from './operation.ts';
@@ -27,7 +28,7 @@ export const listNamespaces: Operation = {
   ],
   errors: [],
   answer: (session, context) =>
-    session.listNamespaces(context).then((namespaces) => ({
+    session.call(CALLS.listNamespaces, context, undefined).then((namespaces) => ({
       status: 200,
       json: () => JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
     })),

@@ -1,6 +1,7 @@
 // GET /v1/objects: the objects on which a subject holds a relation, page by page.
 
 import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { objectListSchema, objectQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
@@ -34,7 +35,7 @@ export const listObjects: Operation = {
   answer(session, context, { query }) {
     const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
     return session
-      .listObjects(context, { subject, relation, namespace, direct: via === 'direct', limit, cursor })
+      .call(CALLS.listObjects, context, { subject, relation, namespace, direct: via === 'direct', limit, cursor })
       .then(({ items, nextCursor }) => {
         const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
         const namespaces = namespacesOfEmpty({ entity: subject, namespace, cursor }, { items, nextCursor });

@@ -1,6 +1,7 @@
 // GET /v1/subjects: the subjects that hold a relation on an object, page by page.
 
 import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { subjectListSchema, subjectQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
@@ -34,7 +35,7 @@ export const listSubjects: Operation = {
   answer(session, context, { query }) {
     const { object, relation, namespace, via, include, limit, cursor } = validate(subjectQuerySchema, query);
     return session
-      .listHolders(context, {
+      .call(CALLS.listHolders, context, {
         object,
         relation,
         namespace,

@@ -1,5 +1,6 @@
 // GET /v1/rules: the rules of the tenant, with their revision.
 
+import { CALLS } from '../../rpc/calls/table.ts';
 import { revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { demandMatch, etagOf, isKnown } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
@@ -39,7 +40,7 @@ export const readRules: Operation = {
   answer(session, context, { headers }) {
     // A malformed condition is refused before the owner is asked.
     isKnown(headers, '');
-    return session.readRules(context).then((ruleSet) => {
+    return session.call(CALLS.readRules, context, undefined).then((ruleSet) => {
       const text = textOfRules(ruleSet);
       const revision = revisionOfRules(text);
       demandMatch(headers, revision);

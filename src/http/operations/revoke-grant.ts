@@ -6,6 +6,7 @@ import { refuseExpiry } from '../../core/grant-expiry.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseTuple } from '../../core/tuples.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { tupleQuerySchema, tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';
@@ -33,7 +34,7 @@ export const revokeGrant: Operation = {
   answer(session, context, { body, query }) {
     if (isJsonObject(body)) refuseExpiry(body.expires_at);
     const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
-    return session.writeGrants(context, [{ ...tuple, revoke: true }]).then(([result]) => {
+    return session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');
       return { status: 204, json: '' };

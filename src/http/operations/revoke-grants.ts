@@ -2,6 +2,7 @@
 
 import { parseGrantFilter } from '../../core/bulk-writes.ts';
 import { BODY_BYTES_MAX, REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantFilterSchema, revokeResultSchema } from '../schema/schemas.ts';
 import type { Operation } from './operation.ts';
@@ -33,7 +34,7 @@ export const revokeGrants: Operation = {
   answer(session, context, { body }) {
     const filter = parseGrantFilter(body);
     return session
-      .revokeGrants(context, filter)
+      .call(CALLS.revokeGrants, context, filter)
       .then(({ revoked, complete }) => ({ status: 200, json: `{"revoked":${revoked},"complete":${complete}}` }));
   },
 };

@@ -2,6 +2,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseKeyId } from '../../core/ids.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_KEY_ID } from '../schema/examples.ts';
 import type { Operation } from './operation.ts';
 
@@ -24,6 +25,6 @@ export const revokeKey: Operation = {
     const text = pathParameters.key_id;
     const keyId = typeof text === 'string' ? parseKeyId(text) : undefined;
     if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
-    return session.revokeKey(context, keyId).then(() => ({ status: 204, json: '' }));
+    return session.call(CALLS.revokeKey, context, keyId).then(() => ({ status: 204, json: '' }));
   },
 };

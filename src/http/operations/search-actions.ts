@@ -1,6 +1,7 @@
 // POST /access/v1/search/action: which actions a subject may perform on a resource, page by page.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { RULES_MAX } from '../../rules/rule-set.ts';
 import { actionSearchResultSchema, actionSearchSchema } from '../schema/authzen-schemas.ts';
 import { parseActionSearch } from '../schema/authzen-searches.ts';
@@ -44,7 +45,7 @@ export const searchActions: Operation = {
       session,
       context,
       parseActionSearch(body),
-      (asked, page) => session.listNames(context, { ...asked, ...page }),
+      (asked, page) => session.call(CALLS.listNames, context, { ...asked, ...page }),
       actionText,
     ),
 };

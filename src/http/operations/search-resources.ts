@@ -1,6 +1,7 @@
 // POST /access/v1/search/resource: on which resources a subject may perform an action, page by page.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { entitySearchResultSchema, resourceSearchSchema } from '../schema/authzen-schemas.ts';
 import { parseResourceSearch } from '../schema/authzen-searches.ts';
 import { EXAMPLE_EVALUATION } from '../schema/examples.ts';
@@ -39,7 +40,7 @@ export const searchResources: Operation = {
       context,
       parseResourceSearch(body),
       ({ entity, relation, namespace }, page) =>
-        session.listObjects(context, { subject: entity, relation, namespace, ...page }),
+        session.call(CALLS.listObjects, context, { subject: entity, relation, namespace, ...page }),
       entityText,
     ),
 };

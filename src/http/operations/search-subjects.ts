@@ -1,6 +1,7 @@
 // POST /access/v1/search/subject: who may perform an action on a resource, page by page.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { entitySearchResultSchema, subjectSearchSchema } from '../schema/authzen-schemas.ts';
 import { parseSubjectSearch } from '../schema/authzen-searches.ts';
 import { EXAMPLE_EVALUATION } from '../schema/examples.ts';
@@ -45,7 +46,7 @@ export const searchSubjects: Operation = {
       context,
       parseSubjectSearch(body),
       ({ entity, relation, namespace }, page) =>
-        session.listHolders(context, { object: entity, relation, namespace, ...page }),
+        session.call(CALLS.listHolders, context, { object: entity, relation, namespace, ...page }),
       entityText,
     ),
 };

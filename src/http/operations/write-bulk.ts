@@ -4,6 +4,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { bulkWriteRecord, demandWritten, parseBulkWrite } from '../../core/bulk-writes.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from '../../core/limits.ts';
 import { unfollowedWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkWriteResultSchema, bulkWriteSchema } from '../schema/schemas.ts';
 import type { Operation } from './operation.ts';
@@ -51,7 +52,7 @@ export const createWriteBulk = (clock: Pick<Clock, 'wallMs'>): Operation => ({
   ],
   answer(session, context, { body }) {
     const write = parseBulkWrite(body, clock.wallMs());
-    return session.writeBulk(context, write).then((result) => {
+    return session.call(CALLS.writeBulk, context, write).then((result) => {
       const written = demandWritten(write, result);
       const warning = warningHeaderOf(unfollowedWarnings(written.grants));
       return { status: 200, warning, json: () => JSON.stringify(bulkWriteRecord(write, written)) };

@@ -1,6 +1,7 @@
 // PUT /v1/rules: replaces the rules of the tenant, or answers what that would change.
 
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
@@ -46,13 +47,13 @@ export const writeRules: Operation = {
     const { dry_run: dryRun } = validate(rulesQuerySchema, query);
     const request = parseRulesRequest(body, headers);
     if (dryRun === 'true') {
-      return session.previewRules(context, request).then((preview) => ({
+      return session.call(CALLS.previewRules, context, request).then((preview) => ({
         status: 200,
         json: JSON.stringify(rulesPreviewRecord(request.ruleSet, preview)),
       }));
     }
     const text = textOfRules(request.ruleSet);
-    return session.writeRules(context, request).then(() => ({
+    return session.call(CALLS.writeRules, context, request).then(() => ({
       status: 200,
       etag: etagOf(revisionOfRules(text)),
       json: text,

@@ -1,7 +1,6 @@
-// Counts requests and checks. Every label is bound once, so that the hot path builds no label keys.
+// Counts requests and checks. Labels are bound once, so that the hot path allocates no label objects.
 
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Tally } from '../../telemetry/prebound-histogram.ts';
 import type { CheckOutcomes } from '../operations/operation.ts';
 import type { StreamMeter } from '../streams/change-streams.ts';
 import type { FollowKind } from '../streams/followers.ts';
@@ -39,16 +38,16 @@ export interface HeldByConnections {
 function createMeters(metrics: Metrics): (operation: string) => OperationMeter {
   const meters = new Map<string, OperationMeter>();
   const createMeter = (operation: string): OperationMeter => {
-    const tallies = new Map<number, Tally>();
+    const series = new Map<number, { observe(seconds: number): void }>();
     return {
       operation,
       observe(status, seconds) {
-        let tally = tallies.get(status);
-        if (tally === undefined) {
-          tally = metrics.httpRequestSeconds.labels(operation, String(status));
-          tallies.set(status, tally);
+        let bound = series.get(status);
+        if (bound === undefined) {
+          bound = metrics.httpRequestSeconds.labels(operation, String(status));
+          series.set(status, bound);
         }
-        tally.observe(seconds);
+        bound.observe(seconds);
       },
     };
   };

@@ -1,14 +1,27 @@
-// Defines a call between front and shard. The file of each call in this folder specifies it completely; this file turns
-// that into what the front sends and what the server replies. Invariants: a call is validated completely before the
-// shard sees it; the owner decides here who may make it, regardless of what the front decided; a reply of another shape
-// is `internal`, never a guess.
+// Defines how a call of the shard's port crosses the wire: its request and its reply in both directions, and who may
+// make it. This file turns a definition into what the front sends and what the server replies. Invariants: a call is
+// validated completely before the shard sees it; the owner decides here who may make it, regardless of what the front
+// decided; a reply of another shape is `internal`, never a guess.
 
 import { GrantdError } from '../../core/errors.ts';
-import type { Attempt, HandleRight, OperatorConnection, Shard, TenantConnection } from '../../shard/shard.ts';
+import type {
+  AnswerOf,
+  CallerOf,
+  Calling,
+  CallName,
+  HandleRight,
+  InAttempt,
+  OperatorCalls,
+  RequestOf,
+  ShardCalls,
+  TenantCalls,
+  TenantConnection,
+  UnderHandle,
+} from '../../shard/shard.ts';
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
-import { answered } from './parts/answer-fields.ts';
-import { attemptOf, handleOf, present } from './parts/request-fields.ts';
+import { answered } from './answer-fields.ts';
+import { attemptOf, handleOf, present } from './request-fields.ts';
 
 /** A call without what its link adds to it. */
 export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
@@ -16,104 +29,94 @@ export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 
 export type ReplyBody = Omit<Reply, 'id' | 'result'>;
 
 export type CallField = NonNullable<Call['request']>;
-export type ReplyField = Exclude<NonNullable<Reply['result']>, 'failure'>;
+type ReplyField = Exclude<NonNullable<Reply['result']>, 'failure'>;
 
 /** `peer`: any peer. `console`: only a console. Otherwise the call is made under a handle that must have this right. */
 export type Access = 'peer' | 'console' | HandleRight;
+type AccessOf<Name extends CallName> =
+  CallerOf<Name> extends UnderHandle
+    ? Name extends keyof TenantCalls
+      ? Exclude<HandleRight, 'operator-handle'>
+      : 'operator-handle'
+    : Name extends keyof TenantCalls
+      ? 'peer'
+      : 'console';
 
 /** `creates`: if a client repeats the call in a new request, it creates a second one. */
 export type Write = 'no' | 'repeatable' | 'creates';
+type WriteOf<Name extends CallName> =
+  CallerOf<Name> extends InAttempt ? { readonly write: Exclude<Write, 'no'> } : { readonly write?: never };
 
 /** A peer as connected to the shard. */
 export interface ServedPeer {
-  readonly shard: Shard;
   readonly tenant: TenantConnection;
   /** Only for a console. */
-  readonly operator: OperatorConnection | undefined;
+  readonly operator: Calling<OperatorCalls> | undefined;
 }
 
-type OperatorAccess = 'console' | 'operator-handle';
-
-interface Caller<Allowed extends Access, Writes extends Write> {
-  readonly shard: Shard;
-  readonly connection: Allowed extends OperatorAccess ? OperatorConnection : TenantConnection;
-  readonly handle: Allowed extends HandleRight ? number : undefined;
-  readonly attempt: Writes extends 'no' ? undefined : Attempt;
-}
-
-export interface CallSpec<
-  Field extends CallField,
-  Result extends ReplyField,
-  Allowed extends Access,
-  Writes extends Write,
-  Request,
-  Answer,
-> {
-  /** The field of `Call` that carries the request, and the field of `Reply` that carries the result. */
-  readonly request: Field;
-  readonly reply: Result;
-  readonly access: Allowed;
-  readonly write: Writes;
+export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf<Name> & {
+  readonly access: AccessOf<Name>;
   /** Approximate time that its items take later, beyond the measured time of its first step. */
-  readonly costMs?: (message: NonNullable<Call__Output[Field]>) => number;
-  readonly requestToWire: (request: Request) => CallBody & { readonly [F in Field]: object };
+  readonly costMs?: (message: NonNullable<Call__Output[Name]>) => number;
+  readonly requestToWire: (request: RequestOf<Name>) => NonNullable<Call[Name]>;
   /** Throws WireViolation, which ends the connection; an ill-formed identifier fails only this call. */
-  readonly requestFromWire: (message: NonNullable<Call__Output[Field]>) => Request;
-  readonly serve: (by: Caller<Allowed, Writes>, request: Request) => Promise<Answer>;
-  readonly replyToWire: (answer: Answer) => ReplyBody & { readonly [R in Result]: object };
+  readonly requestFromWire: (message: NonNullable<Call__Output[Name]>) => RequestOf<Name>;
+  /** The field of `Reply` that carries the result. */
+  readonly reply: Result;
+  readonly replyToWire: (answer: AnswerOf<Name>) => NonNullable<Reply[Result]>;
   /** Throws `internal`. */
-  readonly replyFromWire: (message: NonNullable<Reply__Output[Result]>, request: Request) => Answer;
-}
+  readonly replyFromWire: (message: NonNullable<Reply__Output[Result]>, request: RequestOf<Name>) => AnswerOf<Name>;
+};
 
 /** One row of the table of calls. */
-export interface DefinedCall<Field extends CallField, Request, Answer> {
-  readonly field: Field;
+export interface DefinedCall<Name extends CallName> {
+  /** In the port of the shard, and the field of `Call` that carries the request. */
+  readonly name: Name;
   readonly access: Access;
   readonly write: Write;
   costMs(call: Call__Output): number;
-  toWire(request: Request): CallBody;
-  answerOf(reply: Reply__Output, request: Request): Answer;
+  toWire(request: RequestOf<Name>): CallBody;
+  answerOf(reply: Reply__Output, request: RequestOf<Name>): AnswerOf<Name>;
   /** Throws WireViolation before the first await; any other failure concerns only this call. */
   serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
 }
 
-/** Undefined: the call needs no handle. */
-const rightOf = (access: Access): HandleRight | undefined =>
-  access === 'peer' || access === 'console' ? undefined : access;
-
-function connectionFor(peer: ServedPeer, access: Access): TenantConnection | OperatorConnection {
+function connectionFor(peer: ServedPeer, access: Access): TenantConnection | Calling<OperatorCalls> {
   if (access !== 'console' && access !== 'operator-handle') return peer.tenant;
   if (peer.operator !== undefined) return peer.operator;
   throw new GrantdError('insufficient-scope', 'Only the operator’s console may make this call.');
 }
 
-export function defineCall<
-  const Field extends CallField,
-  const Result extends ReplyField,
-  const Allowed extends Access,
-  const Writes extends Write,
-  Request,
-  Answer,
->(spec: CallSpec<Field, Result, Allowed, Writes, Request, Answer>): DefinedCall<Field, Request, Answer> {
-  const { request: field, reply: result, access, write } = spec;
-  const right = rightOf(access);
+export function defineCall<const Name extends CallName, const Result extends ReplyField>(
+  name: Name,
+  spec: CallSpec<Name, Result>,
+): DefinedCall<Name> {
+  const { reply: result, write = 'no' } = spec;
+  const access: Access = spec.access;
+  const right = access === 'peer' || access === 'console' ? undefined : access;
   return Object.freeze({
-    field,
+    name,
     access,
     write,
-    costMs: (call: Call__Output) => spec.costMs?.(present(call[field])) ?? 0,
-    toWire: spec.requestToWire,
-    answerOf: (reply: Reply__Output, request: Request) => spec.replyFromWire(answered(reply[result]), request),
+    costMs: (call: Call__Output) => spec.costMs?.(present(call[name])) ?? 0,
+    toWire: (request: RequestOf<Name>): CallBody => ({ [name]: spec.requestToWire(request) }),
+    answerOf: (reply: Reply__Output, request: RequestOf<Name>) => spec.replyFromWire(answered(reply[result]), request),
 
     serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody> {
-      const connection = connectionFor(peer, access);
+      // By its access, the call is in the table of this connection.
+      const connection = connectionFor(peer, access) as Calling<ShardCalls>;
       const handle = right === undefined ? undefined : handleOf(call);
       const attempt = write === 'no' ? undefined : attemptOf(call);
-      const request = spec.requestFromWire(present(call[field]));
+      const request = spec.requestFromWire(present(call[name]));
       if (right !== undefined && handle !== undefined) peer.tenant.demandRight(handle, right);
-      // The lines above guarantee what the type says about this call.
-      const by = { shard: peer.shard, connection, handle, attempt } as Caller<Allowed, Writes>;
-      return spec.serve(by, request).then(spec.replyToWire);
+      // By its type, the access and the write of a call decide which of these its caller has.
+      const caller = { handle, attempt } as CallerOf<Name>;
+      return connection.call(name, caller, request).then((answer) => ({ [result]: spec.replyToWire(answer) }));
     },
   });
 }
+
+/** A request that says nothing. */
+export const EMPTY_REQUEST = { requestToWire: () => ({}), requestFromWire: () => undefined } as const;
+/** A reply that says nothing but that the call was done. */
+export const DONE_REPLY = { reply: 'done', replyToWire: () => ({}), replyFromWire: () => undefined } as const;

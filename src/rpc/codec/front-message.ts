@@ -6,9 +6,8 @@ import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
 import type { Checks, Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import { fieldWithLength, fieldWithNumber } from './tags.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
-import { WireWriter } from './wire-writer.ts';
+import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
 
 const CHECKS = fieldWithLength(2);
 const CHECKS_IDS = fieldWithLength(1);

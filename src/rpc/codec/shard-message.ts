@@ -7,9 +7,8 @@ import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckR
 import type { Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
-import { fieldWithLength, fieldWithNumber } from './tags.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
-import { WireWriter } from './wire-writer.ts';
+import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
 
 const CHECK_RESULTS = fieldWithLength(3);
 const RESULTS_AUTHORIZED = fieldWithLength(1);

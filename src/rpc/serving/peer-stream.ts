@@ -10,10 +10,10 @@ import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts'
 import type { Log } from '../../telemetry/log.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
-import { demandCheck, demandColumns } from '../calls/check.ts';
+import { demandCheck, demandColumns } from '../calls/checks.ts';
+import { reportFrom } from '../calls/cluster.ts';
 import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
-import { shortText } from '../calls/parts/request-fields.ts';
-import { reportFrom } from '../calls/report.ts';
+import { shortText } from '../calls/request-fields.ts';
 import { type AnyCall, callOf } from '../calls/table.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
@@ -160,7 +160,7 @@ export class PeerStream {
       `The cluster has ${slots} slots; the peer expects ${hello.slots}.`,
     );
     const name = shortText(hello.name, 'The name of a peer');
-    this.#peer = { shard: this.#shard, ...this.#connect(hello.peer === Peer.PEER_CONSOLE, name) };
+    this.#peer = this.#connect(hello.peer === Peer.PEER_CONSOLE, name);
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
       this.#schedule();
@@ -170,7 +170,7 @@ export class PeerStream {
   }
 
   /** A peer that has not proved to be a console gets the rights of a front. */
-  #connect(isConsole: boolean, name: string): Pick<ServedPeer, 'tenant' | 'operator'> {
+  #connect(isConsole: boolean, name: string): ServedPeer {
     if (isConsole && this.#consoleAllowed) return this.#shard.connectConsole();
     if (isConsole) {
       this.#log.warn(
@@ -261,7 +261,7 @@ export class PeerStream {
   #takeCall(peer: ServedPeer, call: Call__Output): void {
     const defined = callOf(call);
     // Calls without a handle cost little, so they take turns by kind.
-    const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.field;
+    const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.name;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);
       else this.#serveCall(peer, defined, call);
@@ -314,7 +314,7 @@ export class PeerStream {
 
   #answer(peer: ServedPeer, defined: AnyCall, call: Call__Output): Promise<ReplyBody> {
     const { traceparent } = call;
-    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, defined.field);
+    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, defined.name);
     return span === undefined ? defined.serve(peer, call) : serveInSpan(span, () => defined.serve(peer, call));
   }
 

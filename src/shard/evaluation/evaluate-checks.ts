@@ -10,10 +10,10 @@ import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
-import type { NamedAnswer, NamedChecks } from '../check-calls.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
+import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 

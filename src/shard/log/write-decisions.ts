@@ -187,7 +187,11 @@ export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
 /** Undefined fields stay unchanged. A tenant that is being deleted accepts only one more change, to `deleted`. */
 export function decideTenantUpdate(
   memory: TenantMemory,
-  update: { readonly [Field in 'name' | 'plan']: string | undefined } & { readonly state: Tenant['state'] | undefined },
+  update: {
+    readonly name?: string | undefined;
+    readonly plan?: string | undefined;
+    readonly state?: Tenant['state'] | undefined;
+  },
 ): Decide {
   return (draft) => {
     const present = draft.tenant(memory);

@@ -3,11 +3,11 @@
 /** A handle as its owner keeps it. */
 export interface HandleState {
   readonly keyId: string;
-  /** Its number on its connection. */
-  readonly number: number;
+  /** On its connection. */
+  readonly id: number;
   dead: boolean;
   /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
-  readonly onDead: (number: number) => void;
+  readonly onDead: (id: number) => void;
 }
 
 export class IssuedHandles {
@@ -30,7 +30,7 @@ export class IssuedHandles {
     for (const handles of killed) {
       for (const handle of handles) {
         handle.dead = true;
-        handle.onDead(handle.number);
+        handle.onDead(handle.id);
       }
     }
     if (keyId === undefined) this.#byKey.clear();

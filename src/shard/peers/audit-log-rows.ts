@@ -1,10 +1,13 @@
-// Reads rows of the audit log, for its listing and for the change feed. Invariant: every read passes the gate of its
-// tenant and waits for its turn, and nothing is read for a tenure that no longer serves.
+// Reads rows of the audit log, for its listing and for the change feed, and for how long the store keeps them.
+// Invariants: every read passes the gate of its tenant and waits for its turn; nothing is read for a tenure that no
+// longer serves; how long rows are kept is never guessed.
 
+import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
-import type { AuditLogRow } from '../../store/store.ts';
+import type { AuditLogRow, StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
+import type { AuditRecord } from '../shard.ts';
 import { AUDIT_LENGTH_PER_READ, readFromStore, storeDeadline } from '../store-calls.ts';
 import type { ListingContext } from './listings.ts';
 
@@ -37,4 +40,49 @@ export function readAuditLog(
     const query = { tenantId, month, newestFirst, limit, lengthMax, ...(after === undefined ? {} : { after }) };
     return readFromStore(store.listAuditLog(query, storeDeadline(clock)));
   });
+}
+
+/** Field by field, so that a new column stays invisible to peers until this function exposes it. */
+export const auditRecordOf = (row: AuditLogRow): AuditRecord => ({
+  seq: row.seq,
+  index: row.index,
+  atMs: row.atMs,
+  actor: row.actor,
+  requestId: row.requestId,
+  change: row.change,
+});
+
+/** How soon a change of the table counts. What was written before it is kept as long as it was to be. */
+const KNOWN_MS = 60_000;
+const MS_PER_DAY = 24 * 3_600_000;
+/** Of a retention too short to give up a day. */
+const MARGIN_SHARE = 0.1;
+
+export interface Kept {
+  /** Older cursors are refused. A page must not end before its reader comes back for the next one: a day early. */
+  readonly keptMs: number;
+  /** The earliest cursor serves for another such time. */
+  readonly earliestMs: number;
+}
+
+/** Of the calls of one connection, the first in a while reads it. */
+export class KeptAuditLog {
+  readonly #ports: { readonly store: Pick<StateStore, 'readAuditLogKeptMs'>; readonly clock: Clock };
+  #known: Kept | undefined;
+  #knownUntilMs = 0;
+
+  constructor(ports: { readonly store: Pick<StateStore, 'readAuditLogKeptMs'>; readonly clock: Clock }) {
+    this.#ports = ports;
+  }
+
+  /** Rejects as `not-serving` if the store does not say. */
+  async read(): Promise<Kept> {
+    const { store, clock } = this.#ports;
+    if (this.#known !== undefined && clock.monotonicMs() < this.#knownUntilMs) return this.#known;
+    const storedMs = await readFromStore(store.readAuditLogKeptMs(storeDeadline(clock)));
+    const marginMs = Math.min(MS_PER_DAY, MARGIN_SHARE * storedMs);
+    this.#known = { keptMs: storedMs - marginMs, earliestMs: storedMs - 2 * marginMs };
+    this.#knownUntilMs = clock.monotonicMs() + KNOWN_MS;
+    return this.#known;
+  }
 }

@@ -7,19 +7,20 @@
 // last row that was read. Every read passes the gate of its tenant and waits for its turn, like reads of grants, so
 // that other work gets its share.
 
+import type { Clock } from '../../core/async/clock.ts';
 import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ids.ts';
+import { isDerivedId, parseTenantId, type TenantId, timeOfId } from '../../core/ids.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
-import { type AuditLogPlace, readAuditLog } from './audit-log-rows.ts';
-import type { KeptAuditLog } from './kept-audit-log.ts';
+import { type AuditLogPlace, auditRecordOf, type KeptAuditLog, readAuditLog } from './audit-log-rows.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
-import { auditRecordOf } from './views.ts';
+import type { Handler } from './peer.ts';
+import { noTenant } from './tenants.ts';
 
 /** Rows read at once if most of them may not match. Filtered in a millisecond or two. */
 const ROWS_PER_READ_MIN = 1000;
@@ -39,7 +40,7 @@ const PAGE_LENGTH_MAX = 1024 * 1024;
  * How far the time of a change may lie behind the time of its log entry, which never decreases: as far as the clocks of
  * owners differ, or were set back. It bounds how far beyond a time range the call reads.
  */
-export const CLOCK_STEP_MS = 24 * 3_600_000;
+const CLOCK_STEP_MS = 24 * 3_600_000;
 
 export interface AuditLogContext extends ListingContext {
   readonly kept: KeptAuditLog;
@@ -69,7 +70,36 @@ interface Read {
   readonly scannedToMs?: number | undefined;
 }
 
-export async function listAuditLog(
+/** How far back the audit log of a removed tenant is looked for: it is kept for 400 days. */
+const AUDIT_LOG_SEARCHED_MS = 450 * 24 * 3_600_000;
+
+export const listAuditLog: Handler<'listAuditLog'> = async (peer, _, query) => {
+  const tenantId = parseTenantId(query.tenantId);
+  if (tenantId === undefined) throw noTenant(query.tenantId);
+  const tenure = peer.tenureOf(tenantId);
+  const memory = tenure.tenants.get(tenantId);
+  const createdAtMs = memory?.tenant.createdAtMs ?? timeOfRemoved(tenantId, peer.shard.clock) - CLOCK_STEP_MS;
+  const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
+  const of = { tenantId, createdAtMs, isDeleted };
+  const context = { ...peer.shard, kept: peer.kept };
+  const page = await readPage(context, tenure, of, query);
+  const isNothing = ({ items, nextCursor }: AuditLogPage): boolean => items.length === 0 && nextCursor === undefined;
+  if (memory === undefined && query.cursor === undefined && isNothing(page)) {
+    // Either no entry matches, or the tenant has none.
+    const last = { limit: 1, cursor: undefined, newestFirst: true };
+    if (isNothing(await readPage(context, tenure, of, last))) throw noTenant(tenantId);
+  }
+  tenure.assertServing();
+  return page;
+};
+
+/** When a removed tenant was created, or a time before that. Its id gives it by the clock of a console. */
+function timeOfRemoved(tenantId: TenantId, clock: Clock): number {
+  if (isDerivedId(tenantId)) return clock.wallMs() - AUDIT_LOG_SEARCHED_MS;
+  return timeOfId(tenantId) ?? 0;
+}
+
+async function readPage(
   context: AuditLogContext,
   tenure: Tenure,
   tenant: { readonly tenantId: TenantId; readonly createdAtMs: number; readonly isDeleted: boolean },
@@ -129,12 +159,9 @@ async function isTooOld({ kept }: AuditLogContext, position: readonly string[], 
   return timeOf(position) < nowMs - keptMs && Number(issuedMs) < nowMs - (keptMs - earliestMs);
 }
 
-/** Of a place in ascending order. A cursor of version 0.2 has none: its month tells the latest. */
-function timeOf([month = '', , , placeMs]: readonly string[]): number {
-  return placeMs === undefined ? startOf(monthBeside(month, 1)) : Math.max(Number(placeMs), startOf(month));
-}
-
-const startOf = (month: string): number => Date.parse(`${month}-01T00:00:00.000Z`);
+/** Of a place in ascending order. */
+const timeOf = ([month = '', , , placeMs]: readonly string[]): number =>
+  Math.max(Number(placeMs), Date.parse(`${month}-01T00:00:00.000Z`));
 
 /** One row more than `limit` shows that others follow. */
 async function readRows(

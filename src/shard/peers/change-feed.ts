@@ -1,6 +1,6 @@
 // The change feed of a tenant: the part of its audit log that tenants may follow, from any place that is still kept.
 // Invariants: the pages of a feed, put together, are the changes of the log that fit, in its order, none left out and
-// none twice, whatever owners served them. Nothing is told before it is durable, or by a tenure that does not serve.
+// none twice, whatever owners served them. A change is delivered only once it is durable, by a tenure that serves.
 //
 // What lies behind is read from the state tables, up to the entry that was the last one when the read began, and once
 // they contain that entry: a row that came later would otherwise lie behind the reader. What is recent comes from
@@ -26,12 +26,10 @@ import { contentOf, type RecentChange, type RecentChanges } from '../memory/rece
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
-import { readAuditLog } from './audit-log-rows.ts';
-import type { FeedWaits } from './feed-waits.ts';
-import type { Handle, HandleTable } from './handles.ts';
-import type { Kept, KeptAuditLog } from './kept-audit-log.ts';
-import { cursorAt, type ListingContext, positionOf } from './listings.ts';
-import { auditRecordOf } from './views.ts';
+import { auditRecordOf, type Kept, readAuditLog } from './audit-log-rows.ts';
+import type { Handle } from './handles.ts';
+import { cursorAt, type Listing, type ListingContext, positionOf } from './listings.ts';
+import type { Handler } from './peer.ts';
 
 /** Rows read at once if most of them may not fit. */
 const ROWS_PER_READ_MIN = 1000;
@@ -53,7 +51,7 @@ interface Position extends FeedPlace {
   readonly timeMs: number;
   /** Changes made before this time are left out until the first one that was not. */
   readonly sinceMs?: number | undefined;
-  /** Everything up to this time has been told; absent: up to `timeMs`. A slot without entries stands still. */
+  /** Everything up to this time has been delivered; absent: up to `timeMs`. A slot without entries stands still. */
   readonly asOfMs?: number | undefined;
 }
 
@@ -74,12 +72,6 @@ interface Page {
   readonly atEnd: boolean;
 }
 
-export interface FeedContext extends ListingContext {
-  readonly handles: HandleTable;
-  readonly waits: FeedWaits;
-  readonly kept: KeptAuditLog;
-}
-
 type Feed = Pick<Handle, 'tenure' | 'memory'>;
 
 const scopeOf = (memory: TenantMemory): readonly string[] => ['changes', memory.tenantId];
@@ -98,23 +90,21 @@ const endOf = ({ lastSeq, nextBase, slotTime }: Tenure): Position => ({
   asOfMs: slotTime.nowMs,
 });
 
-/** A page of grants, with the cursor for what is committed from now on, before it is read. */
-export async function withFeedCursor(
-  context: ListingContext,
-  feed: Feed,
-  read: () => Promise<ResultPage<Grant>>,
-): Promise<GrantsPage> {
-  const feedCursor = signed(context, feed, endOf(feed.tenure));
-  return { ...(await read()), feedCursor };
-}
+/** Adds the cursor for what is committed from now on, before the page is read, to a listing of grants. */
+export const withFeedCursor =
+  <Query>(read: (context: ListingContext, listing: Listing, query: Query) => Promise<ResultPage<Grant>>) =>
+  async (context: ListingContext, listing: Listing, query: Query): Promise<GrantsPage> => {
+    const feedCursor = signed(context, listing, endOf(listing.tenure));
+    return { ...(await read(context, listing, query)), feedCursor };
+  };
 
 /** Rejects with an error of the catalogue, or with a ShardFailure. */
-export async function readChanges(context: FeedContext, number: number, query: FeedQuery): Promise<FeedPage> {
-  const { clock, handles, waits } = context;
-  const handle = handles.use(number);
+export const readChanges: Handler<'readChanges'> = async ({ shard: context, handles, waits, kept }, by, query) => {
+  const { clock } = context;
+  const handle = handles.use(by.handle);
   const fits = feedMatcher(filterOf(query));
   const untilMs = clock.monotonicMs() + waitOf(clock, handle, query.waitMs);
-  let position = startOf(context, handle, query, await context.kept.read());
+  let position = startOf(context, handle, query, await kept.read());
   while (true) {
     const recent = query.waitMs > 0 ? handle.memory.followChanges(handle.tenure.lastSeq) : undefined;
     const page =
@@ -130,12 +120,12 @@ export async function readChanges(context: FeedContext, number: number, query: F
     // Another change may have been committed while the store was read.
     if (position.seq <= handle.tenure.lastSeq) continue;
     await waits.until(recent, untilMs);
-    // Whoever waits for the same change is told in the turns of the tenant.
+    // The calls that wait for the same change continue in the turns of the tenant.
     await turnOf(handle.tenure.budget.turns, handle.memory.tenantId, CHANGE_MS);
     handle.tenure.assertServing();
     handles.assertGood(handle);
   }
-}
+};
 
 const filterOf = ({ namespace, relation, actions }: FeedQuery): FeedFilter => ({ namespace, relation, actions });
 
@@ -261,7 +251,7 @@ function recentPage(
 }
 
 async function storedPage(
-  context: FeedContext,
+  context: ListingContext,
   { tenure, memory }: Feed,
   from: Position,
   fits: Fits | undefined,
@@ -297,7 +287,7 @@ async function storedPage(
   return filling.page(end);
 }
 
-/** The time of an entry in a month, as far as its change tells: it may have been made in another one. */
+/** The time of an entry in a month, from the time of its change, which may be in another month. */
 function timeIn(month: string, atMs: number): number {
   const startMs = Date.parse(`${month}-01T00:00:00.000Z`);
   if (atMs < startMs) return startMs;
@@ -305,7 +295,7 @@ function timeIn(month: string, atMs: number): number {
 }
 
 /** Signs the cursors of all changes, in the turns of the tenant. */
-async function sign(context: FeedContext, handle: Handle, told: readonly Told[]): Promise<void> {
+async function sign(context: ListingContext, handle: Handle, told: readonly Told[]): Promise<void> {
   const { turns } = handle.tenure.budget;
   for (const [index, each] of told.entries()) {
     if (index > 0 && index % SIGNED_PER_STEP === 0) {
@@ -317,7 +307,7 @@ async function sign(context: FeedContext, handle: Handle, told: readonly Told[])
 }
 
 /** Nothing is awaited between the last look at the handle and this. */
-function tell(context: FeedContext, handle: Handle, { told, next, atEnd }: Page): FeedPage {
+function tell(context: ListingContext, handle: Handle, { told, next, atEnd }: Page): FeedPage {
   const items = told.map(({ row, cursor = '' }): FeedRecord => ({ ...auditRecordOf(row), cursor }));
   const { seq, index } = next;
   const atMs = handle.tenure.slotTime.nowMs;

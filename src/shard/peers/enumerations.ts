@@ -20,6 +20,7 @@ import {
   ROWS_PER_READ_MIN,
   relationAt,
 } from './listings.ts';
+import type { ReadHandler } from './peer.ts';
 
 /**
  * Maximum of subjects whose grants an export reads at once. It starts with one, to avoid useless reads if subjects are
@@ -99,11 +100,7 @@ function firstOf(buckets: readonly Bucket[]): Bucket | undefined {
   return first;
 }
 
-export async function listSubjects(
-  context: ListingContext,
-  { tenure, memory }: Listing,
-  query: PageQuery,
-): Promise<ResultPage<string>> {
+export const listSubjects: ReadHandler<'listSubjects'> = async (context, { tenure, memory }, query) => {
   const scope = ['subjects', memory.tenantId];
   const after = positionOf(context, scope, query.cursor)?.[0];
   await tenure.applied();
@@ -112,7 +109,7 @@ export async function listSubjects(
   const last = items.at(-1);
   const more = subjects.length > query.limit && last !== undefined;
   return { items, nextCursor: more ? cursorAt(context, scope, [last]) : undefined };
-}
+};
 
 interface SubjectGrants {
   readonly grants: readonly Grant[];

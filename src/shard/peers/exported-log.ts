@@ -43,7 +43,7 @@ export interface LogContext {
 }
 
 /** Rejects as `cursor-too-old` if entries after the place have been trimmed, and as `invalid-cursor` if it is none. */
-export async function readLog(
+export async function readEntries(
   context: LogContext,
   tenure: Tenure,
   { afterSeq, sinceMs }: Pick<LogQuery, 'afterSeq' | 'sinceMs'>,
@@ -90,7 +90,7 @@ class Reading {
     this.#sinceBase = sinceBase;
     this.#afterSeq = afterSeq;
     this.readTo = afterSeq;
-    // The entry before tells the epoch, if the log still has it.
+    // The entry before has the epoch, if the log still has that entry.
     this.next = Math.max(afterSeq, tenure.first);
   }
 
@@ -118,7 +118,7 @@ class Reading {
 
   #take(record: LogRecord): void {
     this.next = record.seq + 1;
-    // A late append of an earlier epoch, which nobody was told to be done.
+    // A late append of an earlier epoch, which was never acknowledged.
     if (record.epoch < this.#epoch) return;
     this.#epoch = record.epoch;
     if (record.seq <= this.#afterSeq) return;

@@ -11,30 +11,15 @@ import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
 import { appendTraced } from '../log/append-spans.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
 import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
-import { type Decide, type DecideContext, decideGrant } from '../log/write-decisions.ts';
+import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import {
-  type Attempt,
-  type BulkWrite,
-  type BulkWriteResult,
-  type GrantFilter,
-  type GrantRequest,
-  type GrantResult,
-  type RevokeResult,
-  ShardFailure,
-} from '../shard.ts';
-import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
-import type { Handle, HandleTable } from './handles.ts';
+import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
+import type { Handle } from './handles.ts';
+import type { Handler, ShardParts } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
 /** How often the grants of a bulk write are collected because they have expired before its turn. */
 const BULK_TRIES = 5;
-
-interface Lookups {
-  readonly lookups: { hits: number; misses: number };
-}
-
-export interface GrantWritesDependencies extends HandleCallsDependencies, DecideContext, Lookups {}
 
 /**
  * A write that was queued before its key was revoked, or its tenant suspended, must not follow that change in the log.
@@ -52,97 +37,88 @@ export function under(handle: Handle, decide: Decide): Decide {
   };
 }
 
-export function countLookups({ lookups }: Lookups, { pages }: TenantMemory, { subjects }: TupleColumns): void {
+export function countLookups(
+  { lookups }: Pick<ShardParts, 'lookups'>,
+  { pages }: TenantMemory,
+  { subjects }: TupleColumns,
+): void {
   for (const subject of new Set(subjects)) {
     if (pages.get(subject) === undefined) lookups.misses += 1;
     else lookups.hits += 1;
   }
 }
 
-export class GrantWrites {
-  readonly #dependencies: GrantWritesDependencies;
-  readonly #calls: HandleCalls;
-  readonly #handles: HandleTable;
-
-  constructor(dependencies: GrantWritesDependencies, calls: HandleCalls) {
-    this.#dependencies = dependencies;
-    this.#calls = calls;
-    this.#handles = calls.handles;
-  }
-
-  async writeGrants(
-    handle: Handle,
-    attempt: Attempt,
-    writes: readonly GrantRequest[],
-  ): Promise<readonly GrantResult[]> {
-    assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
-    const { memory } = handle;
-    const columns = columnsOf(writes);
-    countLookups(this.#dependencies, memory, columns);
-    using held = await memory.pages.holdAll(columns);
-    using _namespaces = await memory.namespaces.pin();
-    const pinning = pinRules(memory);
-    using _rules = pinning === undefined ? undefined : await pinning;
-    this.#handles.assertGood(handle);
-    const enqueue = () =>
-      writes.map((write, index) => {
-        const tuple = held.tuples[index];
-        assert(tuple !== undefined, 'the tuple of every write is known');
-        const length = write.subject.length + write.object.length;
-        const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
-        return this.#calls.enqueue(handle, attempt, index, length, decide);
-      });
-    const results = await appendTraced(writes.length, () => settleAll(enqueue()));
-    const reasonOf = unfollowedBy(memory);
-    return results.map((result, index): GrantResult => {
-      assert(result.kind === 'grant', 'a grant operation has a grant result');
-      const { grant } = result;
-      if (reasonOf === undefined || (grant.kind !== 'created' && grant.kind !== 'exists')) return grant;
-      return { ...grant, notFollowed: reasonOf(writes[index]) };
+export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
+  assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
+  const handle = peer.handles.use(by.handle);
+  const { memory } = handle;
+  const columns = columnsOf(writes);
+  countLookups(peer.shard, memory, columns);
+  using held = await memory.pages.holdAll(columns);
+  using _namespaces = await memory.namespaces.pin();
+  const pinning = pinRules(memory);
+  using _rules = pinning === undefined ? undefined : await pinning;
+  peer.handles.assertGood(handle);
+  const enqueue = () =>
+    writes.map((write, index) => {
+      const tuple = held.tuples[index];
+      assert(tuple !== undefined, 'the tuple of every write is known');
+      const length = write.subject.length + write.object.length;
+      const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
+      return peer.enqueue(handle, by.attempt, index, length, decide);
     });
-  }
+  const results = await appendTraced(writes.length, () => settleAll(enqueue()));
+  const reasonOf = unfollowedBy(memory);
+  return results.map((result, index): GrantResult => {
+    assert(result.kind === 'grant', 'a grant operation has a grant result');
+    const { grant } = result;
+    if (reasonOf === undefined || (grant.kind !== 'created' && grant.kind !== 'exists')) return grant;
+    return { ...grant, notFollowed: reasonOf(writes[index]) };
+  });
+};
 
-  async writeBulk(handle: Handle, attempt: Attempt, write: BulkWrite): Promise<BulkWriteResult> {
-    const { memory } = handle;
-    const columns = columnsOf(tuplesOf(write));
-    countLookups(this.#dependencies, memory, columns);
-    using held = await memory.pages.holdAll(columns);
-    using _namespaces = await memory.namespaces.pin();
-    const pinning = pinRules(memory);
-    using _rules = pinning === undefined ? undefined : await pinning;
-    this.#handles.assertGood(handle);
-    const decide = under(handle, decideBulk(this.#dependencies, memory, held.tuples, write));
-    for (let tries = 0; tries < BULK_TRIES; tries += 1) {
-      try {
-        const result = await this.#calls.submitSized(handle, attempt, sizeOfBulk(write), decide);
-        assert(result.kind === 'bulk', 'a bulk write has a result of its own');
-        return withReasons(memory, write, result.bulk);
-      } catch (error) {
-        if (!(error instanceof UncollectedGrants)) throw error;
-        await this.#calls.collect(handle, attempt, error.tuples);
-        this.#handles.assertGood(handle);
-      }
+export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
+  const handle = peer.handles.use(by.handle);
+  const { memory } = handle;
+  const columns = columnsOf(tuplesOf(write));
+  countLookups(peer.shard, memory, columns);
+  using held = await memory.pages.holdAll(columns);
+  using _namespaces = await memory.namespaces.pin();
+  const pinning = pinRules(memory);
+  using _rules = pinning === undefined ? undefined : await pinning;
+  peer.handles.assertGood(handle);
+  const decide = under(handle, decideBulk(peer.shard, memory, held.tuples, write));
+  for (let tries = 0; tries < BULK_TRIES; tries += 1) {
+    try {
+      const result = await peer.submitSized(handle, by.attempt, sizeOfBulk(write), decide);
+      assert(result.kind === 'bulk', 'a bulk write has a result of its own');
+      return withReasons(memory, write, result.bulk);
+    } catch (error) {
+      if (!(error instanceof UncollectedGrants)) throw error;
+      await peer.collect(handle, by.attempt, error.tuples);
+      peer.handles.assertGood(handle);
     }
-    throw new GrantdError('overloaded', 'Grants of this bulk write keep expiring meanwhile. Nothing was changed.');
   }
+  throw new GrantdError('overloaded', 'Grants of this bulk write keep expiring meanwhile. Nothing was changed.');
+};
 
-  async revokeGrants(handle: Handle, attempt: Attempt, filter: GrantFilter): Promise<RevokeResult> {
-    const { memory } = handle;
-    return withMatching(this.#dependencies, this.#calls.listing(handle), filter, async (range, matching) => {
-      this.#handles.assertGood(handle);
-      const size = sizeOfRevocation(range, matching);
-      const decide = under(handle, decideRevocation(memory, filter, range, size));
-      try {
-        const result = await this.#calls.submitSized(handle, attempt, size, decide);
-        assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
-        return { revoked: result.revoked, complete: result.complete };
-      } catch (error) {
-        if (error instanceof RangeOutdated) return undefined;
-        throw error;
-      }
-    });
-  }
-}
+export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) => {
+  const handle = peer.handles.use(by.handle);
+  const { memory } = handle;
+  return withMatching(peer.shard, peer.listing(handle), filter, async (range, matching) => {
+    peer.handles.assertGood(handle);
+    const size = sizeOfRevocation(range, matching);
+    const decide = under(handle, decideRevocation(memory, filter, range, size));
+    try {
+      const result = await peer.submitSized(handle, by.attempt, size, decide);
+      assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
+      return { revoked: result.revoked, complete: result.complete };
+    } catch (error) {
+      if (error instanceof RangeOutdated) return undefined;
+      throw error;
+    }
+  });
+};
 
 /** Keeps the rules of a tenant that has some in memory: for the warnings of a write, which does not need them. */
 const pinRules = ({ tenant, rules }: TenantMemory): Promise<Disposable | undefined> | undefined =>

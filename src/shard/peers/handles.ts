@@ -1,6 +1,6 @@
-// The handles of one connection: numbers that a front holds in place of authenticated keys. Invariant: a connection
-// never reuses a number; a handle is valid only in its tenure, and dies with its key. The operator's handles have a
-// right that no key has.
+// The handles of one connection. A front holds the id of a handle in place of an authenticated key. Invariant: a
+// connection never reuses an id; a handle is valid only in its tenure, and dies with its key. The operator's handles
+// have a right that no key has.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
@@ -62,8 +62,8 @@ export class HandleTable {
   readonly #clock: Clock;
   readonly #handles = new Map<number, Handle>();
   /** One function for all handles: there may be many. */
-  readonly #onDead = (number: number): void => void this.#handles.delete(number);
-  #lastHandle = 0;
+  readonly #onDead = (id: number): void => void this.#handles.delete(id);
+  #lastId = 0;
   #closed = false;
 
   constructor(clock: Clock) {
@@ -79,17 +79,17 @@ export class HandleTable {
     const { tenant } = of.memory;
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
-    this.#lastHandle += 1;
-    const number = this.#lastHandle;
-    const handle: Handle = { ...of, number, suspended, scopes: held, dead: false, onDead: this.#onDead };
-    this.#handles.set(number, handle);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const handle: Handle = { ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
+    this.#handles.set(id, handle);
     of.memory.addHandle(handle);
     if (this.#handles.size > HANDLES_MAX) {
       const [oldest] = this.#handles.keys();
       if (oldest !== undefined) this.#forget(oldest);
     }
     return {
-      handle: number,
+      handle: id,
       tenantId: tenant.tenantId,
       keyId: of.keyId,
       scopes: held & ALL_SCOPES,
@@ -105,22 +105,22 @@ export class HandleTable {
   }
 
   /** Empty if the handle is unknown. */
-  tenantOf(number: number): string {
-    return this.#handles.get(number)?.memory.tenantId ?? '';
+  tenantOf(id: number): string {
+    return this.#handles.get(id)?.memory.tenantId ?? '';
   }
 
   /** Passes an unknown handle: its call detects that. */
-  demandRight(number: number, right: HandleRight): void {
+  demandRight(id: number, right: HandleRight): void {
     const mask = MASKS[right];
-    const handle = this.#handles.get(number);
+    const handle = this.#handles.get(id);
     if (handle === undefined || (handle.scopes & mask) === mask) return;
     this.assertGood(handle);
     throw lacking(mask);
   }
 
   /** The handle, if a request under it that needs `scope` may be served now. */
-  use(number: number, scope: ScopeMask = 0): Handle {
-    const handle = this.#handles.get(number);
+  use(id: number, scope: ScopeMask = 0): Handle {
+    const handle = this.#handles.get(id);
     if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
@@ -158,10 +158,10 @@ export class HandleTable {
     }
   }
 
-  #forget(number: number): void {
-    const handle = this.#handles.get(number);
+  #forget(id: number): void {
+    const handle = this.#handles.get(id);
     if (handle === undefined) return;
     handle.memory.removeHandle(handle);
-    this.#handles.delete(number);
+    this.#handles.delete(id);
   }
 }

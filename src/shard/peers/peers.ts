@@ -1,32 +1,102 @@
 // The peers of a shard: one connection for each, and a notification of every change of the routes.
 
-import type { ConsoleConnection, TenantConnection } from '../shard.ts';
-import { HandleCalls } from './handle-calls.ts';
-import { OperatorCalls, type OperatorCallsDependencies } from './operator-calls.ts';
-import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
+import { parseTenantId } from '../../core/ids.ts';
+import type {
+  AnswerOf,
+  CallerOf,
+  CheckAnswer,
+  ConsoleConnection,
+  FrontReport,
+  HandleRight,
+  RequestOf,
+  TenantCalls,
+  TenantConnection,
+} from '../shard.ts';
+import { check } from './checks.ts';
+import { OPERATOR_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
+import { LoadWindow } from './load.ts';
+import { Peer, type ShardParts } from './peer.ts';
 
-type PeersDependencies = TenantCallsDependencies & OperatorCallsDependencies;
+class PeerConnection implements TenantConnection {
+  /** The load from this peer. */
+  readonly load = new LoadWindow();
+  readonly #peer: Peer;
+  readonly #onClose: () => void;
+
+  constructor(peer: Peer, onClose: () => void) {
+    this.#peer = peer;
+    this.#onClose = onClose;
+  }
+
+  check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
+    return check(this.#peer, handle, subject, relation, object);
+  }
+
+  call<Name extends keyof TenantCalls>(
+    name: Name,
+    caller: CallerOf<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return TENANT_HANDLERS[name](this.#peer, caller, request);
+  }
+
+  tenantOf(handle: number): string {
+    return this.#peer.handles.tenantOf(handle);
+  }
+
+  demandRight(handle: number, right: HandleRight): void {
+    this.#peer.handles.demandRight(handle, right);
+  }
+
+  endWaits(): void {
+    this.#peer.waits.end();
+  }
+
+  report({ load, usage }: FrontReport): void {
+    const { clock, tenures } = this.#peer.shard;
+    if (load !== undefined) this.load.add(load, clock.monotonicMs());
+    if (usage.length === 0) return;
+    const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
+    const nowMs = clock.wallMs();
+    for (const each of usage) {
+      // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
+      // nothing.
+      const tenantId = parseTenantId(each.tenantId);
+      const memory = tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
+      memory?.usage.add(each, nowMs, memory.tenant.plan);
+    }
+  }
+
+  close(): void {
+    this.#peer.waits.end();
+    this.#peer.handles.close();
+    this.#onClose();
+  }
+}
 
 export class Peers {
-  readonly #dependencies: PeersDependencies;
-  readonly #connections = new Set<TenantCalls>();
+  readonly #shard: ShardParts;
+  readonly #connections = new Set<PeerConnection>();
   readonly #watchers = new Set<() => void>();
 
-  constructor(dependencies: Omit<PeersDependencies, 'loads'>) {
-    this.#dependencies = { ...dependencies, loads: () => Array.from(this.#connections, ({ load }) => load) };
+  constructor(parts: Omit<ShardParts, 'loads'>) {
+    this.#shard = { ...parts, loads: () => Array.from(this.#connections, ({ load }) => load) };
   }
 
   connect(): TenantConnection {
-    return this.#connectTenant(new HandleCalls(this.#dependencies));
+    return this.#connect(new Peer(this.#shard));
   }
 
   connectConsole(): ConsoleConnection {
-    const calls = new HandleCalls(this.#dependencies);
-    return { tenant: this.#connectTenant(calls), operator: new OperatorCalls(this.#dependencies, calls) };
+    const peer = new Peer(this.#shard);
+    return {
+      tenant: this.#connect(peer),
+      operator: { call: (name, caller, request) => OPERATOR_HANDLERS[name](peer, caller, request) },
+    };
   }
 
-  #connectTenant(calls: HandleCalls): TenantConnection {
-    const connection = new TenantCalls(this.#dependencies, calls, () => this.#connections.delete(connection));
+  #connect(peer: Peer): TenantConnection {
+    const connection = new PeerConnection(peer, () => this.#connections.delete(connection));
     this.#connections.add(connection);
     return connection;
   }

@@ -11,11 +11,11 @@ import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
 import { decideRules, demandRevision } from '../log/rules-decision.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
-import type { Attempt, RulesPreview, RulesRequest } from '../shard.ts';
+import type { RulesPreview, RulesRequest } from '../shard.ts';
 import { exportGrants } from './enumerations.ts';
 import { under } from './grant-writes.ts';
-import type { HandleCalls } from './handle-calls.ts';
 import { type Listing, type ListingContext, listGrants } from './listings.ts';
+import type { Handler } from './peer.ts';
 
 /** Of an encoded operation, besides the texts of its rules. */
 const OPERATION_BYTES = 2048;
@@ -35,38 +35,21 @@ const GRANTS_PER_PAGE = 1000;
 /** Memory of a preview: a page of grants. */
 const PREVIEW_BYTES = 512 * 1024;
 
-export async function readRules({ memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
+export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
   using _rules = await memory.rules.pin();
   return memory.rules.pinned.ruleSet;
 }
 
-/** Of the namespaces, those of which the tenant has no grant and no rule, and which nobody created. */
-export async function unknownNamespaces(
-  { memory }: Pick<Listing, 'memory'>,
-  namespaces: readonly string[],
-): Promise<readonly string[]> {
-  using _namespaces = await memory.namespaces.pin();
-  const unused = namespaces.filter((name) => !memory.namespaces.rows.has(name));
-  if (unused.length === 0) return unused;
-  const { rules, public: everyone } = await readRules({ memory });
-  return unused.filter((name) => !everyone.includes(name) && !rules.some(({ namespace }) => namespace === name));
-}
-
-export async function writeRules(
-  calls: HandleCalls,
-  number: number,
-  attempt: Attempt,
-  request: RulesRequest,
-): Promise<void> {
-  const handle = calls.handles.use(number);
+export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
+  const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   using _rules = await memory.rules.pin();
-  calls.handles.assertGood(handle);
+  peer.handles.assertGood(handle);
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
-  const result = await calls.submitSized(handle, attempt, size, under(handle, decideRules(memory, request)));
+  const result = await peer.submitSized(handle, by.attempt, size, under(handle, decideRules(memory, request)));
   assert(result.kind === 'rules-written', 'a write of rules has its result');
-}
+};
 
 /** Counts grants of the tenant for one preview, up to a number and a time. */
 class Scan {

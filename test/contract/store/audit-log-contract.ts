@@ -15,12 +15,11 @@ import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
-import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
-import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
-import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
+import { Peers } from '../../../src/shard/peers/peers.ts';
 import type { LoggedChange } from '../../../src/shard/shard.ts';
 import { AUDIT_LOG_KEPT_DAYS, type Store } from '../../../src/store/store.ts';
 import { createProcessClock } from '../../kit/process-clock.ts';
+import { consoleMethods } from '../../kit/shard-methods.ts';
 import { readAll } from '../../kit/store/read-all.ts';
 import { newIncarnation, newSlot, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
@@ -55,7 +54,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     onLost: () => {},
   });
   await tenure.open();
-  const dependencies = {
+  const peers = new Peers({
     store,
     clock,
     ids,
@@ -66,15 +65,13 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     tenureOf: () => tenure,
     tenures: () => [tenure],
     members: async () => [],
-    loads: () => [],
-    report: () => ({ incarnation: owner, leaseLeftMs: undefined, rows: [] }),
+    report: () => ({ incarnation: owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
     lookups: new Lookups(),
     deadlineMs: 10_000,
     onRefused: () => {},
-  };
-  const calls = new HandleCalls(dependencies);
-  const connection = new TenantCalls(dependencies, calls, () => {});
-  return { tenure, clock, connection, operator: new OperatorCalls(dependencies, calls) };
+  });
+  const { tenant: connection, operator } = consoleMethods(peers.connectConsole());
+  return { tenure, clock, connection, operator };
 }
 
 export function defineAuditLogContract(context: StoreContext): void {

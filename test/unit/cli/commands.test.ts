@@ -156,11 +156,14 @@ describe('keys', () => {
     assert.ok(tenantId !== undefined);
     const forged = createApiKey({ tenantId, keyId: key_id }, systemRandom);
     assert.equal(JSON.parse((await identify(forged)).stdout).matches, false);
-    assert.match((await grantd(['keys', 'identify'], { stdin: forged })).stderr, /a key with this ID, but the text is/);
+    assert.match(
+      (await grantd(['keys', 'identify'], { stdin: forged })).stderr,
+      /a key with this ID, but not with this text/,
+    );
     assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /It still works.*keys revoke --tenant/);
     assert.equal((await grantd(['keys', 'revoke', '--tenant', id, key_id, '--yes'])).code, 0);
     assert.equal(JSON.parse((await identify(key)).stdout).state, 'unknown');
-    assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /no such key now/);
+    assert.match((await grantd(['keys', 'identify'], { stdin: key })).stderr, /no such key:/);
     const nobody = parseTenantId(NOBODY);
     assert.ok(nobody !== undefined);
     const elsewhere = createApiKey({ tenantId: nobody, keyId: key_id }, systemRandom);

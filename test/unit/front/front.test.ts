@@ -7,6 +7,7 @@ import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../src/front/front.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
+import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { addGrant } from '../../kit/fake-shard.ts';
 import { addKey, contextFor, setStage, until, watchStalls } from './harness.ts';
@@ -113,7 +114,7 @@ test('a key revoked at the owner is refused from then on, and forgotten', async 
   const stage = await setStage(t);
   const session = await stage.session();
   const other = await stage.front.authenticate(contextFor(), addKey(stage.tenant));
-  await other.revokeKey(contextFor(), [...stage.tenant.keys.values()][0]?.keyId ?? assert.fail());
+  await other.call(CALLS.revokeKey, contextFor(), [...stage.tenant.keys.values()][0]?.keyId ?? assert.fail());
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
   await assert.rejects(session.confirm(contextFor()), code('unauthorized'));
   await assert.rejects(async () => stage.front.authenticate(contextFor(), stage.key), code('unauthorized'));
@@ -130,7 +131,7 @@ test('a suspended tenant is refused, but for confirm, until the owner says other
   };
   change('suspended');
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('tenant-suspended'));
-  await assert.rejects(session.listNamespaces(contextFor()), code('tenant-suspended'));
+  await assert.rejects(session.call(CALLS.listNamespaces, contextFor(), undefined), code('tenant-suspended'));
   await session.confirm(contextFor());
   assert.equal(session.suspended, true);
   assert.equal(stage.front.authenticate(contextFor(), stage.key), session);
@@ -159,7 +160,7 @@ test('a failure of the catalogue is final and crosses as it is', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
   await assert.rejects(
-    session.revokeKey(contextFor(), addKeyId()),
+    session.call(CALLS.revokeKey, contextFor(), addKeyId()),
     (error) => error instanceof GrantdError && error.code === 'key-not-found' && error.message === 'No such key.',
   );
   assert.equal(stage.shard.count('revokeKey'), 1);
@@ -203,7 +204,7 @@ test('what cannot be decided by the deadline is unavailable, never a deny', asyn
 
   stage.shard.onCall = () => new Promise(() => {});
   await assert.rejects(
-    session.writeGrants(contextFor(1000), [{ ...tuple('doc:1'), revoke: false }]),
+    session.call(CALLS.writeGrants, contextFor(1000), [{ ...tuple('doc:1'), revoke: false }]),
     (error) => error instanceof GrantdError && error.code === 'unavailable' && /unknown.*safe/.test(error.message),
   );
 });
@@ -217,11 +218,11 @@ test('a write keeps its operation over all tries: the first result is the answer
     if (failures >= 0) throw new ShardFailure('not-serving', 'Lost the lease after the commit.');
   };
   const context = contextFor();
-  const results = await session.writeGrants(context, [{ ...tuple('doc:1'), revoke: false }]);
+  const results = await session.call(CALLS.writeGrants, context, [{ ...tuple('doc:1'), revoke: false }]);
   assert.equal(results[0]?.kind, 'created');
   assert.equal(stage.shard.count('writeGrants'), 3);
   assert.equal(stage.shard.lastAttempt?.requestId, context.requestId);
-  const again = await session.writeGrants(contextFor(), [
+  const again = await session.call(CALLS.writeGrants, contextFor(), [
     { ...tuple('doc:1'), revoke: false },
     { ...tuple('full:1'), revoke: false },
     { ...tuple('doc:1'), revoke: true },
@@ -239,7 +240,7 @@ test('an attempt expires by the shard’s clock not after the deadline', async (
   await until(() => stage.front.ready());
   const session = await stage.session();
   const context = contextFor();
-  await session.createNamespace(context, 'docs');
+  await session.call(CALLS.createNamespace, context, 'docs');
   const onOurClockMs = (stage.shard.lastAttempt?.expiresAtMs ?? 0) - stage.shard.clockSkewMs;
   assert.ok(onOurClockMs <= context.deadlineMs, `${onOurClockMs} > ${context.deadlineMs}`);
   // The clocks are an hour apart, and the deadline is seconds away.
@@ -255,14 +256,14 @@ test('an attempt that came too late is made again while the deadline allows', as
     first = false;
     throw new ShardFailure('expired', 'Too late.');
   };
-  assert.equal((await session.createNamespace(contextFor(), 'docs')).created, true);
+  assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, true);
 });
 
 test('every other call of a session crosses the wire both ways', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
   for (const object of ['doc:1', 'doc:2', 'doc:3']) addGrant(stage.tenant, `user:ann viewer ${object}`);
-  const first = await session.listObjects(contextFor(), {
+  const first = await session.call(CALLS.listObjects, contextFor(), {
     subject: 'user:ann',
     relation: 'viewer',
     namespace: undefined,
@@ -270,7 +271,7 @@ test('every other call of a session crosses the wire both ways', async (t) => {
     cursor: undefined,
   });
   assert.deepEqual(first, { items: ['doc:1', 'doc:2'], nextCursor: '2' });
-  const last = await session.listObjects(contextFor(), {
+  const last = await session.call(CALLS.listObjects, contextFor(), {
     subject: 'user:ann',
     relation: 'viewer',
     namespace: undefined,
@@ -278,26 +279,26 @@ test('every other call of a session crosses the wire both ways', async (t) => {
     cursor: first.nextCursor,
   });
   assert.deepEqual(last, { items: ['doc:3'], nextCursor: undefined });
-  const made = await session.createNamespace(contextFor(), 'docs');
+  const made = await session.call(CALLS.createNamespace, contextFor(), 'docs');
   assert.equal(made.created, true);
-  assert.equal((await session.createNamespace(contextFor(), 'docs')).created, false);
+  assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, false);
   assert.deepEqual(
-    (await session.listNamespaces(contextFor())).map(({ name }) => name),
+    (await session.call(CALLS.listNamespaces, contextFor(), undefined)).map(({ name }) => name),
     ['docs'],
   );
-  await assert.rejects(session.createNamespace(contextFor(), 'no good'), code('invalid-request'));
+  await assert.rejects(session.call(CALLS.createNamespace, contextFor(), 'no good'), code('invalid-request'));
   const expiresAtMs = Date.now() + 86_400_000;
   const { record, text } = await session.createKey(contextFor(), { name: 'ci', scopes: 3, expiresAtMs });
   assert.equal(record.expiresAtMs, expiresAtMs);
   assert.equal(record.lastUsedAtMs, undefined);
   const other = await stage.front.authenticate(contextFor(), text);
   assert.equal(other.scopes, 3);
-  const keys = await session.listKeys(contextFor(), { limit: 100, cursor: undefined });
+  const keys = await session.call(CALLS.listKeys, contextFor(), { limit: 100, cursor: undefined });
   assert.deepEqual(
     keys.items.map(({ name }) => name),
     ['', 'ci'],
   );
-  await session.revokeKey(contextFor(), record.keyId);
+  await session.call(CALLS.revokeKey, contextFor(), record.keyId);
   await assert.rejects(other.confirm(contextFor()), code('unauthorized'));
 });
 
@@ -305,7 +306,10 @@ test('what only the operator may ask is refused to a front', async (t) => {
   const stage = await setStage(t);
   // No type gives the session of a key these calls.
   const session = (await stage.session()) as OperatorTenantSession;
-  await assert.rejects(session.exportGrants(contextFor(), { limit: 1, cursor: undefined }), code('insufficient-scope'));
+  await assert.rejects(
+    session.call(CALLS.exportGrants, contextFor(), { limit: 1, cursor: undefined }),
+    code('insufficient-scope'),
+  );
   await assert.rejects(
     stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann'),
     code('insufficient-scope'),
@@ -332,7 +336,7 @@ test('a write that was sent is never said not to have happened', async (t) => {
   const stage = await setStage(t, { front: { flightsMax: 1 } });
   const session = await stage.session();
   stage.shard.onCall = () => new Promise(() => {});
-  const write = session.createNamespace(contextFor(10_000), 'docs');
+  const write = session.call(CALLS.createNamespace, contextFor(10_000), 'docs');
   await until(() => stage.shard.count('createNamespace') === 1);
   const check = session.check(contextFor(), tuple('doc:1'));
   await assert.rejects(

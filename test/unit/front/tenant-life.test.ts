@@ -11,7 +11,9 @@ import { createStaticDiscovery } from '../../../src/discovery/static.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
+import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
+import type { TenantChange } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { call } from '../../kit/http-client.ts';
 import { ShardHarness } from '../../kit/shard-harness.ts';
@@ -83,8 +85,8 @@ async function startService(t: TestContext) {
   };
   const check = (url: string, key: string) => call(url, { method: 'POST', path: '/v1/check', key, body: TUPLE });
   const statuses = (key: string) => Promise.all(urls.map(async (url) => (await check(url, key)).status));
-  const update = (tenantId: TenantId, change: Partial<Parameters<typeof operator.updateTenant>[1]>) =>
-    operator.updateTenant(contextFor(), { tenantId, operator: 'ann', ...change });
+  const update = (tenantId: TenantId, change: Partial<TenantChange>) =>
+    operator.call(CALLS.updateTenant, contextFor(), { tenantId, operator: 'ann', ...change });
   return { operator, urls, make, check, statuses, update };
 }
 
@@ -110,19 +112,19 @@ test('a deleted tenant is refused on every front from the answer on, and is soon
   assert.deepEqual(await statuses(key), [401, 401]);
   await waitFor('the end of the deletion', async () => {
     try {
-      return (await operator.readTenant(contextFor(), tenantId)).state !== 'deleting';
+      return (await operator.call(CALLS.readTenant, contextFor(), { tenantId })).state !== 'deleting';
     } catch (error) {
       return GrantdError.from(error).code === 'tenant-not-found';
     }
   });
   assert.deepEqual(await statuses(key), [401, 401]);
-  await assert.rejects(operator.readUsage(contextFor(), tenantId), { code: 'tenant-not-found' });
+  await assert.rejects(operator.call(CALLS.readUsage, contextFor(), { tenantId }), { code: 'tenant-not-found' });
 });
 
 test('the requests of a tenant are counted over all fronts, and those of another tenant apart', async (t) => {
   const { operator, urls, make, check, statuses } = await startService(t);
   const [one, other, quiet] = [await make('tight'), await make(), await make()];
-  assert.deepEqual(await operator.readUsage(contextFor(), one.tenantId), []);
+  assert.deepEqual(await operator.call(CALLS.readUsage, contextFor(), { tenantId: one.tenantId }), []);
   // Three of each front are let through: these limiters share nothing.
   for (let round = 0; round < 5; round += 1) await statuses(one.key);
   const [url = ''] = urls;
@@ -139,7 +141,7 @@ test('the requests of a tenant are counted over all fronts, and those of another
   await session.check(contextFor(), TUPLE);
 
   const sum = async (tenantId: TenantId) => {
-    const minutes = await operator.readUsage(contextFor(), tenantId);
+    const minutes = await operator.call(CALLS.readUsage, contextFor(), { tenantId });
     for (const { atMs } of minutes) assert.ok(atMs % 60_000 === 0 && Date.now() - atMs < 180_000);
     return ['requests', 'refused', 'checks'].map((name) =>
       minutes.reduce((total, minute) => total + minute[name as 'requests'], 0),
@@ -148,7 +150,7 @@ test('the requests of a tenant are counted over all fronts, and those of another
   await waitFor('the reports', async () => (await sum(one.tenantId))[0] === 10 && (await sum(other.tenantId))[0] === 4);
   assert.deepEqual(await sum(one.tenantId), [10, 4, 6]);
   assert.deepEqual(await sum(other.tenantId), [4, 0, 8]);
-  assert.deepEqual(await operator.readUsage(contextFor(), quiet.tenantId), []);
+  assert.deepEqual(await operator.call(CALLS.readUsage, contextFor(), { tenantId: quiet.tenantId }), []);
 
   // Of the last seconds alone, in which a busy machine may have asked nothing.
   let [load] = await operator.listLoads(contextFor());
@@ -173,5 +175,8 @@ test('the bounds of a plan are the same on every front, and the refusal names th
   const refused = await create(first, 'third');
   assert.equal(refused.status, 403);
   assert.match(refused.text, /namespace-limit-reached.*allows 2 namespaces/s);
-  assert.deepEqual((await operator.readTenant(contextFor(), tenantId)).counts, { namespaces: 2, keys: 1 });
+  assert.deepEqual((await operator.call(CALLS.readTenant, contextFor(), { tenantId })).counts, {
+    namespaces: 2,
+    keys: 1,
+  });
 });

@@ -19,13 +19,12 @@ import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
-import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
-import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
-import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
-import type { Attempt, AuditLogPage, AuditLogQuery, GrantResult } from '../../../src/shard/shard.ts';
+import { Peers } from '../../../src/shard/peers/peers.ts';
+import type { Attempt, AuditLogPage, AuditLogQuery, ConsoleConnection, GrantResult } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createProcessClock, type ProcessClock } from '../../kit/process-clock.ts';
+import { consoleMethods, type OperatorMethods, type TenantMethods, tenantMethods } from '../../kit/shard-methods.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../kit/store/memory-store.ts';
 import { readAll } from '../../kit/store/read-all.ts';
@@ -99,10 +98,11 @@ export class OpenSlot {
   readonly faults: FaultControls;
   readonly clock: ProcessClock;
   readonly tenure: Tenure;
-  /** Of a console. */
-  readonly connection: TenantCalls;
-  readonly operator: OperatorCalls;
-  readonly front: TenantCalls;
+  readonly console: ConsoleConnection;
+  /** The calls of the console. */
+  readonly connection: TenantMethods;
+  readonly operator: OperatorMethods;
+  readonly front: TenantMethods;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
   /** What writes had to wait for. */
@@ -148,7 +148,7 @@ export class OpenSlot {
       onLost: (reason) => this.lost.push(reason),
     });
     this.#collection = new GrantCollection({ store, clock, log, createRequestId: () => ids.create('req') });
-    const dependencies = {
+    const peers = new Peers({
       store,
       clock,
       ids,
@@ -162,16 +162,14 @@ export class OpenSlot {
       },
       tenures: () => [this.tenure],
       members: () => store.listMembers(soon()),
-      loads: () => [this.connection.load, this.front.load],
-      report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
+      report: () => ({ incarnation: this.tenure.owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
       lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
       onRefused: () => {},
-    };
-    const calls = new HandleCalls(dependencies);
-    this.connection = new TenantCalls(dependencies, calls, () => {});
-    this.operator = new OperatorCalls(dependencies, calls);
-    this.front = new TenantCalls(dependencies, new HandleCalls(dependencies), () => {});
+    });
+    this.console = peers.connectConsole();
+    ({ tenant: this.connection, operator: this.operator } = consoleMethods(this.console));
+    this.front = tenantMethods(peers.connect());
   }
 
   static #claimed: SlotRow | undefined;

@@ -12,9 +12,10 @@ import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.
 import { createMemoryRateLimiter } from '../../../src/front/limits/memory-rate-limiter.ts';
 import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
+import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import { createMemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../../../src/shard/node.ts';
+import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
 import type { Meta } from '../../../src/store/store.ts';
 import { traceStore } from '../../../src/store/traced-store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -122,7 +123,7 @@ export async function startTracedService(
       await Promise.all(spans.map((span) => opened.check({ ...context(), span }, tuple)));
     },
     async touchTenant() {
-      await operator.operator.updateTenant(context(), { tenantId, name: 'touched', operator: 'test' });
+      await operator.operator.call(CALLS.updateTenant, context(), { tenantId, name: 'touched', operator: 'test' });
     },
     send: (options) => call(http.url, options),
     close: () => running.disposeAsync(),

@@ -7,6 +7,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { acceptsLines } from '../../body.ts';
 import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
@@ -34,10 +35,11 @@ export function auditLogOperations(operatorApi: OperatorApi): readonly Operation
         if (query.until !== undefined && query.until <= Math.max(query.since ?? 0, 0)) {
           throw new GrantdError('invalid-request', 'The parameter "until" must be after "since".');
         }
-        const { items, nextCursor, resumeCursor, scannedToMs } = await operatorApi.listAuditLog(
+        const { items, nextCursor, resumeCursor, scannedToMs } = await operatorApi.call(
+          CALLS.listAuditLog,
           call.context(),
-          tenantIdOf(call),
           {
+            tenantId: tenantIdOf(call),
             limit: query.limit,
             cursor: query.cursor,
             newestFirst: query.order === 'desc',

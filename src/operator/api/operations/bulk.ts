@@ -12,6 +12,7 @@ import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import { TUPLE_MEMBERS } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion } from '../../../rules/questions.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
@@ -62,7 +63,7 @@ export function bulkOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wal
       async run(call) {
         const session = await sessionOf(operatorApi, call);
         const write = parseBulkWrite(await readBulk(call), clock.wallMs());
-        const written = demandWritten(write, await session.writeBulk(call.context(), write));
+        const written = demandWritten(write, await session.call(CALLS.writeBulk, call.context(), write));
         const headers = headersOf(unfollowedWarnings(written.grants));
         return { kind: 'json', status: 200, headers, body: bulkWriteRecord(write, written) };
       },
@@ -75,7 +76,7 @@ export function bulkOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wal
         parseQuery(call.search, {});
         const session = await sessionOf(operatorApi, call);
         const filter = parseGrantFilter(await readJson(call.request));
-        const { revoked, complete } = await session.revokeGrants(call.context(), filter);
+        const { revoked, complete } = await session.call(CALLS.revokeGrants, call.context(), filter);
         return { kind: 'json', status: 200, body: { revoked, complete } };
       },
     },

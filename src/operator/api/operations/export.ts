@@ -8,6 +8,7 @@ import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { GrantsPage } from '../../../shard/shard.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
@@ -30,7 +31,7 @@ const FORMATS = {
 
 /** About 100 KiB at a time. */
 const readPage = (session: OperatorTenantSession, context: RequestContext, cursor?: string): Promise<GrantsPage> =>
-  session.exportGrants(context, { limit: PAGE_LIMIT_MAX, cursor });
+  session.call(CALLS.exportGrants, context, { limit: PAGE_LIMIT_MAX, cursor });
 
 async function* exportChunks(
   session: OperatorTenantSession,

@@ -22,6 +22,7 @@ import {
 } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { namespacesDenied, namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
@@ -51,7 +52,7 @@ async function writeOne(
 ): Promise<[Tuple, GrantResult]> {
   const session = await sessionOf(operatorApi, call);
   const { expiresAt, ...tuple } = await readTuple(call);
-  const [result] = await session.writeGrants(call.context(), [{ ...tuple, ...read(expiresAt) }]);
+  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(expiresAt) }]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
   return [tuple, result];
@@ -153,7 +154,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
         const of = requireAnchor(query);
         const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
         const session = await sessionOf(operatorApi, call);
-        const page = await session.listGrants(call.context(), {
+        const page = await session.call(CALLS.listGrants, call.context(), {
           of,
           relation,
           limit: query.limit,
@@ -176,7 +177,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
         const subject = requireIdentifier('subject', query.subject);
         const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);
-        const page = await session.listObjects(call.context(), {
+        const page = await session.call(CALLS.listObjects, call.context(), {
           subject,
           relation,
           namespace: query.namespace,
@@ -199,7 +200,7 @@ export function grantOperations(operatorApi: OperatorApi, clock: Pick<Clock, 'wa
         const object = requireIdentifier('object', query.object);
         const relation = parseRelationName(query.relation);
         const session = await sessionOf(operatorApi, call);
-        const page = await session.listHolders(call.context(), {
+        const page = await session.call(CALLS.listHolders, call.context(), {
           object,
           relation,
           namespace: query.namespace,

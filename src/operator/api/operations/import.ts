@@ -12,6 +12,7 @@ import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits
 import { parseJson } from '../../../core/text/json.ts';
 import { parseTuple } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { parseQuery } from '../../schemas.ts';
@@ -125,7 +126,7 @@ export function importOperations(
           clock.wallMs(),
         );
         const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
-        const results = writes.length === 0 ? [] : await session.writeGrants(call.context(), writes);
+        const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
         assert(results.length === writes.length, 'every write has a result');
         const pending = results.values();
         const answer = lines.map((line): LineResult => {

@@ -8,6 +8,7 @@ import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
 import { scopeMask } from '../../../core/scopes.ts';
 import { optionalTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { findKey } from '../../find-key.ts';
@@ -55,7 +56,7 @@ async function identifyKey(operatorApi: OperatorApi, clock: WallClock, call: Cal
   const keyId = keyIdOf(call);
   const session = await sessionOf(operatorApi, call);
   const { hash } = parseBody(await readJson(call.request), identifyKeyShape);
-  const identified = await session.identifyKey(call.context(), { keyId, hash });
+  const identified = await session.call(CALLS.identifyKey, call.context(), { keyId, hash });
   if (identified === undefined) throw noKey();
   return { kind: 'json', status: 200, body: { ...keyStateRecord(identified.key, clock), matches: identified.matches } };
 }
@@ -107,7 +108,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: WallClock): reado
       async run(call) {
         const query = parsePage(call.search);
         const session = await sessionOf(operatorApi, call);
-        const page = await session.listKeys(call.context(), query);
+        const page = await session.call(CALLS.listKeys, call.context(), query);
         return {
           kind: 'json',
           status: 200,
@@ -141,7 +142,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: WallClock): reado
       name: 'operator-revoke-key',
       async run(call) {
         const session = await sessionOf(operatorApi, call);
-        await session.revokeKey(call.context(), keyIdOf(call));
+        await session.call(CALLS.revokeKey, call.context(), keyIdOf(call));
         return { kind: 'empty' };
       },
     },

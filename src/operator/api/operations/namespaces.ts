@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { namespaceRecord } from '../../../core/records.ts';
 import { isNamespaceName, NAMESPACE_PATTERN } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
@@ -24,7 +25,7 @@ export function namespaceOperations(operatorApi: OperatorApi): readonly Operatio
       async run(call) {
         parseQuery(call.search, {});
         const session = await sessionOf(operatorApi, call);
-        const namespaces = await session.listNamespaces(call.context());
+        const namespaces = await session.call(CALLS.listNamespaces, call.context(), undefined);
         return { kind: 'json', status: 200, body: { namespaces: namespaces.map(namespaceRecord) } };
       },
     },
@@ -35,7 +36,7 @@ export function namespaceOperations(operatorApi: OperatorApi): readonly Operatio
       async run(call) {
         const session = await sessionOf(operatorApi, call);
         const { name } = parseBody(await readJson(call.request), createNamespaceShape);
-        const { created, namespace } = await session.createNamespace(call.context(), name);
+        const { created, namespace } = await session.call(CALLS.createNamespace, call.context(), name);
         return { kind: 'json', status: created ? 201 : 200, body: namespaceRecord(namespace) };
       },
     },

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { RULES_BODY_BYTES_MAX } from '../../../core/limits.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../../rules/rules-writes.ts';
 import { readJson } from '../../body.ts';
@@ -30,7 +31,7 @@ export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] 
       async run(call) {
         parseQuery(call.search, {});
         const session = await sessionOf(operatorApi, call);
-        return answerWith(await session.readRules(call.context()));
+        return answerWith(await session.call(CALLS.readRules, call.context(), undefined));
       },
     },
     {
@@ -42,10 +43,10 @@ export function rulesOperations(operatorApi: OperatorApi): readonly Operation[] 
         const session = await sessionOf(operatorApi, call);
         const request = parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
         if (dryRun === 'true') {
-          const preview = await session.previewRules(call.context(), request);
+          const preview = await session.call(CALLS.previewRules, call.context(), request);
           return { kind: 'json', status: 200, body: rulesPreviewRecord(request.ruleSet, preview) };
         }
-        await session.writeRules(call.context(), request);
+        await session.call(CALLS.writeRules, call.context(), request);
         return answerWith(request.ruleSet);
       },
     },

@@ -7,6 +7,7 @@ import { parseTenantId } from '../../../core/ids.ts';
 import { DEFAULT_PLAN_NAME, type Plans } from '../../../core/plans.ts';
 import { LISTED_STATES, type Tenant } from '../../../core/tenants.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from '../../schemas.ts';
 import { idempotencyKeyOf, type Operation, tenantIdOf } from '../operation.ts';
@@ -77,7 +78,9 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       access: 'read-only',
       async run(call) {
         parseQuery(call.search, {});
-        const tenant = requirePresent(await operatorApi.readTenant(call.context(), tenantIdOf(call)));
+        const tenant = requirePresent(
+          await operatorApi.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }),
+        );
         return { kind: 'json', status: 200, body: tenantRecord(tenant, plans) };
       },
     },
@@ -92,7 +95,11 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
           throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
         }
         requireKnownPlan(plans, body.plan);
-        const tenant = await operatorApi.updateTenant(call.context(), { ...body, tenantId, operator: call.operator });
+        const tenant = await operatorApi.call(CALLS.updateTenant, call.context(), {
+          ...body,
+          tenantId,
+          operator: call.operator,
+        });
         return { kind: 'json', status: 200, body: tenantRecord(requirePresent(tenant), plans) };
       },
     },
@@ -102,7 +109,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       name: 'operator-delete-tenant',
       async run(call) {
         const tenantId = tenantIdOf(call);
-        const tenant = await operatorApi.updateTenant(call.context(), {
+        const tenant = await operatorApi.call(CALLS.updateTenant, call.context(), {
           tenantId,
           state: 'deleting',
           operator: call.operator,

@@ -2,6 +2,7 @@
 
 import { type Plan, type Plans, resolvePlan } from '../../../core/plans.ts';
 import type { OperatorApi } from '../../../front/front.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
 import { usageRecord } from '../records.ts';
@@ -21,8 +22,8 @@ export function usageOperations(operatorApi: OperatorApi, plans: Plans): readonl
         const tenantId = tenantIdOf(call);
         const context = call.context();
         const [tenant, minutes] = await Promise.all([
-          operatorApi.readTenant(context, tenantId),
-          operatorApi.readUsage(context, tenantId),
+          operatorApi.call(CALLS.readTenant, context, { tenantId }),
+          operatorApi.call(CALLS.readUsage, context, { tenantId }),
         ]);
         const limit = limitRecord(resolvePlan(plans, tenant.plan));
         return { kind: 'json', status: 200, body: { limit, minutes: minutes.map(usageRecord) } };

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
@@ -178,7 +179,7 @@ async function knownKeys(
   if (!hasKeys || !rows.some(isUnknown)) return keys;
   try {
     const session = await tenantSessionOf(operator, call);
-    const { items } = await session.listKeys(call.context(), { limit: KEYS_PER_READ, cursor: undefined });
+    const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
     for (const key of items) keys.set(key.keyId, keyFactsOf(key));
   } catch (error) {
     // Names are a convenience: without them, the changes show ids.
@@ -195,7 +196,7 @@ async function readKnown(dependencies: PageDependencies, call: PageCall): Promis
     if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
     const tenantId = tenantIdOf(call);
     const query = { limit: 1, cursor: undefined, newestFirst: true };
-    const { items } = await dependencies.operator.listAuditLog(call.context(), tenantId, query);
+    const { items } = await dependencies.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
     const name = parseChange(items[0]?.change ?? '')?.name ?? tenantId;
     return { tenantId, name, state: 'deleted' };
   }
@@ -273,7 +274,7 @@ async function auditLogPage(dependencies: PageDependencies, call: PageCall): Pro
   if ('filter' in read) {
     const { fields, sinceMs, untilMs } = read.filter;
     const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
-    const page = await dependencies.operator.listAuditLog(call.context(), tenantId, query);
+    const page = await dependencies.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
     const keys = await knownKeys(dependencies, call, tenant, page.items);
     const { nextCursor, scannedToMs } = page;
     // One page reads a bounded number of changes.

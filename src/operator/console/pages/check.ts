@@ -5,6 +5,7 @@ import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
@@ -75,7 +76,7 @@ async function lookedAt(
 ): Promise<Markup> {
   const { subject, object } = question;
   const query = { of: { object }, relation: undefined, limit: GRANTS_READ, cursor: undefined };
-  const { items, nextCursor } = await session.listGrants(call.context(), query);
+  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
   const more = nextCursor !== undefined;
   const link = (relation: string, entity: string): Markup =>
     html`<a href=${checkPath(session.tenantId, { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
@@ -152,7 +153,7 @@ async function answerMarkup(
 async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { query } = call;
   let refusal: Refusal | undefined;
   let answer: Markup = empty(

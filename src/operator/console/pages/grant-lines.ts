@@ -5,6 +5,7 @@ import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type ConsolePage,
@@ -106,7 +107,7 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   if ('messages' in grants) return again(grants);
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    const result = await session.writeBulk(call.context(), { grants, revocations: [], conditions: [] });
+    const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], conditions: [] });
     switch (result.kind) {
       case 'written': {
         const created = result.grants.filter((grant) => grant.created).length;

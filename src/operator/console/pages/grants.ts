@@ -9,6 +9,7 @@ import { describeWarning, unfollowedWarnings } from '../../../core/service-warni
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
@@ -68,7 +69,7 @@ async function withoutGrants(
     subjects.map(async (subject) => {
       try {
         const query = { of: { subject }, relation: undefined, limit: 1, cursor: undefined };
-        const { items, nextCursor } = await session.listGrants(call.context(), query);
+        const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
         return items.length === 0 && nextCursor === undefined ? [subject] : [];
       } catch (error) {
         // The mark is a convenience: without it, the page of the subject says the same.
@@ -86,7 +87,7 @@ async function subjectsListing(
   parts: readonly string[],
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
-  const page = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const page = await session.call(CALLS.listSubjects, call.context(), { limit: ROWS_PER_PAGE, cursor });
   const empties = await withoutGrants(call, session, page.items);
   const listing =
     page.items.length === 0
@@ -115,7 +116,12 @@ async function grantsListing(
   { nowMs, ruleSet }: { readonly nowMs: number; readonly ruleSet?: RuleSet },
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
-  const page = await session.listGrants(call.context(), { of, relation: undefined, limit: ROWS_PER_PAGE, cursor });
+  const page = await session.call(CALLS.listGrants, call.context(), {
+    of,
+    relation: undefined,
+    limit: ROWS_PER_PAGE,
+    cursor,
+  });
   const [what, title, counterpart] =
     'subject' in of
       ? (['subject', html`What ${foreign(of.subject)} holds`, 'object'] as const)
@@ -174,7 +180,7 @@ async function objectSections(
   object: string,
   nowMs: number,
 ): Promise<Pick<HoldersSection, 'markup' | 'refusal'>> {
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
   const of = { object };
   const grants = isAsked ? undefined : await grantsListing(call, session, parts, of, { nowMs, ruleSet });
@@ -271,7 +277,7 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
   const expiry: ExpiryRequest = 'expiry' in end ? end.expiry : {};
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    const [result] = await session.writeGrants(call.context(), [
+    const [result] = await session.call(CALLS.writeGrants, call.context(), [
       revoke ? { ...tuple, revoke } : { ...tuple, ...expiry, revoke },
     ]);
     assert(result !== undefined, 'every write has a result');

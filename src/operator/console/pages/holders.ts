@@ -3,6 +3,7 @@
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
@@ -30,7 +31,7 @@ async function listing(
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const query = { object, relation, namespace: undefined, direct, limit: HOLDERS_PER_PAGE, cursor };
-  const page = await session.listHolders(call.context(), query);
+  const page = await session.call(CALLS.listHolders, call.context(), query);
   const check = (subject: string): string =>
     pathTo(['tenants', session.tenantId, 'check'], { subject, relation, object });
   const items = page.items.map((subject) => {

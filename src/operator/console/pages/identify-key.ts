@@ -5,6 +5,7 @@ import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts'
 import { GrantdError } from '../../../core/errors.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { IdentifiedKey, TenantStatus } from '../../../shard/shard.ts';
 import { NO_FIELDS, type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { type ConsolePage, type PageCall, type PageDependencies, type PageResult, pathTo } from '../page.ts';
@@ -103,9 +104,9 @@ async function identify({ operator, clock }: PageDependencies, call: PageCall): 
   if (parts === undefined) return page(call, { refusal: refuse('key', apiKeyFault(text, 'The text')) });
   const { tenantId, keyId } = parts;
   try {
-    const tenant = await unlessAbsent(operator.readTenant(call.context(), tenantId));
+    const tenant = await unlessAbsent(operator.call(CALLS.readTenant, call.context(), { tenantId }));
     const session = tenant && (await unlessAbsent(operator.tenant(call.context(), tenantId, call.session.operator)));
-    const identified = await session?.identifyKey(call.context(), { keyId, hash: hashApiKey(text) });
+    const identified = await session?.call(CALLS.identifyKey, call.context(), { keyId, hash: hashApiKey(text) });
     return page(call, { found: foundPanel({ tenantId, keyId, tenant, identified }, clock.wallMs()) });
   } catch (error) {
     return page(call, { refusal: refuseThrown(error) });

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey, TenantStatus } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
 import { keyName, scopes } from '../../schemas.ts';
@@ -99,7 +100,7 @@ async function keysPage(
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(operator, call);
   const cursor = call.query.optional('cursor');
-  const page = await session.listKeys(call.context(), { limit: KEYS_PER_PAGE, cursor });
+  const page = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_PAGE, cursor });
   const filled = shown.refusal === undefined ? undefined : { fields: call.form, refusal: shown.refusal };
   const listing =
     page.items.length === 0
@@ -176,7 +177,7 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
     const session = await tenantSessionOf(dependencies.operator, call);
     // Afterwards its name is no longer known.
     const key = await findKey(call.context, session, keyId);
-    await session.revokeKey(call.context(), keyId);
+    await session.call(CALLS.revokeKey, call.context(), keyId);
     const named = key === undefined ? keyId : keyText(keyFactsOf(key));
     return { kind: 'redirect', to, notice: `The key ${named} is revoked.` };
   } catch (error) {

@@ -3,6 +3,7 @@
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
 import { html } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type ConsolePage,
@@ -23,7 +24,7 @@ const NAMESPACES_SHOWN_MAX = 5000;
 async function namespacesPage(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
-  const all = await session.listNamespaces(call.context());
+  const all = await session.call(CALLS.listNamespaces, call.context(), undefined);
   const shown = all.slice(0, NAMESPACES_SHOWN_MAX);
   const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
   const listing =
@@ -69,7 +70,7 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   }
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    const { created } = await session.createNamespace(call.context(), name);
+    const { created } = await session.call(CALLS.createNamespace, call.context(), name);
     const notice = created ? `Namespace ${name} created.` : `Namespace ${name} already existed.`;
     return { kind: 'redirect', to: pathTo(['tenants', session.tenantId, 'namespaces']), notice };
   } catch (error) {

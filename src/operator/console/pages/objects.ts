@@ -4,6 +4,7 @@ import { isIdentifier, isNamespaceName } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-in-words.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
@@ -45,7 +46,7 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
   const { subject, relation, namespace, direct } = asked;
   const cursor = call.query.optional('cursor');
   const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, direct };
-  const page = await session.listObjects(call.context(), { ...query, limit: OBJECTS_PER_PAGE, cursor });
+  const page = await session.call(CALLS.listObjects, call.context(), { ...query, limit: OBJECTS_PER_PAGE, cursor });
   const parts = ['tenants', session.tenantId, 'objects'];
   const objects =
     page.items.length === 0
@@ -70,7 +71,7 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
 async function objectsPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
-  const ruleSet = await session.readRules(call.context());
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const asked = {
     subject: call.query.text('subject').trim(),
     relation: call.query.text('relation').trim(),

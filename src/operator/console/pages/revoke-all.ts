@@ -7,6 +7,7 @@ import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { Fields, Refusal } from '../forms.ts';
 import { refuse, refuseThrown } from '../forms.ts';
 import {
@@ -44,7 +45,7 @@ async function countGrants(call: PageCall, session: TenantSession, of: GrantFilt
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
-    const page = await session.listGrants(call.context(), query);
+    const page = await session.call(CALLS.listGrants, call.context(), query);
     grants += page.items.length;
     cursor = page.nextCursor;
     if (cursor === undefined) return { grants, cut: false };
@@ -161,7 +162,7 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   const total = sentNumber(form, 'total');
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
-    const result = await session.revokeGrants(call.context(), { of, relation: undefined });
+    const result = await session.call(CALLS.revokeGrants, call.context(), { of, relation: undefined });
     const revoked = before + result.revoked;
     if (!result.complete) return showStep(dependencies, call, { of, revoked, total, refusal: undefined });
     if (before > 0) return showEnd(dependencies, call, of, revoked);

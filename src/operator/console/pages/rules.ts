@@ -4,6 +4,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
@@ -150,7 +151,7 @@ function examplesMarkup(tenantId: string): Markup {
 
 async function rulesPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const session = await tenantSessionOf(dependencies.operator, call);
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
   const ruleSet = example?.ruleSet ?? present;
   return showPage(dependencies, call, {
@@ -207,7 +208,7 @@ async function showConflict(
   session: OperatorTenantSession,
   ruleSet: RuleSet,
 ): Promise<PageResult> {
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   const differences = diffRules(present, ruleSet);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
     <h2 id="conflict-title">Somebody else changed the rules in the meantime</h2>
@@ -229,8 +230,8 @@ async function tryRules(
   session: OperatorTenantSession,
   ruleSet: RuleSet,
 ): Promise<PageResult> {
-  const preview = await session.previewRules(call.context(), { ruleSet, ifMatch: undefined });
-  const differences = diffRules(await session.readRules(call.context()), ruleSet);
+  const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
+  const differences = diffRules(await session.call(CALLS.readRules, call.context(), undefined), ruleSet);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
     ${
@@ -280,18 +281,18 @@ async function saveRules(
   ruleSet: RuleSet,
 ): Promise<PageResult> {
   const revision = typedRevision(call);
-  const present = await session.readRules(call.context());
+  const present = await session.call(CALLS.readRules, call.context(), undefined);
   if (revisionOf(present) !== revision) return showConflict(dependencies, call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if (switched && !isConfirmed) {
-    const preview = await session.previewRules(call.context(), { ruleSet, ifMatch: undefined });
+    const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
       return askToSave(dependencies, call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
     }
   }
   try {
-    await session.writeRules(call.context(), { ruleSet, ifMatch: [revision] });
+    await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision] });
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code !== 'precondition-failed') throw error;
     return showConflict(dependencies, call, session, ruleSet);

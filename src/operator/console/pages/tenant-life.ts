@@ -2,6 +2,7 @@
 // says what will happen; a deletion requires typing the tenant's name.
 
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type ConsolePage,
@@ -95,7 +96,7 @@ async function take(dependencies: PageDependencies, call: PageCall, step: Step):
   }
   try {
     const change = { tenantId, state: step.state, operator: call.session.operator };
-    await dependencies.operator.updateTenant(call.context(), change);
+    await dependencies.operator.call(CALLS.updateTenant, call.context(), change);
   } catch (error) {
     return ask(dependencies, call, step, refuseThrown(error));
   }

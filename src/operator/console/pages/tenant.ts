@@ -8,6 +8,7 @@ import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
 import { tenantName } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
@@ -27,7 +28,7 @@ import { NAME_MISSING, planChoices, planText } from './tenants.ts';
 
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant({ operator }: PageDependencies, call: PageCall): Promise<TenantStatus> {
-  const tenant = await operator.readTenant(call.context(), tenantIdOf(call));
+  const tenant = await operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
   if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenant;
 }
@@ -75,7 +76,7 @@ async function usageMarkup(
     return requests === undefined ? undefined : { requests, windowSeconds };
   };
   const limit = limitOf(tenant.plan);
-  const known = await operator.readUsage(call.context(), tenant.tenantId);
+  const known = await operator.call(CALLS.readUsage, call.context(), { tenantId: tenant.tenantId });
   const minutes = everyMinute(known, clock.wallMs());
   // The current minute is incomplete and would look like a drop.
   const complete = minutes.slice(0, -1);
@@ -230,7 +231,7 @@ async function overview(dependencies: PageDependencies, call: PageCall, refused?
 async function deletedPage({ operator }: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenantId = tenantIdOf(call);
   // Rejects for one that never existed.
-  await operator.listAuditLog(call.context(), tenantId, { limit: 1, cursor: undefined });
+  await operator.call(CALLS.listAuditLog, call.context(), { tenantId, limit: 1, cursor: undefined });
   return { kind: 'page', status: 404, title: 'Tenant deleted', body: deletionMarkup(undefined, tenantId) };
 }
 
@@ -246,7 +247,7 @@ async function changePlan(dependencies: PageDependencies, call: PageCall): Promi
   if (tenant.plan !== call.form.text('shown')) return again(refuse('plan', conflict(`“${tenant.plan}”`), 409));
   try {
     const change = { tenantId: tenant.tenantId, plan, operator: call.session.operator };
-    await operator.updateTenant(call.context(), change);
+    await operator.call(CALLS.updateTenant, call.context(), change);
     const notice = `The plan is now ${plan}.`;
     return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice };
   } catch (error) {
@@ -265,7 +266,7 @@ async function changeName(dependencies: PageDependencies, call: PageCall): Promi
   if (tenant.name !== call.form.text('shown')) return again(refuse('name', conflict(`“${tenant.name}”`), 409));
   try {
     const change = { tenantId: tenant.tenantId, name: parsed.data.name, operator: call.session.operator };
-    await operator.updateTenant(call.context(), change);
+    await operator.call(CALLS.updateTenant, call.context(), change);
     return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice: 'The name has been changed.' };
   } catch (error) {
     return again(refuseThrown(error));

@@ -91,7 +91,7 @@ describe('rules set, show and diff', () => {
       assert.equal(run.code, 0, run.stderr);
       assert.match(run.stdout, /at least 1,234 subjects of the form namespace:id#name/);
       assert.match(run.stdout, /at least 5 grants to namespace:\*/);
-      assert.match(run.stdout, /No grant of parent on an object of doc was found/);
+      assert.match(run.stdout, /The rules use grants of parent on objects of doc, but none was found/);
       assert.match(run.stdout, /Only 100,000 grants were looked at/);
       assert.match(run.stdout, /Nothing was changed\.\n$/);
       const json = JSON.parse((await set(id, RULES, '--dry-run', '--json')).stdout);

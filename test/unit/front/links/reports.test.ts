@@ -7,6 +7,7 @@ import { latencyQuantileMs } from '../../../../src/core/structures/latency-histo
 import type { RequestContext } from '../../../../src/front/front.ts';
 import { Reporter } from '../../../../src/front/links/reporter.ts';
 import { createUsageTally, UsageLedger, type UsageSource } from '../../../../src/front/links/usage-ledger.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { Report } from '../../../../src/rpc/gen/grantd/v1/Report.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { addGrant, type FakeShard } from '../../../kit/fake-shard.ts';
@@ -45,7 +46,7 @@ test('checks, their latency and failures are reported to the shard, each once', 
   await session.checkBulk(arrived(), [TUPLE, TUPLE, TUPLE]);
   // Neither the operator's questions nor what a client did wrong count.
   await session.check(contextFor(), TUPLE);
-  await assert.rejects(session.revokeKey(arrived(), ids.create('key')), { code: 'key-not-found' });
+  await assert.rejects(session.call(CALLS.revokeKey, arrived(), ids.create('key')), { code: 'key-not-found' });
   stage.shard.onCheck = () => {
     passedMs += 60;
     return true;

@@ -6,6 +6,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { parseTenantId } from '../../../../src/core/ids.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { TenantFilter } from '../../../../src/core/tenants.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { addGrant } from '../../../kit/fake-shard.ts';
 import { contextFor, ids, newTenantId, setStage, until } from '../harness.ts';
@@ -18,21 +19,28 @@ test('a tenant is made, read, changed and used at the owner of its slot', async 
   const { operator } = stage.front;
   for (let count = 0; count < 8; count += 1) {
     const made = await operator.createTenant(contextFor(), { name: 'Acme', plan: 'scale', operator: 'ann' });
-    assert.deepEqual(await operator.readTenant(contextFor(), made.tenantId), made);
+    assert.deepEqual(await operator.call(CALLS.readTenant, contextFor(), { tenantId: made.tenantId }), made);
     const { tenantId } = made;
-    const suspended = await operator.updateTenant(contextFor(), { tenantId, state: 'suspended', operator: 'ann' });
+    const suspended = await operator.call(CALLS.updateTenant, contextFor(), {
+      tenantId,
+      state: 'suspended',
+      operator: 'ann',
+    });
     assert.deepEqual(suspended, { ...made, state: 'suspended' });
     // The operator works on suspended tenants too.
     const session = await operator.tenant(contextFor(), tenantId, 'ann');
     assert.equal(session.suspended, true);
     assert.equal(session.keyId, 'operator:ann');
     const tuple = { subject: 'user:ann', relation: 'owner', object: 'doc:1' } as const;
-    await session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]);
+    await session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]);
     assert.equal((await session.check(contextFor(), tuple)).authorized, true);
     assert.equal(await operator.tenant(contextFor(), tenantId, 'ann'), session);
     assert.notEqual(await operator.tenant(contextFor(), tenantId, 'bob'), session);
   }
-  await assert.rejects(operator.readTenant(contextFor(), ids.create('ten')), code('tenant-not-found'));
+  await assert.rejects(
+    operator.call(CALLS.readTenant, contextFor(), { tenantId: ids.create('ten') }),
+    code('tenant-not-found'),
+  );
   await assert.rejects(operator.tenant(contextFor(), ids.create('ten'), 'ann'), code('tenant-not-found'));
 });
 
@@ -201,14 +209,16 @@ test('what the owner knows of a tenant besides its record is told, its usage too
   const { tenantId } = record;
   const usage = [{ atMs: 1_700_000_040_000, requests: 2 ** 32 - 1, refused: 1, checks: 0 }];
   stage.tenant.usage = usage;
-  assert.deepEqual(await stage.front.operator.readUsage(contextFor(), tenantId), usage);
+  assert.deepEqual(await stage.front.operator.call(CALLS.readUsage, contextFor(), { tenantId }), usage);
   stage.tenant.deletion = { partsRemoved: 0, lastPartAtMs: undefined };
-  const { readTenant } = stage.front.operator;
-  const read = () => readTenant.call(stage.front.operator, contextFor(), tenantId);
+  const read = () => stage.front.operator.call(CALLS.readTenant, contextFor(), { tenantId });
   assert.deepEqual(await read(), { ...record, deletion: { partsRemoved: 0, lastPartAtMs: undefined } });
   stage.tenant.deletion = { partsRemoved: 7, lastPartAtMs: 1_700_000_000_000 };
   assert.deepEqual(await read(), { ...record, deletion: { partsRemoved: 7, lastPartAtMs: 1_700_000_000_000 } });
-  await assert.rejects(stage.front.operator.readUsage(contextFor(), ids.create('ten')), code('tenant-not-found'));
+  await assert.rejects(
+    stage.front.operator.call(CALLS.readUsage, contextFor(), { tenantId: ids.create('ten') }),
+    code('tenant-not-found'),
+  );
 });
 
 test('the load of each shard that answers in time is listed by its name', async (t) => {
@@ -361,14 +371,17 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   }
   const session = await stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann');
   const query = { limit: 1000, cursor: undefined };
-  const grants = await session.exportGrants(contextFor(), query);
+  const grants = await session.call(CALLS.exportGrants, contextFor(), query);
   assert.deepEqual(grants.items, [...stage.tenant.grants.values()]);
-  assert.equal((await session.listSubjects(contextFor(), query)).items.length, 1000);
+  assert.equal((await session.call(CALLS.listSubjects, contextFor(), query)).items.length, 1000);
   const subject = `user:${longest}7`;
   const ofSubject = { ...query, of: { subject }, relation: undefined };
-  assert.equal((await session.listGrants(contextFor(), ofSubject)).items.length, 1);
+  assert.equal((await session.call(CALLS.listGrants, contextFor(), ofSubject)).items.length, 1);
   // Changes are large, so that a page of them holds fewer.
-  const auditLog = await stage.front.operator.listAuditLog(contextFor(), stage.tenant.record.tenantId, query);
+  const auditLog = await stage.front.operator.call(CALLS.listAuditLog, contextFor(), {
+    ...query,
+    tenantId: stage.tenant.record.tenantId,
+  });
   assert.ok(auditLog.items.length >= 100 && auditLog.nextCursor !== undefined);
   assert.equal(auditLog.items[0]?.change.length, 8192);
   assert.equal(auditLog.resumeCursor, 'behind-all');
@@ -386,7 +399,8 @@ test('a filter of the audit log crosses the wire', async (t) => {
   };
   const times = { newestFirst: true, sinceMs: 1, untilMs: 2 };
   const list = (query: object) =>
-    stage.front.operator.listAuditLog(contextFor(), stage.tenant.record.tenantId, {
+    stage.front.operator.call(CALLS.listAuditLog, contextFor(), {
+      tenantId: stage.tenant.record.tenantId,
       limit: 10,
       cursor: undefined,
       ...query,

@@ -9,6 +9,8 @@ import { IdFactory, type TenantId } from '../../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { createLogInCode } from '../../../../src/operator/console/log-in-code.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
+import { answering } from '../../../kit/call-handlers.ts';
 import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
@@ -285,14 +287,19 @@ describe('a change', () => {
     const tenantId = await makeTenant();
     const path = `/console/tenants/${tenantId}`;
     await visitor.get(path);
-    await service.operator.updateTenant(context, { tenantId, plan: 'scale', name: 'Renamed', operator: 'bob' });
+    await service.operator.call(CALLS.updateTenant, context, {
+      tenantId,
+      plan: 'scale',
+      name: 'Renamed',
+      operator: 'bob',
+    });
     const plan = await visitor.post(`${path}/plan`, { shown: 'free', plan: 'standard' });
     assert.equal(plan.status, 409);
     assert.match(plan.text, /changed this to “scale” in the meantime/);
     const name = await visitor.post(`${path}/name`, { shown: 'Acme', name: 'Mine' });
     assert.equal(name.status, 409);
     assert.match(name.text, /value="Mine"/);
-    assert.equal((await service.operator.readTenant(context, tenantId)).plan, 'scale');
+    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).plan, 'scale');
     assert.equal((await visitor.post(`${path}/plan`, { shown: 'scale', plan: 'standard' })).status, 303);
   });
 
@@ -300,7 +307,7 @@ describe('a change', () => {
     const tenantId = await makeTenant();
     const session = await service.operator.tenant(context, tenantId, 'bob');
     const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
-    await session.revokeKey(context, record.keyId);
+    await session.call(CALLS.revokeKey, context, record.keyId);
     const visit = await visitor.post(`/console/tenants/${tenantId}/keys/${record.keyId}/revoke`, {});
     assert.equal(visit.status, 303);
     assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /had already been revoked/);
@@ -314,7 +321,7 @@ describe('a change', () => {
       assert.equal(visit.status, 422);
       assert.ok(visit.text.includes('typed-error'));
     }
-    assert.equal((await service.operator.readTenant(context, tenantId)).state, 'active');
+    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).state, 'active');
     assert.equal((await visitor.post(path, { typed: 'Acme & Sons' })).status, 303);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /id="deletion"/);
     service.operator.finishDeletions();
@@ -388,7 +395,7 @@ describe('a key', () => {
     const foreign = await visitor.post(path, { key: forged });
     assert.match(foreign.text, /has a key with this ID, but the secret is not its own/);
     assert.doesNotMatch(foreign.text, /\/revoke"/);
-    await session.revokeKey(context, record.keyId);
+    await session.call(CALLS.revokeKey, context, record.keyId);
     const revoked = await visitor.post(path, { key: text });
     assert.match(revoked.text, /has no such key now/);
     const nobody = new IdFactory(systemClock, systemRandom).create('ten');
@@ -429,7 +436,7 @@ describe('the overview of a tenant', () => {
     const tenantId = await makeTenant();
     const session = await service.operator.tenant(context, tenantId, 'test');
     const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
-    await session.writeGrants(context, [{ ...tuple, revoke: false }]);
+    await session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: false }]);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /1 of 1,000,000 \(1 KiB\)/);
   });
 });
@@ -450,7 +457,7 @@ describe('whatever is shown', () => {
       const tenantId = await makeTenant(name);
       const session = await service.operator.tenant(context, tenantId, `op-${name}`);
       const id = `user:${name.replaceAll(/\s/g, '_').slice(0, 256)}`;
-      await session.writeGrants(context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
+      await session.call(CALLS.writeGrants, context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
       await session.createKey(context, { name, scopes: 1, expiresAtMs: undefined });
       const base = `/console/tenants/${tenantId}`;
       const subject = encodeURIComponent(id);
@@ -566,7 +573,7 @@ describe('what is not there', () => {
     const session = await service.operator.tenant(context, other, 'bob');
     const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
     await visitor.post(`/console/tenants/${mine}/keys/${record.keyId}/revoke`, {});
-    assert.equal((await session.listKeys(context, { limit: 10, cursor: undefined })).items.length, 1);
+    assert.equal((await session.call(CALLS.listKeys, context, { limit: 10, cursor: undefined })).items.length, 1);
   });
 
   it('says nothing of an inner error', async () => {
@@ -583,7 +590,7 @@ describe('the grants on an object', () => {
     const tenantId = await makeTenant('Who may');
     const session = await service.operator.tenant(context, tenantId, 'test');
     const write = (subject: string, relation: 'viewer' | 'owner', object: string) =>
-      session.writeGrants(context, [{ subject, relation, object, revoke: false }]);
+      session.call(CALLS.writeGrants, context, [{ subject, relation, object, revoke: false }]);
     await write('user:ann', 'viewer', 'doc:1');
     await write('user:bob', 'owner', 'doc:1');
     await write('user:cy', 'viewer', 'doc:2');
@@ -610,11 +617,11 @@ describe('long listings', () => {
     const { operator } = service;
     const tenant = operator.tenant.bind(operator);
     const nextCursor = 'further';
-    operator.tenant = async (...asked) => ({
-      ...(await tenant(...asked)),
-      listObjects: async () => ({ items: [], nextCursor }),
-      listGrants: async () => ({ items: [], nextCursor, feedCursor: 'now' }),
-    });
+    operator.tenant = async (...asked) =>
+      answering(await tenant(...asked), {
+        listObjects: async () => ({ items: [], nextCursor }),
+        listGrants: async () => ({ items: [], nextCursor, feedCursor: 'now' }),
+      });
     try {
       for (const path of [
         '/grants?subject=user:a',
@@ -647,7 +654,7 @@ describe('long listings', () => {
       object: `document:${index}`,
       revoke: false,
     }));
-    await session.writeGrants(context, grants);
+    await session.call(CALLS.writeGrants, context, grants);
     // Processor time: the machine may be busy.
     const start = process.threadCpuUsage();
     for (const path of [

@@ -40,7 +40,7 @@ class FakeService {
           service.tenants.set(tenantId, { state: 'active', plan });
           return { tenantId };
         },
-        async readTenant(_context: unknown, tenantId: string) {
+        async call(_call: unknown, _context: unknown, { tenantId }: { tenantId: string }) {
           const tenant = service.tenants.get(tenantId) ?? fail('tenant-not-found');
           return { tenantId, ...tenant };
         },

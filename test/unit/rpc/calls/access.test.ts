@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { ALL_SCOPES, SCOPES, type Scope, scopeMask } from '../../../../src/core/scopes.ts';
 import type { ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
-import type { Shard } from '../../../../src/shard/shard.ts';
+import type { CallName } from '../../../../src/shard/shard.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, tuple } from '../../shard/tools.ts';
-import { arrived, type CallName, ROWS, type Row, SHARD } from './samples.ts';
+import { arrived, ROWS, type Row } from './samples.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -58,12 +58,13 @@ async function openSlot() {
   const slot = await OpenSlot.open(await createMemoryStore());
   const tenantId = await slot.createTenant();
   const operator = await slot.handle(tenantId);
-  const shard = { welcome: () => SHARD } as unknown as Shard;
-  const console: ServedPeer = { shard, tenant: slot.connection, operator: slot.operator };
-  const front: ServedPeer = { shard, tenant: slot.front, operator: undefined };
+  const console: ServedPeer = slot.console;
+  const front: ServedPeer = { tenant: slot.front, operator: undefined };
   /** A handle of a new key. */
-  const handleOf = async (peer: ServedPeer, scopes: number): Promise<number> =>
-    (await peer.tenant.authenticate(await slot.createKey(operator, tenantId, undefined, scopes))).handle;
+  const handleOf = async (peer: ServedPeer, scopes: number): Promise<number> => {
+    const claim = await slot.createKey(operator, tenantId, undefined, scopes);
+    return (await peer.tenant.call('authenticate', {}, claim)).handle;
+  };
   return { slot, operator, console, front, handleOf };
 }
 

@@ -9,7 +9,7 @@ import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { UNFOLLOWED_REASONS } from '../../../../src/core/service-warnings.ts';
 import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import type { CallBody, CallField, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
+import type { CallBody, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { Call__Output } from '../../../../src/rpc/gen/grantd/v1/Call.ts';
 import type { Reply__Output } from '../../../../src/rpc/gen/grantd/v1/Reply.ts';
@@ -21,28 +21,25 @@ import {
 } from '../../../../src/rpc/protocol.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import type {
+  AnswerOf,
   Attempt,
   BulkWrite,
+  CallName,
   GrantFilter,
   GrantRequest,
   GrantResult,
   GrantsPage,
   IssuedHandle,
   ListedKey,
+  RequestOf,
   ResultPage,
   RulesRequest,
   TenantStatus,
 } from '../../../../src/shard/shard.ts';
 
-export type CallName = keyof typeof CALLS;
-type Parts<Name extends CallName> =
-  (typeof CALLS)[Name] extends DefinedCall<CallField, infer Request, infer Answer> ? [Request, Answer] : never;
-
 interface Sample<Request, Answer> {
   readonly request: fc.Arbitrary<Request>;
   readonly answer: (request: Request) => fc.Arbitrary<Answer>;
-  /** What the shard gives for the answer, where that is something else. */
-  readonly served?: (answer: Answer) => unknown;
 }
 
 const record = <Model extends object>(model: { [Key in keyof Model]: fc.Arbitrary<Model[Key]> }): fc.Arbitrary<Model> =>
@@ -200,7 +197,7 @@ const exactly = <Item>(item: fc.Arbitrary<Item>, count: number) =>
   fc.array(item, { minLength: count, maxLength: count });
 const nothing = fc.constant(undefined);
 
-export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Parts<Name>[1]> } = {
+export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, AnswerOf<Name>> } = {
   authenticate: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
   authenticateOperator: { request: record({ tenantId: text, operator: text }), answer: () => handleGrant },
   confirm: { request: nothing, answer: () => nothing },
@@ -376,9 +373,9 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     }),
     answer: () => tenant,
   },
-  readTenant: { request: text, answer: () => tenant },
+  readTenant: { request: record({ tenantId: text }), answer: () => tenant },
   readUsage: {
-    request: text,
+    request: record({ tenantId: text }),
     answer: () =>
       many(
         fc
@@ -453,18 +450,17 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     request: nothing,
     answer: () =>
       record({
-        shardName: fc.constant(SHARD.shardName),
+        shardName: text,
         checksPerSecond: rate,
         failuresPerSecond: rate,
         p99Ms: orUndefined(someRate),
       }),
-    served: ({ shardName: _, ...load }) => load,
   },
   listSlots: {
     request: nothing,
     answer: () =>
       record({
-        shardName: fc.constant(SHARD.shardName),
+        shardName: text,
         incarnation: text,
         leaseLeftMs: orUndefined(rate),
         owned: many(
@@ -479,12 +475,6 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
         ),
         owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
       }),
-    served: ({ owners, ...report }) => ({
-      incarnation: report.incarnation,
-      leaseLeftMs: report.leaseLeftMs,
-      owned: report.owned,
-      rows: owners.map(({ slot, epoch, incarnation: owner }) => ({ slot, epoch, owner })),
-    }),
   },
   listMembers: {
     request: nothing,
@@ -502,13 +492,13 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
   },
 };
 
-/** Who answers. */
-export const SHARD = { shardName: 'shard-7', incarnation: 'inc_7' };
-
 /** One row of both tables, whichever it is. */
 export interface Row {
   readonly name: CallName;
-  readonly call: DefinedCall<CallField, unknown, unknown>;
+  readonly call: Omit<DefinedCall<CallName>, 'toWire' | 'answerOf'> & {
+    toWire(request: unknown): CallBody;
+    answerOf(reply: Reply__Output, request: unknown): unknown;
+  };
   readonly sample: Sample<unknown, unknown>;
 }
 

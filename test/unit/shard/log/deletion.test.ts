@@ -84,7 +84,7 @@ test('a deleted tenant is refused at once, and all its data goes', async () => {
   );
   await purgeTenants(portsOf(slot, 0), slot.tenure);
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  await assert.rejects(slot.operator.readTenant(tenantId), { code: 'tenant-not-found' });
+  await assert.rejects(slot.operator.readTenant({ tenantId }), { code: 'tenant-not-found' });
   assert.deepEqual(await slot.operator.listTenants({ after: undefined, limit: 10 }), []);
   await slot.applied();
   assert.equal(await stateOf(memory), 'deleted');
@@ -110,7 +110,7 @@ test('a kill in the middle of the removal is made good by the next owner', async
   const left = await rowsLeft(memory, tenantId);
   assert.ok(left > 0 && left < before, `${left} of ${before} rows are left`);
   const heir = await slot.restart();
-  assert.equal((await heir.operator.readTenant(tenantId)).state, 'deleting');
+  assert.equal((await heir.operator.readTenant({ tenantId })).state, 'deleting');
   await purgeTenants(portsOf(heir, 0), heir.tenure);
   await heir.applied();
   assert.equal(await rowsLeft(memory, tenantId), 0);
@@ -240,7 +240,7 @@ for (const [where, operation, nth, kind] of KILLS) {
     await purgeTenants(portsOf(heir, 0), heir.tenure);
     await heir.tenure.checkpointed();
     assert.equal(await rowsLeft(memory, tenantId), 0);
-    await assert.rejects(heir.operator.readTenant(tenantId), { code: 'tenant-not-found' });
+    await assert.rejects(heir.operator.readTenant({ tenantId }), { code: 'tenant-not-found' });
     const stored = await memory.listTenants({ slot: SLOT, limit: 10 }, soon());
     assert.deepEqual(new Map(stored.map((tenant) => [tenant.tenantId, tenant.state])).get(tenantId), 'deleted');
     const heirs = await heir.handle(bystander);
@@ -258,7 +258,10 @@ test('the removal is seen part by part, and no round of it lasts long', async ()
   const handle = await slot.handle(tenantId);
   for (let index = 0; index < 600; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
   await deleteTenant(slot, tenantId);
-  assert.deepEqual((await slot.operator.readTenant(tenantId)).deletion, { partsRemoved: 0, lastPartAtMs: undefined });
+  assert.deepEqual((await slot.operator.readTenant({ tenantId })).deletion, {
+    partsRemoved: 0,
+    lastPartAtMs: undefined,
+  });
   // Every look at the clock takes 400 ms of a round's second.
   const ports = portsOf(slot, 0);
   const slow: MaintenancePorts = {

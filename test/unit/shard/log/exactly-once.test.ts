@@ -151,7 +151,7 @@ test('keys and tenants are made once, too', async () => {
   await slot.operator.updateTenant(attempt(), { ...change, plan: 'free' });
   const heir = await slot.restart();
   assert.deepEqual(await heir.operator.updateTenant(update, change), updated);
-  assert.equal((await heir.operator.readTenant(tenantId)).plan, 'free');
+  assert.equal((await heir.operator.readTenant({ tenantId })).plan, 'free');
   await heir.connection.revokeKey(await heir.handle(tenantId), by, key.keyId);
 });
 

@@ -7,7 +7,7 @@ import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { encodeEntry, encodeOperation } from '../../../../src/shard/log/entries.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { createShardNode } from '../../../../src/shard/node.ts';
+import { createShardNode } from '../../../../src/shard/shard-node.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';

@@ -130,7 +130,7 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
   const heir = await slot.restart();
   for (const owner of [slot, heir]) {
     await assert.rejects(owner.front.authenticate(key), { code: 'unauthorized' });
-    await assert.rejects(owner.operator.readTenant(doomed), { code: 'tenant-not-found' });
+    await assert.rejects(owner.operator.readTenant({ tenantId: doomed }), { code: 'tenant-not-found' });
   }
   // Who deleted it can still be seen.
   const { items } = await heir.operator.listAuditLog({ tenantId: doomed, limit: 10, cursor: undefined });
@@ -160,7 +160,7 @@ test('a tenant that is still being deleted keeps its record', async () => {
   await trim(opened);
   assert.ok((await tenantRows(memory)).includes(doomed));
   const heir = await slot.restart();
-  assert.equal((await heir.operator.readTenant(doomed)).state, 'deleting');
+  assert.equal((await heir.operator.readTenant({ tenantId: doomed })).state, 'deleting');
 });
 
 test('a subject goes with its last grant, and no earlier', async () => {

@@ -112,13 +112,13 @@ test('a report reaches the tenants of this shard under their own slot, and nobod
       { ...good, tenantId: '__proto__' },
     ],
   });
-  const usage = await slot.operator.readUsage(tenantId);
+  const usage = await slot.operator.readUsage({ tenantId });
   assert.deepEqual(
     usage.map(({ requests, refused, checks }) => [requests, refused, checks]),
     [[4, 1, 2]],
   );
-  assert.deepEqual(await slot.operator.readUsage(other), []);
-  await assert.rejects(slot.operator.readUsage(ids.create('ten')), { code: 'tenant-not-found' });
+  assert.deepEqual(await slot.operator.readUsage({ tenantId: other }), []);
+  await assert.rejects(slot.operator.readUsage({ tenantId: ids.create('ten') }), { code: 'tenant-not-found' });
   slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [] });
   assert.deepEqual(await slot.operator.readLoad(), { checksPerSecond: 5, failuresPerSecond: 1, p99Ms: 0.01 });
 });

@@ -8,7 +8,7 @@ import { IdFactory } from '../../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
+import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
@@ -100,7 +100,7 @@ describe('the health of shards', () => {
     return member;
   };
 
-  /** A write to a slot; what becomes of it nobody waits for. */
+  /** A write to a slot. Resolves to whether it succeeded. */
   const write = ({ node }: Member, slot: number) => {
     let tenantId = ids.create('ten');
     while (slotOfTenant(tenantId, SLOTS) !== slot) tenantId = ids.create('ten');
@@ -108,7 +108,7 @@ describe('the health of shards', () => {
     const tenant = { tenantId, name: 'test', plan: 'free', operator: 'test' };
     return node
       .connectConsole()
-      .operator.createTenant(attempt, tenant)
+      .operator.call('createTenant', { attempt }, tenant)
       .then(
         () => true,
         () => false,

@@ -6,8 +6,8 @@ import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { rankShards } from '../../../../src/core/slots.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
+import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
@@ -308,7 +308,8 @@ describe('the ownership of slots', () => {
       },
     );
     assert.ok(clock.monotonicMs() - startMs > 2500);
-    await assert.rejects(operator.readTenant('ten_01m7zap26vec39w1gswcyac0nr'), { kind: 'not-serving' });
+    const of = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr' };
+    await assert.rejects(operator.call('readTenant', {}, of), { kind: 'not-serving' });
     b.faults.restore(STORE_OPERATIONS);
     await until(() => b.node.incarnation !== firstIncarnation, 3000);
     assert.deepEqual(servedBy(b), []);

@@ -14,7 +14,8 @@ const query = (more: { limit?: number; cursor?: string; namespace?: string; subj
   cursor: more.cursor,
 });
 
-const objectsOf = (subject: string, objects: readonly string[]): Tuple[] => objectsOf(subject, objects);
+const objectsOf = (subject: string, objects: readonly string[]): Tuple[] =>
+  objects.map((object) => tuple(subject, object));
 
 test('a cursor is good for its tenant and its query alone, and only as it was issued', async () => {
   const { slot, tenantId, handle } = await openSlot();

@@ -93,5 +93,5 @@ test('a tenant under a derived id is created once, at any owner', async () => {
   await assert.rejects(slot.operator.createTenant(slot.attempt(), asked), { code: 'already-created' });
   const heir = await slot.restart();
   await assert.rejects(heir.operator.createTenant(heir.attempt(), asked), { code: 'already-created' });
-  assert.deepEqual((await heir.operator.readTenant(asked.tenantId)).createdAtMs, created.createdAtMs);
+  assert.deepEqual((await heir.operator.readTenant({ tenantId: asked.tenantId })).createdAtMs, created.createdAtMs);
 });

@@ -46,7 +46,7 @@ test('changes of two operators that meet are both in force, the last of each fie
     ],
   );
   const heir = await slot.restart();
-  const { name, plan, state } = await heir.operator.readTenant(tenantId);
+  const { name, plan, state } = await heir.operator.readTenant({ tenantId });
   assert.deepEqual([name, plan, state], ['Bob', 'scale', 'suspended']);
   const auditLog = await heir.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined });
   const seen = auditLog.items.map(({ actor, change }) => [actor, JSON.parse(change)]);
@@ -83,18 +83,18 @@ test('a tenant is shown with the number of its namespaces and keys, after a rest
   const slot = await OpenSlot.open(await createMemoryStore());
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
-  assert.deepEqual((await slot.operator.readTenant(tenantId)).counts, { namespaces: 0, keys: 0 });
+  assert.deepEqual((await slot.operator.readTenant({ tenantId })).counts, { namespaces: 0, keys: 0 });
   await slot.grant(handle, tuple('user:1', 'doc:1'));
   const { keyId } = await slot.createKey(handle, tenantId);
   await slot.createKey(handle, tenantId);
   await slot.connection.revokeKey(handle, attempt(), keyId);
-  assert.deepEqual((await slot.operator.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  assert.deepEqual((await slot.operator.readTenant({ tenantId })).counts, { namespaces: 2, keys: 1 });
   await slot.tenure.checkpointed();
   const heir = await slot.restart();
   // A listing reads nothing.
   const [listed] = await heir.operator.listTenants({ after: undefined, limit: 10 });
   assert.deepEqual([listed?.tenantId, listed?.counts], [tenantId, undefined]);
-  assert.deepEqual((await heir.operator.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  assert.deepEqual((await heir.operator.readTenant({ tenantId })).counts, { namespaces: 2, keys: 1 });
 });
 
 test('a store that does not answer withholds the counts, not the tenant', async () => {
@@ -102,7 +102,7 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   const tenantId = await slot.createTenant();
   slot.faults.turn('hold', ['listKeys', 'listNamespaces']);
   const startedAtMs = performance.now();
-  const tenant = await slot.operator.readTenant(tenantId);
+  const tenant = await slot.operator.readTenant({ tenantId });
   assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
   assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
 });

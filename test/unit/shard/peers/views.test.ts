@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditRecordOf, clusterMemberOf, slotClaimOf } from '../../../../src/shard/peers/views.ts';
+import { auditRecordOf } from '../../../../src/shard/peers/audit-log-rows.ts';
+import { clusterMemberOf, slotClaimOf } from '../../../../src/shard/peers/cluster.ts';
 
 test('nothing but what its port names leaves the shard, whatever columns a row has', () => {
   const more = { column: 'of a later version' };
@@ -15,9 +16,8 @@ test('nothing but what its port names leaves the shard, whatever columns a row h
     startedAtMs: 5,
   } as const;
   assert.deepEqual(clusterMemberOf({ ...member, healthyHeartbeat: 6, place: 'host', ...more }), member);
-  const claim = { slot: 3, epoch: 4, owner: 'inc_1' };
-  const row = { ...claim, opened: 9, first: 1, successor: undefined, ...more };
-  assert.deepEqual(slotClaimOf(row), claim);
+  const row = { slot: 3, epoch: 4, owner: 'inc_1', opened: 9, first: 1, successor: undefined, ...more };
+  assert.deepEqual(slotClaimOf(row), { slot: 3, epoch: 4, incarnation: 'inc_1' });
   const record = { seq: 1, index: 0, atMs: 5, actor: 'system', requestId: 'req_1', change: '{}' };
   assert.deepEqual(auditRecordOf({ ...record, ...more }), record);
 });

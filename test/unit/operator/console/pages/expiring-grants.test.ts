@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
   base = `/console/tenants/${tenantId}/grants`;
   expiries = async () => {
     const session = await operator.tenant(context, tenantId, 'test');
-    const { items } = await session.exportGrants(context, { limit: 100, cursor: undefined });
+    const { items } = await session.call(CALLS.exportGrants, context, { limit: 100, cursor: undefined });
     return items.map(({ expiresAtMs }) => expiresAtMs);
   };
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -27,7 +28,7 @@ beforeEach(async () => {
   base = `/console/tenants/${tenantId}/grants`;
   held = async () => {
     const session = await operator.tenant(context, tenantId, 'test');
-    const { items } = await session.exportGrants(context, { limit: 10_000, cursor: undefined });
+    const { items } = await session.call(CALLS.exportGrants, context, { limit: 10_000, cursor: undefined });
     return items.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`);
   };
 });
@@ -172,7 +173,7 @@ describe('revoking all', () => {
         object: `doc:${call}-${index}`,
         revoke: false,
       }));
-      await session.writeGrants(context, writes);
+      await session.call(CALLS.writeGrants, context, writes);
     }
     assert.match(
       (await visitor.get(`${base}/revoke-all?subject=user%3Abig`)).text,

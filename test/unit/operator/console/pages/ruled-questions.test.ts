@@ -6,6 +6,7 @@ import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { Relation } from '../../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
@@ -43,11 +44,12 @@ beforeEach(async () => {
   service.operator.faults.length = 0;
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   session = await service.operator.tenant(context, tenantId, 'test');
-  await session.writeGrants(
+  await session.call(
+    CALLS.writeGrants,
     context,
     GRANTS.map(([subject, relation, object]) => ({ subject, relation, object, revoke: false })),
   );
-  await session.writeRules(context, { ruleSet: RULES, ifMatch: undefined });
+  await session.call(CALLS.writeRules, context, { ruleSet: RULES, ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
 });
 
@@ -121,7 +123,10 @@ describe('a check of a tenant with rules', () => {
   });
 
   it('says so where there are no rules from which it could follow', async () => {
-    await session.writeRules(context, { ruleSet: { rules: [], groups: false, public: [] }, ifMatch: undefined });
+    await session.call(CALLS.writeRules, context, {
+      ruleSet: { rules: [], groups: false, public: [] },
+      ifMatch: undefined,
+    });
     assert.match(
       (await check('user:eve', 'editor', 'doc:1')).text,
       /No such grant exists, and the tenant has no rules/,

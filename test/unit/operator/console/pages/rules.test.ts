@@ -5,8 +5,10 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { NO_RULES, parseRuleSet, revisionOfRules, textOfRules } from '../../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../../src/rules/rules-diff.ts';
+import { answering } from '../../../../kit/call-handlers.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -44,7 +46,7 @@ beforeEach(async () => {
 });
 
 const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRules(ruleSet));
-const rulesNow = () => session.readRules(context);
+const rulesNow = () => session.call(CALLS.readRules, context, undefined);
 const plainText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const boxOf = (text: string): string => plainText(/<textarea[^>]*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
@@ -54,7 +56,7 @@ const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fi
 
 describe('the rules page', () => {
   it('shows the rules with their revision, a picture, and what they say', async () => {
-    await session.writeRules(context, { ruleSet: RULES, ifMatch: undefined });
+    await session.call(CALLS.writeRules, context, { ruleSet: RULES, ifMatch: undefined });
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
     assert.equal(boxOf(text), TEXT);
@@ -135,7 +137,7 @@ describe('trying rules', () => {
   });
 
   it('tells of a change by somebody else meanwhile', async () => {
-    await session.writeRules(context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
     const { text } = await send('try', TEXT);
     assert.match(text, /Somebody else changed the rules since you opened this page/);
     assert.equal(revisionIn(text), revisionOf(NO_RULES), 'a save still meets the change');
@@ -176,7 +178,7 @@ describe('saving rules', () => {
   });
 
   it('overwrites nothing that somebody else has saved meanwhile, and loses nothing', async () => {
-    await session.writeRules(context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
     const { status, text } = await send('save', TEXT);
     assert.equal(status, 412);
     assert.match(text, /Somebody else changed the rules in the meantime\. Nothing was saved\./);
@@ -193,13 +195,12 @@ describe('saving rules', () => {
     const { tenant } = service.operator;
     service.operator.tenant = async (...call) => {
       const real = await tenant.apply(service.operator, call);
-      return {
-        ...real,
+      return answering(real, {
         writeRules: async (...write) => {
-          await session.writeRules(context, { ruleSet: OTHERS, ifMatch: undefined });
-          return real.writeRules(...write);
+          await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
+          return real.call(CALLS.writeRules, ...write);
         },
-      };
+      });
     };
     try {
       assert.equal((await send('save', TEXT)).status, 412);

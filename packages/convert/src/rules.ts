@@ -1,0 +1,117 @@
+// `grantd rules convert`: turns a model of OpenFGA or a schema of SpiceDB into rules. It reads files and calls no
+// service. If rules cannot express the whole model, it prints none, unless --partial leaves the rest out.
+
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { CliContext } from '../../../src/cli/cli-context.ts';
+import type { MapOption, Origin } from '../../../src/cli/converter.ts';
+import { CliFailure, EXIT, reasonOf } from '../../../src/cli/failures.ts';
+import { renderJson, renderTable } from '../../../src/cli/output/render.ts';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { parseRuleSet, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { type Conversion, convertModel, type Finding, UnmappedFailure } from './model/conversion.ts';
+import { parseModel, readModelTexts } from './model/model-reader.ts';
+import type { MappedRelation } from './model/relation-map.ts';
+
+export interface ConvertOptions {
+  readonly from?: Origin;
+  readonly map: readonly MapOption[];
+  readonly output?: string;
+  readonly partial?: boolean;
+}
+
+/** A model with more findings than this does not fit, and more lines would not help. */
+const FINDINGS_SHOWN_MAX = 1000;
+
+function renderFinding({ place, text, lost }: Finding, partial: boolean): string {
+  const line = `${place.file}:${place.line}: ${text}`;
+  if (lost === undefined) return line;
+  return `${line} ${partial ? `Left out: ${lost}.` : `With --partial, ${lost} is left out.`}`;
+}
+
+function noteFindings(context: CliContext, findings: readonly Finding[], partial: boolean): void {
+  for (const finding of findings.slice(0, FINDINGS_SHOWN_MAX)) context.note(renderFinding(finding, partial));
+  const more = findings.length - FINDINGS_SHOWN_MAX;
+  if (more > 0) context.note(`and ${more} more`);
+}
+
+function renderMap(mapped: readonly MappedRelation[]): string {
+  const records = mapped.map(({ type, name, relation, reason }) => ({ name: `${type}#${name}`, relation, reason }));
+  return renderTable(records, [
+    ['in the model', 'name'],
+    ['in grantd', 'relation'],
+    ['because of', 'reason'],
+  ]);
+}
+
+/** The rules as the service parses them: what it would refuse is refused here. */
+function checkRules({ rules }: Conversion): string {
+  try {
+    return renderJson(ruleSetRecord(parseRuleSet(rules)));
+  } catch (error) {
+    if (!(error instanceof GrantdError)) throw error;
+    throw new CliFailure(`A tenant cannot have these rules: ${error.message}`, EXIT.failed, { cause: error });
+  }
+}
+
+function renderMapFile(mapped: readonly MappedRelation[]): string {
+  const entries = mapped.map(({ type, name, relation }) => [`${type}#${name}`, relation] as const);
+  return renderJson({ relation_map: Object.fromEntries(entries) });
+}
+
+/** `rules.json` has `rules.relation-map.json` beside it. */
+const mapFileOf = (output: string): string => `${output.replace(/\.json$/i, '')}.relation-map.json`;
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, `${text}\n`);
+  } catch (cause) {
+    throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
+  }
+}
+
+async function readConversion(
+  context: CliContext,
+  files: readonly string[],
+  options: ConvertOptions,
+): Promise<Conversion> {
+  try {
+    return convertModel(parseModel(await readModelTexts(files, options.from, context.stdin)), options.map);
+  } catch (error) {
+    if (error instanceof UnmappedFailure) noteFindings(context, error.findings, options.partial === true);
+    throw error;
+  }
+}
+
+/** Resolves to the exit code. */
+export async function convertRules(
+  context: CliContext,
+  files: readonly string[],
+  options: ConvertOptions,
+): Promise<number> {
+  const { output, partial = false } = options;
+  const mapFile = output === undefined ? undefined : mapFileOf(output);
+  if (files.some((file) => [output, mapFile].some((written) => written && resolve(written) === resolve(file)))) {
+    throw new CliFailure('--output would overwrite a file of the model.', EXIT.usage);
+  }
+  const conversion = await readConversion(context, files, options);
+  noteFindings(context, conversion.findings, partial);
+  const unfit = conversion.findings.filter(({ lost }) => lost !== undefined).length;
+  if (unfit > 0 && !partial) {
+    const parts = unfit === 1 ? 'One part' : `${unfit} parts`;
+    throw new CliFailure(
+      `${parts} of the model cannot be converted: see above. No rules are printed. Change the model, or pass --partial to leave out the names concerned; they are then denied.`,
+    );
+  }
+  const rules = checkRules(conversion);
+  context.note('grantd does not enforce type restrictions: import only what the model allows.');
+  if (conversion.mapped.length > 0) context.note(`\n${renderMap(conversion.mapped)}\n`);
+  if (output === undefined || mapFile === undefined) {
+    context.print(rules);
+    return EXIT.ok;
+  }
+  await write(output, rules);
+  await write(mapFile, renderMapFile(conversion.mapped));
+  context.note(`The rules are in ${output}, and the relation map in ${mapFile}.`);
+  return EXIT.ok;
+}

@@ -1,0 +1,203 @@
+// Tuples of OpenFGA in the forms that its command line writes: records `{user, relation, object, condition}` in YAML,
+// JSON and lines of JSON, and CSV with a column for each part.
+
+import { CliFailure } from '../../../../src/cli/failures.ts';
+import { readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
+import type { YamlNode } from '../../../../src/cli/yaml-file.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { unknownMember } from '../../../../src/core/json-members.ts';
+import { isJsonObject } from '../../../../src/core/json-object.ts';
+import { parseCsvLine } from '../../../../src/core/text/csv.ts';
+import { parseJson } from '../../../../src/core/text/json.ts';
+import { lineOf, type SourceEntry, type SourceTuple, splitEntity } from './source-tuple.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+interface TupleRecord {
+  readonly user: unknown;
+  readonly relation: unknown;
+  readonly object: unknown;
+  /** Of any form. */
+  readonly condition: unknown;
+}
+
+const nameOfCondition = (condition: unknown): string | undefined => {
+  if (condition === undefined || condition === null) return undefined;
+  return isJsonObject(condition) && typeof condition.name === 'string' ? condition.name : 'unnamed';
+};
+
+/** A string says what is wrong. */
+function tupleOf({ user, relation, object, condition }: TupleRecord): SourceTuple | string {
+  if (typeof user !== 'string' || typeof relation !== 'string' || typeof object !== 'string') {
+    return 'A tuple must have "user", "relation" and "object", which are strings.';
+  }
+  const hash = user.indexOf('#', Math.max(user.indexOf(':'), 0));
+  const subject = splitEntity(hash < 0 ? user : user.slice(0, hash));
+  const target = splitEntity(object);
+  if (subject === undefined) return '"user" must be type:id, type:id#relation or type:*.';
+  if (target === undefined) return '"object" must be type:id.';
+  return {
+    subjectType: subject.type,
+    subjectId: subject.id,
+    subjectRelation: hash < 0 ? undefined : user.slice(hash + 1),
+    relation,
+    objectType: target.type,
+    objectId: target.id,
+    condition: nameOfCondition(condition),
+    expiresAt: undefined,
+  };
+}
+
+function entryOf(line: SourceLine, record: TupleRecord): SourceEntry {
+  const tuple = tupleOf(record);
+  return typeof tuple === 'string' ? { line, problem: tuple } : { line, tuple };
+}
+
+function plainOf(node: YamlNode | undefined): unknown {
+  if (node === undefined || node.kind === 'null') return undefined;
+  if (node.kind === 'text') return node.text;
+  if (node.kind === 'map') return Object.fromEntries([...node.fields].map(([name, each]) => [name, plainOf(each)]));
+  return node.kind === 'value' ? node.value : null;
+}
+
+/** A condition of any form counts as one. */
+const conditionOf = (node: YamlNode | undefined): unknown =>
+  node === undefined || node.kind === 'null' ? undefined : (plainOf(node) ?? {});
+
+const TUPLE_MEMBERS = ['user', 'relation', 'object', 'condition'];
+/** The API wraps each tuple that it returns. */
+const WRAPPED_MEMBERS = ['key', 'timestamp'];
+
+/** Members that are not known are refused: one may restrict the tuple. */
+function unknownIn(record: object, wrapper: object | undefined): string | undefined {
+  const inWrapper = wrapper && unknownMember(wrapper, WRAPPED_MEMBERS);
+  return inWrapper ?? unknownMember(record, TUPLE_MEMBERS, wrapper === undefined ? '' : 'key');
+}
+
+/** The tuples of a list, as a store, a file of tuples or a response of the API has it. */
+export function* entriesOfNodes(items: readonly YamlNode[]): Generator<SourceEntry> {
+  for (const item of items) {
+    if (item.kind !== 'map') {
+      yield { line: lineOf(item.line, ''), problem: 'A tuple must have "user", "relation" and "object".' };
+      continue;
+    }
+    const key = item.fields.get('key');
+    const wraps = key?.kind === 'map';
+    const { fields, line } = wraps ? key : item;
+    const problem = unknownIn(Object.fromEntries(fields), wraps ? Object.fromEntries(item.fields) : undefined);
+    if (problem !== undefined) {
+      yield { line: lineOf(item.line, ''), problem };
+      continue;
+    }
+    const record = {
+      user: plainOf(fields.get('user')),
+      relation: plainOf(fields.get('relation')),
+      object: plainOf(fields.get('object')),
+      condition: conditionOf(fields.get('condition')),
+    };
+    yield entryOf(lineOf(line, JSON.stringify(record)), record);
+  }
+}
+
+const textIn = ({ bytes }: SourceLine): string | undefined => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+function jsonEntry(line: SourceLine): SourceEntry | undefined {
+  const text = line.cut ? undefined : textIn(line);
+  if (text === undefined) return { line, problem: 'The line is too long, or is not valid UTF-8.' };
+  if (text.trim() === '') return undefined;
+  try {
+    const value = parseJson(text, 'The line');
+    const wraps = isJsonObject(value) && isJsonObject(value.key);
+    const record = wraps ? value.key : value;
+    if (!isJsonObject(record)) return { line, problem: 'The line is not a JSON object.' };
+    const problem = unknownIn(record, wraps ? value : undefined);
+    if (problem !== undefined) return { line, problem };
+    const { user, relation, object, condition } = record;
+    return entryOf(line, { user, relation, object, condition });
+  } catch (error) {
+    return { line, problem: GrantdError.from(error).message };
+  }
+}
+
+/** Lines of JSON. */
+export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceEntry[]> {
+  for await (const lines of readLines(chunks)) yield lines.flatMap((line) => jsonEntry(line) ?? []);
+}
+
+const COLUMNS = [
+  'user_type',
+  'user_id',
+  'user_relation',
+  'relation',
+  'object_type',
+  'object_id',
+  'condition_name',
+  'condition_context',
+] as const;
+type Column = (typeof COLUMNS)[number];
+const OPTIONAL: readonly Column[] = ['user_relation', 'condition_name', 'condition_context'];
+
+const isColumn = (text: string): text is Column => COLUMNS.some((column) => column === text);
+
+function columnsIn(line: SourceLine): ReadonlyMap<Column, number> {
+  const heads = parseCsvLine(textIn(line) ?? '') ?? [];
+  const found = new Map<Column, number>();
+  for (const [index, head] of heads.entries()) {
+    if (!isColumn(head) || found.has(head)) {
+      throw new CliFailure(
+        `Line 1 must name the columns, each once: ${COLUMNS.join(',')}. It has ${JSON.stringify(head.slice(0, 60))}.`,
+      );
+    }
+    found.set(head, index);
+  }
+  const missing = COLUMNS.filter((column) => !found.has(column) && !OPTIONAL.includes(column));
+  if (missing.length > 0) throw new CliFailure(`Line 1 does not name the columns ${missing.join(', ')}.`);
+  return found;
+}
+
+function csvEntry(line: SourceLine, columns: ReadonlyMap<Column, number>): SourceEntry | undefined {
+  const text = line.cut ? undefined : textIn(line);
+  if (text === undefined) return { line, problem: 'The line is too long, or is not valid UTF-8.' };
+  if (text === '') return undefined;
+  const fields = parseCsvLine(text);
+  if (fields === undefined) {
+    // What follows might be the rest of a value, and must not be taken for tuples.
+    throw new CliFailure(
+      `Line ${line.number} has a quote that is not closed in it, and values of several lines cannot be read. Nothing after it is read.`,
+    );
+  }
+  if (fields.length !== columns.size) {
+    return { line, problem: `The line has ${fields.length} columns, and line 1 names ${columns.size}.` };
+  }
+  const fieldOf = (column: Column): string => fields[columns.get(column) ?? -1] ?? '';
+  const relation = fieldOf('user_relation');
+  const isConditional = fieldOf('condition_name') !== '' || fieldOf('condition_context') !== '';
+  return entryOf(line, {
+    user: `${fieldOf('user_type')}:${fieldOf('user_id')}${relation === '' ? '' : `#${relation}`}`,
+    relation: fieldOf('relation'),
+    object: `${fieldOf('object_type')}:${fieldOf('object_id')}`,
+    condition: isConditional ? { name: fieldOf('condition_name') } : undefined,
+  });
+}
+
+/** CSV with a head. Throws a CliFailure if the head is wrong. */
+export async function* readTupleCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceEntry[]> {
+  let columns: ReadonlyMap<Column, number> | undefined;
+  for await (const lines of readLines(chunks)) {
+    const entries: SourceEntry[] = [];
+    for (const line of lines) {
+      if (columns === undefined) columns = columnsIn(line);
+      else {
+        const entry = csvEntry(line, columns);
+        if (entry !== undefined) entries.push(entry);
+      }
+    }
+    yield entries;
+  }
+}

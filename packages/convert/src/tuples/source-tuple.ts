@@ -1,0 +1,37 @@
+// A tuple of OpenFGA or a relationship of SpiceDB, as a file has it: one form for both. Readers only read; whether it
+// can be a grant is decided later (translation.ts), so that nothing is lost on the way.
+
+import type { SourceLine } from '../../../../src/cli/import/import-lines.ts';
+
+export interface SourceTuple {
+  readonly subjectType: string;
+  /** `*`: every subject of the type. */
+  readonly subjectId: string;
+  /** Of a userset. */
+  readonly subjectRelation: string | undefined;
+  readonly relation: string;
+  readonly objectType: string;
+  readonly objectId: string;
+  /** An OpenFGA condition or a SpiceDB caveat, by its name; undefined: it always holds. */
+  readonly condition: string | undefined;
+  /** ISO 8601. */
+  readonly expiresAt: string | undefined;
+}
+
+/** A tuple, or why an entry of the file is not one. */
+export type SourceEntry = { readonly line: SourceLine } & (
+  | { readonly tuple: SourceTuple }
+  | { readonly problem: string }
+);
+
+export const lineOf = (number: number, text: string | Buffer): SourceLine => ({
+  number,
+  bytes: typeof text === 'string' ? Buffer.from(text) : text,
+  cut: false,
+});
+
+/** `type:id` at the first colon; undefined if it has none. */
+export function splitEntity(text: string): { readonly type: string; readonly id: string } | undefined {
+  const colon = text.indexOf(':');
+  return colon < 1 || colon === text.length - 1 ? undefined : { type: text.slice(0, colon), id: text.slice(colon + 1) };
+}

@@ -1,0 +1,91 @@
+// Decides whether a tuple of another system can be a grant, and which. A tuple that holds only under a condition is
+// refused: without its condition, the grant would allow too much.
+
+import type { ImportEntry, Refusal } from '../../../../src/cli/import/import-lines.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { expiryPassed, parseExpiry } from '../../../../src/core/grant-expiry.ts';
+import { parseTuple } from '../../../../src/core/tuples.ts';
+import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import { quote } from '../model/source-model.ts';
+import type { SourceEntry, SourceTuple } from './source-tuple.ts';
+import type { TupleNames } from './tuple-names.ts';
+
+/** What the rules of a tenant must have for its grants to count. */
+export interface Needs {
+  /** Grants to a group. */
+  groups: number;
+  /** Grants to every subject of a namespace, by the namespace. */
+  readonly public: Map<string, number>;
+}
+
+/** Namespaces that are counted; no real model has more. */
+const PUBLIC_MAX = 1000;
+
+const refuse = (detail: string, code = 'invalid-request'): { readonly refusal: Refusal } => ({
+  refusal: { code, detail },
+});
+
+interface Translated {
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly expires_at?: string;
+}
+
+function subjectOf(tuple: SourceTuple, names: TupleNames): { readonly subject: string } | { readonly problem: string } {
+  const { subjectType, subjectId, subjectRelation } = tuple;
+  if (subjectRelation === undefined) return { subject: `${subjectType}:${subjectId}` };
+  if (subjectId === '*') return { problem: 'A subject cannot be both everybody and a group.' };
+  const group = names.groupNameOf(subjectType, subjectRelation);
+  if ('problem' in group) return group;
+  if (!isRuleName(group.name)) return { problem: `${quote(group.name)} cannot be the name of a group.` };
+  return { subject: `${subjectType}:${subjectId}#${group.name}` };
+}
+
+function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): Translated | { readonly refusal: Refusal } {
+  const { condition, expiresAt } = tuple;
+  if (condition !== undefined) {
+    return refuse(
+      `It holds only under the condition ${quote(condition)}, which a grant cannot have: without it, the grant would allow too much.`,
+    );
+  }
+  const relation = names.relationOf(tuple.objectType, tuple.relation);
+  if ('problem' in relation) return refuse(relation.problem, 'invalid-relation');
+  const objection = names.objectionTo(tuple);
+  if (objection !== undefined) return refuse(objection);
+  const subject = subjectOf(tuple, names);
+  if ('problem' in subject) return refuse(subject.problem, 'invalid-subject');
+  // With it, a plain id would be a group to grantd.
+  if (tuple.subjectId.includes('#')) return refuse('The id of a subject cannot have a "#".', 'invalid-subject');
+  if (tuple.objectId.includes('#')) return refuse('The id of an object cannot have a "#".', 'invalid-object');
+  try {
+    const grant = parseTuple(subject.subject, relation.relation, `${tuple.objectType}:${tuple.objectId}`);
+    const { expiresAtMs } = parseExpiry(expiresAt, wallMs);
+    if (typeof expiresAtMs === 'number' && expiresAtMs <= wallMs) return refuse(expiryPassed());
+    return { ...grant, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+  } catch (error) {
+    const { code, message } = GrantdError.from(error);
+    return refuse(message, code);
+  }
+}
+
+/** Adds to `needs`. `nowMs`: the wall clock. */
+export function translateEntries(
+  entries: readonly SourceEntry[],
+  names: TupleNames,
+  needs: Needs,
+  nowMs: () => number,
+): ImportEntry[] {
+  return entries.map((entry): ImportEntry => {
+    const { line } = entry;
+    if ('problem' in entry) return { line, ...refuse(entry.problem) };
+    const { tuple } = entry;
+    const translated = translate(tuple, names, nowMs());
+    if ('refusal' in translated) return { line, ...translated };
+    if (tuple.subjectRelation !== undefined) needs.groups += 1;
+    else if (tuple.subjectId === '*' && (needs.public.has(tuple.subjectType) || needs.public.size < PUBLIC_MAX)) {
+      needs.public.set(tuple.subjectType, (needs.public.get(tuple.subjectType) ?? 0) + 1);
+    }
+    return { line, json: JSON.stringify(translated) };
+  });
+}

@@ -1,0 +1,144 @@
+// How the tries of a flight reach a shard: under the handle of a session, at the owner of a tenant or slot, or at one
+// shard.
+
+import { GrantdError } from '../../core/errors.ts';
+import type { DefinedCall } from '../../rpc/calls/define-call.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
+import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { AnswerOf, CallName, RequestOf } from '../../shard/shard.ts';
+import type { RequestContext } from '../front.ts';
+import type { ShardLink } from '../links/shard-link.ts';
+import { makeCall } from './flight-requests.ts';
+import type { Flight, FlightControl, FlightPath, RetryableFailure } from './flights.ts';
+import type { HandleKeeper } from './handle-keeper.ts';
+
+const CONFIRM = Object.freeze(CALLS.confirm.toWire(undefined));
+
+/** What a flight needs to know of its session. */
+export interface FlightSession {
+  readonly handles: HandleKeeper;
+  readonly expired: boolean;
+  /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
+  readonly refused: boolean;
+}
+
+export function expiredError(): GrantdError {
+  return new GrantdError('unauthorized', 'The API key has expired.');
+}
+
+/**
+ * Of requests that need a handle at the owner of their tenant: one per session. A try uses the current handle, or waits
+ * for one. If the owner does not know the handle, or has changed, the flight acquires another handle and goes on.
+ */
+export class SessionPath implements FlightPath {
+  readonly #session: FlightSession;
+
+  constructor(session: FlightSession) {
+    this.#session = session;
+  }
+
+  attempt(flight: Flight): void {
+    const { handles, expired, refused } = this.#session;
+    if (expired) {
+      flight.refuse(expiredError());
+      return;
+    }
+    const binding = handles.current();
+    if (binding === undefined) {
+      handles.acquireFor(flight);
+      flight.load = flight.control.routing.route(handles.slot)?.link.load ?? flight.load;
+      return;
+    }
+    const { link } = binding.route;
+    flight.binding = binding;
+    flight.load = link.load;
+    // This front may be out of date: only the owner can say that the tenant is still suspended.
+    flight.confirming = refused && !flight.request.allowedWhileSuspended;
+    if (flight.confirming) flight.sendCall(link, binding.handle, CONFIRM);
+    else flight.request.send(flight, link, binding.handle);
+  }
+
+  takeReply(flight: Flight, reply: Reply__Output): void {
+    if (!flight.confirming) flight.takeReply(reply);
+    else if (this.#session.refused) flight.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
+    else flight.attempt();
+  }
+
+  fail(flight: Flight, failure: RetryableFailure): void {
+    const route = flight.binding?.route;
+    if (failure.kind === 'handle-unknown') this.#session.handles.invalidate(flight.binding);
+    else if (route !== undefined) flight.control.redirect(route.link, failure);
+    flight.retry(failure, route);
+  }
+}
+
+/** To the current owner of a slot, over as many tries as the deadline allows. */
+export class OwnerPath implements FlightPath {
+  readonly #of: { readonly tenantId: string } | { readonly slot: number };
+
+  /** Of a tenant, or by its number. */
+  constructor(of: { readonly tenantId: string } | { readonly slot: number }) {
+    this.#of = of;
+  }
+
+  attempt(flight: Flight): void {
+    const { routing } = flight.control;
+    const slot = 'slot' in this.#of ? this.#of.slot : (routing.slotOf(this.#of.tenantId) ?? -1);
+    const route = routing.route(slot);
+    if (route === undefined) {
+      routing.wait(() => flight.attempt());
+      return;
+    }
+    flight.binding = { route, handle: 0 };
+    flight.request.send(flight, route.link, 0);
+  }
+
+  takeReply(flight: Flight, reply: Reply__Output): void {
+    flight.takeReply(reply);
+  }
+
+  fail(flight: Flight, failure: RetryableFailure): void {
+    const route = flight.binding?.route;
+    if (route !== undefined) flight.control.redirect(route.link, failure);
+    flight.retry(failure, route);
+  }
+}
+
+/** To one shard, in a single try. */
+class LinkPath implements FlightPath {
+  readonly #link: ShardLink;
+  readonly #onUnavailable: () => void;
+
+  /** `onUnavailable`: the flight has landed without a reply, because that shard cannot give one now. */
+  constructor(link: ShardLink, onUnavailable: () => void) {
+    this.#link = link;
+    this.#onUnavailable = onUnavailable;
+  }
+
+  attempt(flight: Flight): void {
+    flight.request.send(flight, this.#link, 0);
+  }
+
+  takeReply(flight: Flight, reply: Reply__Output): void {
+    flight.takeReply(reply);
+  }
+
+  fail(flight: Flight): void {
+    flight.land();
+    this.#onUnavailable();
+  }
+}
+
+/** One call to one shard, in a single try. Resolves to undefined if that shard cannot reply now. */
+export function askShard<Name extends CallName>(
+  control: FlightControl,
+  link: ShardLink,
+  context: RequestContext,
+  call: DefinedCall<Name>,
+  request: RequestOf<Name>,
+): Promise<AnswerOf<Name> | undefined> {
+  return new Promise((resolve, reject) => {
+    const path = new LinkPath(link, () => resolve(undefined));
+    makeCall(control, path, context, call, request).then(resolve, reject);
+  });
+}

@@ -1,0 +1,107 @@
+// Checks. Single ones, the hot path, have columns of their own instead of a call each, and no row in the table of
+// calls: the front's outbox writes them, the peer's stream reads and serves them, and the shard itself requires their
+// scope. The codec (codec/) writes the bytes of bulk checks by hand too, since every check pays for them.
+
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { relationNumber, type TupleColumns } from '../../core/tuples.ts';
+import { isRuleName } from '../../rules/rule-set.ts';
+import type { NamedChecks } from '../../shard/shard.ts';
+import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
+import type { CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
+import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
+import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
+import { demand } from '../wire-violation.ts';
+import { demandCount, demandIndices } from './answer-fields.ts';
+import { defineCall } from './define-call.ts';
+import { grantFrom, grantToWire } from './grants.ts';
+import { demandIdentifiers, demandTuple } from './request-fields.ts';
+
+const BULK_CHECK_MS = 0.01;
+const NAMED_CHECK_MS = 0.02;
+
+/** Refuses columns of unequal length. `demandCheck` validates the checks one by one. */
+export function demandColumns(checks: Checks__Output): void {
+  const count = checks.ids.length;
+  demand(count <= CHECKS_PER_MESSAGE_MAX, `A message has more than ${CHECKS_PER_MESSAGE_MAX} checks.`);
+  demand(
+    checks.handles.length === count &&
+      checks.subjects.length === count &&
+      checks.relations.length === count &&
+      checks.objects.length === count,
+    'The columns of the checks differ in length.',
+  );
+}
+
+export function demandCheck(handle: number, subject: string, relation: number, object: string): void {
+  demand(handle > 0, 'A check has no handle.');
+  demandTuple(subject, relation, object);
+}
+
+function bulkFrom(bulk: CheckBulk__Output): TupleColumns {
+  const { subjects, relations, objects } = bulk;
+  demand(subjects.length <= BULK_CHECKS_MAX, `A bulk call has more than ${BULK_CHECKS_MAX} checks.`);
+  demand(
+    relations.length === subjects.length && objects.length === subjects.length,
+    'The columns of a bulk call differ in length.',
+  );
+  for (let index = 0; index < subjects.length; index += 1) {
+    demandTuple(subjects[index] ?? '', relations[index] ?? 0, objects[index] ?? '');
+  }
+  return bulk;
+}
+
+function namedFrom({ subjects, names, objects, explain, list, denyUndefined }: CheckNamed__Output): NamedChecks {
+  const { length } = subjects;
+  demand(length <= BULK_CHECKS_MAX, `A call has more than ${BULK_CHECKS_MAX} checks.`);
+  demand(names.length === length && objects.length === length, 'The columns of the checks differ in length.');
+  const checks = subjects.map((subject, index) => {
+    const relation = names[index] ?? '';
+    const object = objects[index] ?? '';
+    demandIdentifiers(subject, object);
+    demand(relationNumber(relation) !== undefined || isRuleName(relation), 'A check has no name.');
+    return { subject, relation, object };
+  });
+  return { checks, explain, list, denyUndefined };
+}
+
+export const checkCalls = {
+  checkBulk: defineCall('checkBulk', {
+    access: 'check:read',
+    costMs: ({ subjects }) => BULK_CHECK_MS * subjects.length,
+    // Relations have the same numbers in the core; the columns are not copied.
+    requestToWire: (checks) => checks as CheckBulk,
+    requestFromWire: bulkFrom,
+    reply: 'bulkResults',
+    replyToWire: ({ authorized, checkedAtMs }) => ({ authorized: [...authorized], checkedAtMs }),
+    replyFromWire: ({ authorized, checkedAtMs }, { subjects }) => {
+      demandCount(authorized, subjects);
+      return { authorized, checkedAtMs };
+    },
+  }),
+
+  /** Checks of names that rules may define, and checks with their reasons. */
+  checkNamed: defineCall('checkNamed', {
+    access: 'check:read',
+    costMs: ({ subjects }) => NAMED_CHECK_MS * subjects.length,
+    requestToWire: ({ checks, ...options }) => ({
+      subjects: checks.map(({ subject }) => subject),
+      names: checks.map(({ relation }) => relation),
+      objects: checks.map(({ object }) => object),
+      ...options,
+    }),
+    requestFromWire: namedFrom,
+    reply: 'namedResults',
+    replyToWire: ({ authorized, checkedAtMs, because, undefinedAt }) => ({
+      authorized: [...authorized],
+      checkedAtMs,
+      because: because.map((grants) => ({ grants: grants.map(grantToWire) })),
+      undefinedAt: [...undefinedAt],
+    }),
+    replyFromWire: ({ authorized, checkedAtMs, because, undefinedAt }, { checks, explain }) => {
+      demandCount(authorized, checks);
+      if (explain) demandCount(because, checks);
+      demandIndices(undefinedAt, checks);
+      return { authorized, checkedAtMs, because: because.map(({ grants }) => grants.map(grantFrom)), undefinedAt };
+    },
+  }),
+};

@@ -1,0 +1,337 @@
+// The calls about the grants of a tenant: writes, revocations by a filter, and pages of grants.
+
+import { assert, assertNever } from '../../core/assert.ts';
+import type { GrantAttributes } from '../../core/grant-attributes.ts';
+import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { UNFOLLOWED_REASONS, type Unfollowed } from '../../core/service-warnings.ts';
+import { type Grant, parseTuple, type Tuple } from '../../core/tuples.ts';
+import type {
+  BulkWrite,
+  BulkWriteResult,
+  GrantedTuple,
+  GrantFilter,
+  GrantRefusal,
+  GrantRequest,
+  GrantResult,
+  GrantsPage,
+} from '../../shard/shard.ts';
+import type { BulkWritten, BulkWritten__Output } from '../gen/grantd/v1/BulkWritten.ts';
+import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
+import type { GrantRecord__Output } from '../gen/grantd/v1/GrantRecord.ts';
+import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
+import type { Grants, Grants__Output } from '../gen/grantd/v1/Grants.ts';
+import type { Relation__Output } from '../gen/grantd/v1/Relation.ts';
+import type { WireTuple, WireTuple__Output } from '../gen/grantd/v1/WireTuple.ts';
+import type { WriteBulk__Output } from '../gen/grantd/v1/WriteBulk.ts';
+import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
+import { demand } from '../wire-violation.ts';
+import { demandCount, knownRelation, malformed, nextCursorOf, pageFrom } from './answer-fields.ts';
+import { defineCall } from './define-call.ts';
+import { pageQueryFromWire, pageQueryToWire, relationFrom, relationToWire } from './request-fields.ts';
+
+const WRITE_MS = 0.02;
+const BULK_CHANGE_MS = 0.01;
+/** What revoking the most grants takes. */
+const REVOKE_MS = 5;
+const LISTED_MS = 0.003;
+
+// ---- grants, and which ones a request means ----
+
+interface WireFilter {
+  readonly subject: string;
+  readonly object: string;
+  readonly relation: Relation__Output;
+}
+
+const filterToWire = ({ of, relation }: GrantFilter) => ({
+  ...of,
+  relation: relation === undefined ? 0 : relationToWire(relation),
+});
+
+/** An empty filter must never mean all grants. */
+function filterFrom({ subject, object, relation }: WireFilter): GrantFilter {
+  demand((subject === '') !== (object === ''), 'A filter names either a subject or an object.');
+  return {
+    of: subject === '' ? { object } : { subject },
+    relation: relation === 0 ? undefined : relationFrom(relation),
+  };
+}
+
+export const grantToWire = (grant: Grant) => ({
+  ...grant,
+  relation: relationToWire(grant.relation),
+  expiresAtMs: grant.expiresAtMs ?? 0,
+});
+
+const grantsToWire = (page: GrantsPage): Grants => ({
+  grants: page.items.map(grantToWire),
+  nextCursor: nextCursorOf(page),
+  feedCursor: page.feedCursor,
+});
+
+export function grantFrom(grant: GrantRecord__Output): Grant {
+  const { subject, object } = grant;
+  return { subject, relation: knownRelation(grant.relation), object, ...attributesFrom(grant) };
+}
+
+/** 0: the grant never expires. */
+const attributesFrom = ({
+  grantId,
+  createdAtMs,
+  expiresAtMs,
+}: Pick<GrantRecord__Output, 'grantId' | 'createdAtMs' | 'expiresAtMs'>): GrantAttributes =>
+  expiresAtMs === 0 ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+
+function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsPage {
+  if (feedCursor === '') throw malformed('A page of grants lacks its cursor of the change feed.');
+  return { ...pageFrom(grants.map(grantFrom), nextCursor), feedCursor };
+}
+
+const GRANTS_REPLY = { reply: 'grants', replyToWire: grantsToWire, replyFromWire: grantsFrom } as const;
+
+// ---- the expiry that a write sets ----
+
+/** The year 2300: beyond what any front lets through. */
+const EXPIRY_MS_MAX = Date.UTC(2300, 0, 1);
+
+type Expiry = Pick<GrantedTuple, 'expiresAtMs'>;
+
+interface WireExpiry {
+  readonly expiresAtMs: number;
+  readonly permanent: boolean;
+}
+
+const expiryToWire = ({ expiresAtMs }: Expiry): Partial<WireExpiry> => ({
+  ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
+  ...(expiresAtMs === null ? { permanent: true } : {}),
+});
+
+function expiryFrom({ expiresAtMs, permanent }: WireExpiry): Expiry {
+  if (permanent) return { expiresAtMs: null };
+  if (expiresAtMs === 0) return {};
+  demand(expiresAtMs > 0 && expiresAtMs <= EXPIRY_MS_MAX, 'An expiry is out of bounds.');
+  return { expiresAtMs };
+}
+
+const demandNoExpiry = ({ expiresAtMs, permanent }: WireExpiry): void =>
+  demand(expiresAtMs === 0 && !permanent, 'A revocation has no expiry.');
+
+// ---- the result of one grant of a write ----
+
+function resultToWire(result: GrantResult): WireGrantResult {
+  switch (result.kind) {
+    case 'created':
+      return { outcome: GrantOutcome.GRANT_CREATED, ...attributesToWire(result) };
+    case 'exists':
+      return { outcome: GrantOutcome.GRANT_EXISTS, ...attributesToWire(result) };
+    case 'revoked':
+      return { outcome: GrantOutcome.GRANT_REVOKED };
+    case 'not-found':
+      return { outcome: GrantOutcome.GRANT_NOT_FOUND };
+    case 'refused':
+      return { outcome: GrantOutcome.GRANT_REFUSED, errorCode: result.code, errorMessage: result.message };
+    default:
+      return assertNever(result);
+  }
+}
+
+const attributesToWire = ({ grantId, createdAtMs, expiresAtMs = 0, notFollowed }: GrantAttributes & Unfollowed) => ({
+  grantId,
+  createdAtMs,
+  expiresAtMs,
+  notFollowed: notFollowed ?? '',
+});
+
+/** A reason that this version does not know is left out: it is only a hint. */
+function unfollowedFrom({ notFollowed }: GrantResult__Output): Unfollowed {
+  const reason = UNFOLLOWED_REASONS.find((each) => each === notFollowed);
+  return reason === undefined ? {} : { notFollowed: reason };
+}
+
+const isGrantRefusal = (code: string): code is GrantRefusal =>
+  code === 'namespace-limit-reached' || code === 'grant-limit-reached' || code === 'invalid-request';
+
+type Refused = Extract<GrantResult, { kind: 'refused' }>;
+
+function refusalFrom(code: string, message: string): Refused {
+  if (!isGrantRefusal(code)) throw malformed(`A write was refused: ${code}.`);
+  return { kind: 'refused', code, message };
+}
+
+function resultFrom(result: GrantResult__Output): GrantResult {
+  const { outcome, errorCode, errorMessage } = result;
+  switch (outcome) {
+    case GrantOutcome.GRANT_CREATED:
+      return { kind: 'created', ...attributesFrom(result), ...unfollowedFrom(result) };
+    case GrantOutcome.GRANT_EXISTS:
+      return { kind: 'exists', ...attributesFrom(result), ...unfollowedFrom(result) };
+    case GrantOutcome.GRANT_REVOKED:
+      return { kind: 'revoked' };
+    case GrantOutcome.GRANT_NOT_FOUND:
+      return { kind: 'not-found' };
+    case GrantOutcome.GRANT_REFUSED:
+      return refusalFrom(errorCode, errorMessage);
+    default:
+      throw malformed('A write has no outcome.');
+  }
+}
+
+// ---- writes ----
+
+function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
+  demand(
+    writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX,
+    `A call must have 1 to ${WRITES_PER_CALL_MAX} writes.`,
+  );
+  const relations = writes.map(({ relation }) => relationFrom(relation));
+  return writes.map((write, index) => {
+    const { revoke, subject, object } = write;
+    if (revoke) demandNoExpiry(write);
+    return { ...parseTuple(subject, relations[index], object, 'writes', index), revoke, ...expiryFrom(write) };
+  });
+}
+
+const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({
+  subject,
+  relation: relationToWire(relation),
+  object,
+});
+
+function tuplesFrom(
+  tuples: readonly Pick<WireTuple__Output, 'subject' | 'relation' | 'object'>[],
+  list: string,
+): readonly Tuple[] {
+  const relations = tuples.map(({ relation }) => relationFrom(relation));
+  return tuples.map(({ subject, object }, index) => parseTuple(subject, relations[index], object, list, index));
+}
+
+function bulkFrom({ grants, revocations, conditions }: WriteBulk__Output): BulkWrite {
+  const changes = grants.length + revocations.length;
+  demand(changes >= 1 && changes <= BULK_CHANGES_MAX, `A bulk write must have 1 to ${BULK_CHANGES_MAX} changes.`);
+  demand(conditions.length <= BULK_CONDITIONS_MAX, `A bulk write has more than ${BULK_CONDITIONS_MAX} conditions.`);
+  const named = new Set(
+    [...grants, ...revocations].map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
+  );
+  demand(named.size === changes, 'Two changes of a bulk write name the same tuple.');
+  const granted = tuplesFrom(grants, 'grants');
+  const asked = tuplesFrom(conditions, 'conditions');
+  for (const revocation of revocations) demandNoExpiry(revocation);
+  return {
+    grants: grants.flatMap((grant, index) => {
+      const tuple = granted[index];
+      return tuple === undefined ? [] : [{ ...tuple, ...expiryFrom(grant) }];
+    }),
+    revocations: tuplesFrom(revocations, 'revocations'),
+    conditions: asked.map((tuple, index) => ({ ...tuple, exists: conditions[index]?.exists === true })),
+  };
+}
+
+function writtenToWire(result: BulkWriteResult): BulkWritten {
+  switch (result.kind) {
+    case 'written':
+      return {
+        grants: result.grants.map(({ created, ...grant }) =>
+          resultToWire({ kind: created ? 'created' : 'exists', ...grant }),
+        ),
+        revoked: [...result.revoked],
+      };
+    case 'condition-not-met':
+      return { unmetCondition: result.condition + 1 };
+    case 'refused':
+      return { errorCode: result.code, errorMessage: result.message };
+  }
+}
+
+function writtenFrom(written: BulkWritten__Output, { grants, revocations, conditions }: BulkWrite): BulkWriteResult {
+  const { unmetCondition, errorCode, errorMessage } = written;
+  if (errorCode !== '') return refusalFrom(errorCode, errorMessage);
+  if (unmetCondition > 0) {
+    if (unmetCondition > conditions.length) throw malformed(`A bulk write has no condition ${unmetCondition}.`);
+    return { kind: 'condition-not-met', condition: unmetCondition - 1 };
+  }
+  demandCount(written.grants, grants);
+  demandCount(written.revoked, revocations);
+  const results = written.grants.map(resultFrom).map((result) => {
+    if (result.kind !== 'created' && result.kind !== 'exists')
+      throw malformed('A grant of a bulk write has no record.');
+    const { kind, ...attributes } = result;
+    return { created: kind === 'created', ...attributes };
+  });
+  return { kind: 'written', grants: results, revoked: written.revoked };
+}
+
+// ---- the calls ----
+
+export const grantCalls = {
+  /** In order, each an operation of its own. */
+  writeGrants: defineCall('writeGrants', {
+    access: 'grant:write',
+    write: 'repeatable',
+    costMs: ({ writes }) => WRITE_MS * writes.length,
+    requestToWire: (writes) => {
+      assert(writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX, 'a call has 1 to 1,000 writes');
+      return {
+        writes: writes.map((write) => ({ revoke: write.revoke, ...tupleToWire(write), ...expiryToWire(write) })),
+      };
+    },
+    requestFromWire: writesFrom,
+    reply: 'grantResults',
+    replyToWire: (results) => ({ results: results.map(resultToWire) }),
+    replyFromWire: ({ results }, writes) => {
+      demandCount(results, writes);
+      return results.map(resultFrom);
+    },
+  }),
+
+  /** One operation, applied as a whole or not at all. */
+  writeBulk: defineCall('writeBulk', {
+    access: 'grant:write',
+    write: 'repeatable',
+    costMs: ({ grants, revocations, conditions }) =>
+      BULK_CHANGE_MS * (grants.length + revocations.length + conditions.length),
+    requestToWire: ({ grants, revocations, conditions }) => {
+      assert(grants.length + revocations.length <= BULK_CHANGES_MAX, 'a bulk write has at most 100 changes');
+      return {
+        grants: grants.map((grant) => ({ ...tupleToWire(grant), ...expiryToWire(grant) })),
+        revocations: revocations.map(tupleToWire),
+        conditions: conditions.map((condition) => ({ ...tupleToWire(condition), exists: condition.exists })),
+      };
+    },
+    requestFromWire: bulkFrom,
+    reply: 'bulkWritten',
+    replyToWire: writtenToWire,
+    replyFromWire: writtenFrom,
+  }),
+
+  /** Revokes the grants of one subject, or on one object: one operation, up to 1,000 at one moment. */
+  revokeGrants: defineCall('revokeGrants', {
+    access: 'grant:write',
+    write: 'repeatable',
+    costMs: () => REVOKE_MS,
+    requestToWire: filterToWire,
+    requestFromWire: filterFrom,
+    reply: 'revoked',
+    replyToWire: (result) => result,
+    replyFromWire: ({ revoked, complete }) => {
+      if (revoked > REVOKED_PER_CALL_MAX) throw malformed(`A call has revoked ${revoked} grants.`);
+      return { revoked, complete };
+    },
+  }),
+
+  /** The grants of one subject, or on one object. */
+  listGrants: defineCall('listGrants', {
+    access: 'check:read',
+    costMs: ({ limit }) => LISTED_MS * limit,
+    requestToWire: (query) => ({ ...pageQueryToWire(query), ...filterToWire(query) }),
+    requestFromWire: (query) => ({ ...pageQueryFromWire(query), ...filterFrom(query) }),
+    ...GRANTS_REPLY,
+  }),
+
+  /** Every grant of the tenant. */
+  exportGrants: defineCall('exportGrants', {
+    access: 'operator-handle',
+    requestToWire: (query) => pageQueryToWire(query),
+    requestFromWire: pageQueryFromWire,
+    ...GRANTS_REPLY,
+  }),
+};

@@ -1,0 +1,96 @@
+// Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
+// the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
+
+import type { HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
+import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';
+import { nextCursorOf, pageFrom } from './answer-fields.ts';
+import { defineCall } from './define-call.ts';
+import {
+  demandIdentifiers,
+  nameFrom,
+  nameToWire,
+  orUndefined,
+  pageQueryFromWire,
+  pageQueryToWire,
+} from './request-fields.ts';
+
+const ENTITY_MS = 0.002;
+/** Rules define up to 200 names, most of them far fewer; all are decided, whatever the limit of the page. */
+const NAMES_MS = 0.2;
+
+const OBJECTS_REPLY = {
+  reply: 'objects',
+  replyToWire: (page: ResultPage<string>): Objects => ({ objects: [...page.items], nextCursor: nextCursorOf(page) }),
+  replyFromWire: ({ objects, nextCursor }: Objects__Output) => pageFrom(objects, nextCursor),
+} as const;
+
+export const listingCalls = {
+  /** The objects on which a subject has a relation. */
+  listObjects: defineCall('listObjects', {
+    access: 'check:read',
+    costMs: ({ limit }) => ENTITY_MS * limit,
+    requestToWire: ({ subject, relation, namespace = '', direct = false, ...page }) => ({
+      ...pageQueryToWire(page),
+      subject,
+      ...nameToWire(relation),
+      namespace,
+      direct,
+    }),
+    requestFromWire: (query): ObjectsQuery => ({
+      ...pageQueryFromWire(query),
+      subject: query.subject,
+      relation: nameFrom(query),
+      namespace: orUndefined(query.namespace),
+      direct: query.direct,
+    }),
+    ...OBJECTS_REPLY,
+  }),
+
+  /** The subjects that hold a relation on an object. */
+  listHolders: defineCall('listHolders', {
+    access: 'check:read',
+    costMs: ({ limit }) => ENTITY_MS * limit,
+    requestToWire: ({ object, relation, namespace = '', direct = false, includeSelf = false, ...page }) => ({
+      ...pageQueryToWire(page),
+      object,
+      ...nameToWire(relation),
+      namespace,
+      direct,
+      includeSelf,
+    }),
+    requestFromWire: (query): HoldersQuery => ({
+      ...pageQueryFromWire(query),
+      object: query.object,
+      relation: nameFrom(query),
+      namespace: orUndefined(query.namespace),
+      direct: query.direct,
+      includeSelf: query.includeSelf,
+    }),
+    ...OBJECTS_REPLY,
+  }),
+
+  /** What a subject may do on an object. */
+  listNames: defineCall('listNames', {
+    access: 'check:read',
+    costMs: () => NAMES_MS,
+    requestToWire: ({ subject, object, ...page }) => ({ ...pageQueryToWire(page), subject, object }),
+    requestFromWire: (query): NamesQuery => {
+      const { subject, object } = query;
+      demandIdentifiers(subject, object);
+      return { ...pageQueryFromWire(query), subject, object };
+    },
+    reply: 'names',
+    replyToWire: (page) => ({ names: [...page.items], nextCursor: nextCursorOf(page) }),
+    replyFromWire: ({ names, nextCursor }) => pageFrom(names, nextCursor),
+  }),
+
+  /** The subjects that have grants. */
+  listSubjects: defineCall('listSubjects', {
+    access: 'operator-handle',
+    requestToWire: (query) => pageQueryToWire(query),
+    requestFromWire: pageQueryFromWire,
+    reply: 'subjects',
+    replyToWire: (page) => ({ subjects: [...page.items], nextCursor: nextCursorOf(page) }),
+    replyFromWire: ({ subjects, nextCursor }) => pageFrom(subjects, nextCursor),
+  }),
+};

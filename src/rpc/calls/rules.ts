@@ -1,0 +1,68 @@
+// The calls about the rules of a tenant. Rules travel as their canonical text.
+
+import { parseRuleSet, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import type { RulesRequest } from '../../shard/shard.ts';
+import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules.ts';
+import { demand, WireViolation } from '../wire-violation.ts';
+import { knownRelation } from './answer-fields.ts';
+import { DONE_REPLY, defineCall, EMPTY_REQUEST } from './define-call.ts';
+import { relationToWire, shortText } from './request-fields.ts';
+
+/** Revisions in a condition: several times what fits into the header of a request. */
+const REVISIONS_MAX = 1000;
+
+/** Throws `invalid-request`, which a front of this version has excluded. */
+function ruleSetFrom(text: string): RuleSet {
+  demand(text.length <= RULE_SET_BYTES_MAX, 'A rule set is longer than any may be.');
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new WireViolation('A rule set is not JSON.');
+  }
+  return parseRuleSet(body);
+}
+
+const requestToWire = ({ ruleSet, ifMatch }: RulesRequest): WriteRules => ({
+  rules: textOfRules(ruleSet),
+  ifMatch: ifMatch === undefined ? null : { revisions: [...ifMatch] },
+});
+
+function requestFromWire({ rules, ifMatch }: WriteRules__Output): RulesRequest {
+  const revisions = ifMatch?.revisions;
+  demand((revisions?.length ?? 0) <= REVISIONS_MAX, `A condition has more than ${REVISIONS_MAX} revisions.`);
+  return { ruleSet: ruleSetFrom(rules), ifMatch: revisions?.map((revision) => shortText(revision, 'A revision')) };
+}
+
+export const ruleCalls = {
+  readRules: defineCall('readRules', {
+    access: 'admin',
+    ...EMPTY_REQUEST,
+    reply: 'rules',
+    replyToWire: (ruleSet) => ({ rules: textOfRules(ruleSet) }),
+    replyFromWire: ({ rules }) => parseRuleSet(JSON.parse(rules)),
+  }),
+
+  writeRules: defineCall('writeRules', {
+    access: 'admin',
+    write: 'repeatable',
+    requestToWire,
+    requestFromWire,
+    ...DONE_REPLY,
+  }),
+
+  previewRules: defineCall('previewRules', {
+    access: 'admin',
+    requestToWire,
+    requestFromWire,
+    reply: 'rulesPreview',
+    replyToWire: ({ ungranted, ...preview }) => ({
+      ...preview,
+      ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: relationToWire(relation) })),
+    }),
+    replyFromWire: ({ ungranted, ...preview }) => ({
+      ...preview,
+      ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: knownRelation(relation) })),
+    }),
+  }),
+};

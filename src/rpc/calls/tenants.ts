@@ -1,0 +1,143 @@
+// The operator's calls about tenants: their records and their usage.
+
+import { NAME_UNITS_MAX } from '../../core/limits.ts';
+import type { TenantState } from '../../core/tenants.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
+import type { TenantChange, TenantStatus, TenantsQuery, UsageMinute } from '../../shard/shard.ts';
+import type { Tenant, Tenant__Output } from '../gen/grantd/v1/Tenant.ts';
+import type { UsageMinute__Output, UsageMinute as WireMinute } from '../gen/grantd/v1/UsageMinute.ts';
+import { demand } from '../wire-violation.ts';
+import { stateReader, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
+import { defineCall } from './define-call.ts';
+import { limitOf, orUndefined, shortText } from './request-fields.ts';
+
+const minuteToWire = ({ atMs, plan, ...counts }: UsageMinute): WireMinute => ({
+  minute: atMs / MS_PER_MINUTE,
+  ...counts,
+  ...(plan === undefined ? {} : { plan }),
+});
+
+const minuteFrom = ({ minute, plan, ...counts }: UsageMinute__Output): UsageMinute => ({
+  atMs: minute * MS_PER_MINUTE,
+  ...counts,
+  ...(plan === '' ? {} : { plan }),
+});
+
+function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }: TenantStatus): Tenant {
+  return {
+    ...tenant,
+    counts: counts ?? null,
+    grants: grants ?? null,
+    lastMinute: lastMinute === undefined ? null : minuteToWire(lastMinute),
+    deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
+  };
+}
+
+const stateFrom = stateReader<TenantState>(['active', 'suspended', 'deleting', 'deleted'], 'tenant');
+
+function tenantFrom(tenant: Tenant__Output): TenantStatus {
+  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion, lastMinute } = tenant;
+  return {
+    tenantId: tenantIdFrom(tenantId),
+    name,
+    plan,
+    state: stateFrom(state),
+    createdAtMs,
+    ...(counts ? { counts } : {}),
+    ...(grants ? { grants } : {}),
+    ...(lastMinute ? { lastMinute: minuteFrom(lastMinute) } : {}),
+    ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
+  };
+}
+
+function newStateFrom(state: string): TenantChange['state'] {
+  if (state === '') return undefined;
+  const isState = state === 'active' || state === 'suspended' || state === 'deleting';
+  demand(isState, 'A tenant cannot be set to this state.');
+  return state;
+}
+
+const ofTenant = ({ tenantId }: { readonly tenantId: string }) => ({ tenantId: shortText(tenantId, 'A tenant id') });
+
+const tenantsQueryFrom = ({ after, limit }: { readonly after: string; readonly limit: number }): TenantsQuery => ({
+  after: orUndefined(shortText(after, 'A tenant id')),
+  limit: limitOf(limit),
+});
+
+const TENANT_REPLY = { reply: 'tenant', replyToWire: tenantToWire, replyFromWire: tenantFrom } as const;
+
+export const tenantCalls = {
+  /** Under an id that the console has generated. */
+  createTenant: defineCall('createTenant', {
+    access: 'console',
+    write: 'creates',
+    requestToWire: (tenant) => tenant,
+    requestFromWire: ({ tenantId, name, plan, operator }) => ({
+      tenantId: shortText(tenantId, 'A tenant id'),
+      name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),
+      plan: shortText(plan, 'A plan'),
+      operator: shortText(operator, 'An operator'),
+    }),
+    ...TENANT_REPLY,
+  }),
+
+  updateTenant: defineCall('updateTenant', {
+    access: 'console',
+    write: 'repeatable',
+    requestToWire: ({ tenantId, name = '', plan = '', state = '', operator }) => ({
+      tenantId,
+      name,
+      plan,
+      state,
+      operator,
+    }),
+    requestFromWire: ({ tenantId, name, plan, state, operator }) => ({
+      tenantId: shortText(tenantId, 'A tenant id'),
+      name: orUndefined(shortText(name, 'The name of a tenant', NAME_UNITS_MAX)),
+      plan: orUndefined(shortText(plan, 'A plan')),
+      state: newStateFrom(state),
+      operator: shortText(operator, 'An operator'),
+    }),
+    ...TENANT_REPLY,
+  }),
+
+  readTenant: defineCall('readTenant', {
+    access: 'console',
+    requestToWire: (of) => of,
+    requestFromWire: ofTenant,
+    ...TENANT_REPLY,
+  }),
+
+  readUsage: defineCall('readUsage', {
+    access: 'console',
+    requestToWire: (of) => of,
+    requestFromWire: ofTenant,
+    reply: 'usageMinutes',
+    replyToWire: (minutes) => ({ minutes: minutes.map(minuteToWire) }),
+    replyFromWire: ({ minutes }) => minutes.map(minuteFrom),
+  }),
+
+  listTenants: defineCall('listTenants', {
+    access: 'console',
+    requestToWire: ({ after = '', limit }) => ({ after, limit }),
+    requestFromWire: tenantsQueryFrom,
+    reply: 'tenants',
+    replyToWire: (tenants) => ({ tenants: tenants.map(tenantToWire) }),
+    replyFromWire: ({ tenants }) => tenants.map(tenantFrom),
+  }),
+
+  findTenants: defineCall('findTenants', {
+    access: 'console',
+    requestToWire: ({ name, after = '', limit }) => ({ after, limit, name }),
+    requestFromWire: ({ name, ...page }) => ({
+      name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),
+      ...tenantsQueryFrom(page),
+    }),
+    reply: 'tenants',
+    replyToWire: ({ tenants, scannedTo = '' }) => ({ tenants: tenants.map(tenantToWire), scannedTo }),
+    replyFromWire: ({ tenants, scannedTo }) => ({
+      tenants: tenants.map(tenantFrom),
+      scannedTo: scannedTo === '' ? undefined : tenantIdFrom(scannedTo),
+    }),
+  }),
+};

@@ -1,0 +1,147 @@
+// Checks by grants alone, single and in bulk: from pages in memory if possible, otherwise as soon as the tuples are
+// read.
+
+import { assert } from '../../core/assert.ts';
+import type { GrantAttributes } from '../../core/grant-attributes.ts';
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import type { TupleColumns } from '../../core/tuples.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { WatchedTuple } from '../memory/watched-tuples.ts';
+import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
+import { countLookups } from './grant-writes.ts';
+import { CHECK_READ, type Handle } from './handles.ts';
+import type { Handler, Peer } from './peer.ts';
+import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
+
+/** The hot path: answers synchronously if memory decides. */
+export function check(
+  peer: Peer,
+  id: number,
+  subject: string,
+  relation: number,
+  object: string,
+): CheckAnswer | Promise<CheckAnswer> {
+  const handle = peer.handles.use(id, CHECK_READ);
+  if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
+  const page = handle.memory.pages.get(subject);
+  if (page !== undefined) {
+    const authorized = page.holds(relation, object);
+    if (authorized !== undefined) {
+      peer.shard.lookups.hit(handle, page);
+      // If grants of the tenant expire, a denial may be due to that.
+      return authorized || handle.memory.nextExpiryMs === undefined ? authorized : timed(handle.tenure, authorized);
+    }
+    if (page.expiring) {
+      const answer = timedAnswer(handle.tenure, page.find(relation, object));
+      if (answer !== undefined) {
+        peer.shard.lookups.hit(handle, page);
+        return answer;
+      }
+    }
+  }
+  return checkSlowly(peer, handle, subject, relation, object);
+}
+
+async function checkSlowly(
+  peer: Peer,
+  handle: Handle,
+  subject: string,
+  relation: number,
+  object: string,
+): Promise<CheckAnswer> {
+  peer.shard.lookups.misses += 1;
+  using held = await handle.memory.pages.hold(subject, relation, object);
+  const { authorized, checkedAtMs } = await answer(peer, handle, held.tuples);
+  // The tenant got its first rules in the meantime: grants alone no longer make an answer.
+  if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
+  const [tuple] = held.tuples;
+  if (tuple?.facts?.expiresAtMs === undefined && handle.memory.nextExpiryMs === undefined)
+    return authorized[0] === true;
+  return { authorized: authorized[0] === true, checkedAtMs };
+}
+
+/** Answers held tuples at one moment. From there to the reply there is no await. */
+async function answer(peer: Peer, handle: Handle, tuples: readonly WatchedTuple[]): Promise<BulkAnswer> {
+  const { tenure } = handle;
+  peer.handles.assertGood(handle);
+  const nowMs = tenure.slotTime.nowMs;
+  const authorized = answersOf(tuples, tenure, nowMs);
+  if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
+  await tenure.advance();
+  peer.handles.assertGood(handle);
+  // The log itself leaves nothing open at its own time.
+  const { loggedMs } = tenure.slotTime;
+  const settled = answersOf(tuples, tenure, loggedMs);
+  assert(settled !== undefined, 'the log has reached its own time');
+  return { authorized: settled, checkedAtMs: loggedMs };
+}
+
+export const checkBulk: Handler<'checkBulk'> = async (peer, by, checks) => {
+  assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
+  const handle = peer.handles.use(by.handle);
+  if (handle.memory.tenant.rulesRevision !== undefined) return checkBulkByRules(peer, handle, checks);
+  const nowMs = handle.tenure.slotTime.nowMs;
+  const authorized = decide(peer, handle, checks, nowMs);
+  if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
+  countLookups(peer.shard, handle.memory, checks);
+  using held = await handle.memory.pages.holdAll(checks);
+  const answered = await answer(peer, handle, held.tuples);
+  return handle.memory.tenant.rulesRevision === undefined ? answered : await checkBulkByRules(peer, handle, checks);
+};
+
+/** All results from pages in memory, or undefined if one of them cannot be decided there now. */
+function decide(
+  peer: Peer,
+  handle: Handle,
+  { subjects, relations, objects }: TupleColumns,
+  nowMs: number,
+): boolean[] | undefined {
+  const { tenure, memory } = handle;
+  const found = memory.pages.getMany(subjects);
+  for (const page of found) {
+    if (page === undefined) return undefined;
+    page.referenced = true;
+  }
+  const authorized: boolean[] = [];
+  for (let index = 0; index < subjects.length; index += 1) {
+    const page = found[index];
+    const relation = relations[index] ?? 0;
+    const object = objects[index] ?? '';
+    let holds = page?.holds(relation, object);
+    if (holds === undefined && page?.expiring === true) {
+      const facts = page.find(relation, object);
+      holds = facts === undefined ? undefined : tenure.slotTime.holds(facts, nowMs);
+    }
+    if (holds === undefined) return undefined;
+    authorized.push(holds);
+  }
+  peer.shard.lookups.hitMany(handle, subjects.length, (index) => found[index]?.entity);
+  return authorized;
+}
+
+// ---- answers at a time of the slot, as far as grants may expire ----
+
+/** Undefined: the log has to reach `nowMs` first. */
+function answersOf(tuples: readonly WatchedTuple[], { slotTime }: Tenure, nowMs: number): boolean[] | undefined {
+  const answers: boolean[] = [];
+  for (const { facts } of tuples) {
+    assert(facts !== undefined, 'a held tuple is known');
+    const holds = slotTime.holds(facts, nowMs);
+    if (holds === undefined) return undefined;
+    answers.push(holds);
+  }
+  return answers;
+}
+
+const timed = ({ slotTime }: Tenure, authorized: boolean): TimedAnswer => ({
+  authorized,
+  checkedAtMs: slotTime.nowMs,
+});
+
+/** Undefined: the page does not know the tuple, or the log has to reach the present first. */
+function timedAnswer({ slotTime }: Tenure, facts: GrantAttributes | null | undefined): TimedAnswer | undefined {
+  if (facts === undefined) return undefined;
+  const { nowMs } = slotTime;
+  const authorized = slotTime.holds(facts, nowMs);
+  return authorized === undefined ? undefined : { authorized, checkedAtMs: nowMs };
+}

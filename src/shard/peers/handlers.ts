@@ -1,0 +1,69 @@
+// The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
+
+import type { CallName, OperatorCalls, RequestOf, TenantCalls, UnderHandle } from '../shard.ts';
+import { listAuditLog } from './audit-log.ts';
+import { authenticate, authenticateOperator, confirm } from './authentication.ts';
+import { readChanges, withFeedCursor } from './change-feed.ts';
+import { checkBulk } from './checks.ts';
+import { listLogEnds, listMembers, listSlots, readLoad, readLog } from './cluster.ts';
+import { exportGrants, listSubjects } from './enumerations.ts';
+import { revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
+import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
+import { type Listing, listGrants, listHolders, listObjects } from './listings.ts';
+import { createNamespace, listNamespaces, unknownNamespaces } from './namespaces.ts';
+import type { Handler, Peer, ShardParts } from './peer.ts';
+import { checkNamed, listNames } from './ruled-checks.ts';
+import { previewRules, readRules, writeRules } from './rules.ts';
+import { createTenant, findTenants, listTenants, readTenant, readUsage, updateTenant } from './tenants.ts';
+
+type Handlers<Name extends CallName> = { readonly [Each in Name]: Handler<Each> };
+
+/** A read under a handle. The handle is validated before it, and again before its answer. */
+const reading =
+  <Query, Answer>(read: (shard: ShardParts, listing: Listing, query: Query) => Promise<Answer>) =>
+  (peer: Peer, by: UnderHandle, query: Query): Promise<Answer> =>
+    peer.read(by, (listing) => read(peer.shard, listing, query));
+
+export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
+  authenticate,
+  confirm,
+  checkBulk,
+  checkNamed,
+  listNames: reading(listNames),
+  writeGrants,
+  writeBulk,
+  revokeGrants,
+  listObjects: reading(listObjects),
+  listHolders: reading(listHolders),
+  listGrants: reading(withFeedCursor(listGrants)),
+  listNamespaces: reading(listNamespaces),
+  unknownNamespaces: reading(unknownNamespaces),
+  createNamespace,
+  createKey,
+  listKeys: reading(listKeys),
+  revokeKey,
+  readRules: reading(readRules),
+  writeRules,
+  previewRules: reading((shard, listing, request: RequestOf<'previewRules'>) => previewRules(shard, listing, request)),
+  readChanges,
+};
+
+export const OPERATOR_HANDLERS: Handlers<keyof OperatorCalls> = {
+  authenticateOperator,
+  createTenant,
+  updateTenant,
+  readTenant,
+  readUsage,
+  listTenants,
+  findTenants,
+  listSubjects: reading(listSubjects),
+  exportGrants: reading(withFeedCursor(exportGrants)),
+  rotateKey,
+  identifyKey: reading(identifyKey),
+  listAuditLog,
+  listLogEnds,
+  readLog,
+  listSlots,
+  listMembers,
+  readLoad,
+};

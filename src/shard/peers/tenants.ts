@@ -1,0 +1,134 @@
+// The operator's calls about tenants: their records, with what their owner knows about them, listings and searches.
+// Invariant: no result page examines more than a bounded number of names, and only the two small tables of one tenant
+// are ever read from the store.
+
+import { assert } from '../../core/assert.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { parseTenantId } from '../../core/ids.ts';
+import { isLeaving, type Tenant, tenantMatches } from '../../core/tenants.ts';
+import type { Tenure } from '../log/tenure.ts';
+import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { TenantStatus } from '../shard.ts';
+import type { Handler, Peer } from './peer.ts';
+
+/** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
+const TENANT_CHARACTERS_MAX = 1024;
+
+/** A record is shown without its counts if the store does not return them within this time. */
+const COUNT_WAIT_MS = 300;
+/** Names that one result page of a search examines: a few milliseconds, in which the shard answers nothing else. */
+const SEARCHED_MAX = 2000;
+
+export const noTenant = (tenantId: string): GrantdError =>
+  new GrantdError('tenant-not-found', `There is no tenant ${tenantId}.`);
+
+/** Throws `tenant-not-found`. */
+export function tenantOf(peer: Peer, text: string): { readonly tenure: Tenure; readonly memory: TenantMemory } {
+  const tenantId = parseTenantId(text);
+  if (tenantId === undefined) throw noTenant(text);
+  const tenure = peer.tenureOf(tenantId);
+  const memory = tenure.tenants.get(tenantId);
+  if (memory === undefined) throw noTenant(text);
+  return { tenure, memory };
+}
+
+// ---- writes ----
+
+export const createTenant: Handler<'createTenant'> = async (peer, { attempt }, request) => {
+  const tenantId = parseTenantId(request.tenantId);
+  assert(tenantId !== undefined, 'a console creates well-formed tenant ids');
+  const tenure = peer.tenureOf(tenantId);
+  const { name, plan } = request;
+  const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: peer.shard.clock.wallMs() };
+  const decide = decideTenant(tenant, () => tenure.tenants.has(tenantId));
+  const of = { tenure, memory: { tenantId }, actor: `operator:${request.operator}` };
+  return tenantIn(await peer.submit(of, attempt, name.length + plan.length, decide));
+};
+
+export const updateTenant: Handler<'updateTenant'> = async (peer, { attempt }, change) => {
+  const { tenure, memory } = tenantOf(peer, change.tenantId);
+  const of = { tenure, memory, actor: `operator:${change.operator}` };
+  // An earlier change of the batch may have set the fields that this one leaves unchanged.
+  const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
+  return tenantIn(await peer.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
+};
+
+function tenantIn(result: OperationResult): Tenant {
+  assert(result.kind === 'tenant', 'a tenant operation has a tenant result');
+  return result.tenant;
+}
+
+// ---- one tenant ----
+
+export const readTenant: Handler<'readTenant'> = async (peer, _, of) => {
+  const { tenure, memory } = tenantOf(peer, of.tenantId);
+  if (!isLeaving(memory.tenant)) await loadCounts(memory, peer.shard.clock);
+  tenure.assertServing();
+  return tenantStatus(memory);
+};
+
+export const readUsage: Handler<'readUsage'> = async (peer, _, of) => {
+  return tenantOf(peer, of.tenantId).memory.usage.read(peer.shard.clock.wallMs());
+};
+
+function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
+  if (isLeaving(tenant)) {
+    const { partsRemoved = 0, lastPartAtMs } = removal ?? {};
+    return { ...tenant, deletion: { partsRemoved, lastPartAtMs } };
+  }
+  const status = { ...tenant, grants: grantCount.total };
+  if (namespaces.size === undefined || keys.size === undefined) return status;
+  return { ...status, counts: { namespaces: namespaces.size, keys: keys.size } };
+}
+
+/** Resolves when the tenant's namespaces and keys are in memory, or could not be read in time. */
+async function loadCounts({ namespaces, keys }: TenantMemory, clock: Clock): Promise<void> {
+  const missing = [namespaces, keys].filter((table) => table.size === undefined);
+  if (missing.length === 0) return;
+  const loads = missing.map(async (table) => {
+    using _pin = await table.pin();
+  });
+  await Promise.race([Promise.allSettled(loads), delay(clock, COUNT_WAIT_MS)]);
+}
+
+// ---- several tenants ----
+
+/** Up to `limit` tenants after an id, ascending. Never sorts more than twice that many. */
+function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): readonly TenantMemory[] {
+  const byId = (left: TenantMemory, right: TenantMemory): number => (left.tenantId < right.tenantId ? -1 : 1);
+  const found: TenantMemory[] = [];
+  let last = '';
+  for (const tenure of tenures) {
+    if (!tenure.serving) continue;
+    tenure.assertServing();
+    for (const memory of tenure.tenants.values()) {
+      if (memory.tenantId <= after || (last !== '' && memory.tenantId > last)) continue;
+      found.push(memory);
+      if (found.length < 2 * limit) continue;
+      found.sort(byId).length = limit;
+      last = found.at(-1)?.tenantId ?? '';
+    }
+  }
+  return found.sort(byId).slice(0, limit);
+}
+
+const listedStatus = (memory: TenantMemory, nowMs: number): TenantStatus => ({
+  ...tenantStatus(memory),
+  lastMinute: memory.usage.lastMinute(nowMs),
+});
+
+export const listTenants: Handler<'listTenants'> = async ({ shard }, _, { after = '', limit }) => {
+  const nowMs = shard.clock.wallMs();
+  return firstAfter(shard.tenures(), after, limit).map((memory) => listedStatus(memory, nowMs));
+};
+
+export const findTenants: Handler<'findTenants'> = async ({ shard }, _, query) => {
+  const nowMs = shard.clock.wallMs();
+  const searched = firstAfter(shard.tenures(), query.after ?? '', SEARCHED_MAX);
+  const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
+  const tenants = matches.slice(0, query.limit);
+  const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];
+  return { tenants: tenants.map((memory) => listedStatus(memory, nowMs)), scannedTo: last?.tenantId };
+};

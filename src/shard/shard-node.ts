@@ -1,0 +1,373 @@
+// A shard: the slots that its process owns now, and the connections of its peers. It wires the parts together: the
+// membership lease (is this process alive, may it answer), the membership (who else is alive), the ownership (which
+// slots it owns), one tenure per slot, and the watch loop that drives them. `StoreSharing` decides whether the shard
+// shares its store with other shards or has it alone.
+//
+// Invariant: the shard answers only for a slot that it serves, in an epoch that it claimed, under a valid lease. If
+// another member declares it dead, everything of that session ends before the shard joins again as a new incarnation.
+
+import type { Clock, Random } from '../core/async/clock.ts';
+import { IdFactory } from '../core/ids.ts';
+import type { Plans } from '../core/plans.ts';
+import { decodeCursorSecrets } from '../core/text/cursors.ts';
+import type { Meta, SlotRow, Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { keepCollecting } from './log/grant-collection.ts';
+import { keepMaintaining } from './log/maintenance.ts';
+import { Tenure } from './log/tenure.ts';
+import { Lookups } from './memory/lookups.ts';
+import type { MemoryBudget } from './memory/memory-budget.ts';
+import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
+import { reportShard, tenureObservers } from './observers.ts';
+import { HealthWatch } from './ownership/health-watch.ts';
+import { Membership } from './ownership/membership.ts';
+import { MembershipLease } from './ownership/membership-lease.ts';
+import { Ownership } from './ownership/ownership.ts';
+import { declarePredecessors } from './ownership/predecessors.ts';
+import { Readiness } from './ownership/readiness.ts';
+import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
+import { WatchLoop } from './ownership/watch-loop.ts';
+import { Peers } from './peers/peers.ts';
+import type { Routes, Shard, ShardWelcome } from './shard.ts';
+import { storeDeadline } from './store-calls.ts';
+
+export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
+
+const MAINTENANCE_MS = 2000;
+
+export interface ShardNodeDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** All shards of the process share this one budget. */
+  readonly budget: MemoryBudget;
+}
+
+export interface ShardNodeOptions {
+  /** Stays the same across restarts; distinct per shard. */
+  readonly shardName: string;
+  /** The host:port at which fronts reach its gRPC server. */
+  readonly address: string;
+  /** As `MemberRow.place`. This process must already be there, and must stay until `stop` has resolved. */
+  readonly place?: string | undefined;
+  readonly meta: Meta;
+  readonly plans: Plans;
+  /** Whether only this process uses the store: see store-sharing.ts. */
+  readonly exclusive?: boolean;
+  /** Whether the loop-back check succeeds: the process answers its own gRPC call. */
+  readonly loopBackHealthy?: () => boolean;
+  /** Overrides of `PAGE_LIMITS`. */
+  readonly pageLimits?: Partial<PageLimits>;
+  /** Default: 7 days. Outside tests at least an hour. */
+  readonly logRetentionMs?: number;
+  readonly maintenanceMs?: number;
+  /** As in `TenureDependencies`. */
+  readonly hotPagesWriteMs?: number;
+}
+
+export class ShardNode implements Shard {
+  readonly #dependencies: ShardNodeDependencies;
+  readonly #options: ShardNodeOptions;
+  readonly #ids: IdFactory;
+  readonly #lookups = new Lookups();
+  readonly #observers: ReturnType<typeof tenureObservers>;
+  readonly #health: HealthWatch;
+  readonly #membership: Membership;
+  readonly #sharing: StoreSharing;
+  readonly #ownership: Ownership;
+  readonly #readiness: Readiness;
+  readonly #watch: WatchLoop;
+  readonly #peers: Peers;
+  #session: MembershipLease;
+  #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
+  #stopReporting: () => void = () => {};
+
+  constructor(dependencies: ShardNodeDependencies, options: ShardNodeOptions) {
+    const { store, clock, random, log, metrics } = dependencies;
+    const { leaseMs } = options.meta;
+    this.#dependencies = dependencies;
+    this.#options = options;
+    this.#ids = new IdFactory(clock, random);
+    this.#readiness = new Readiness(clock);
+    this.#membership = new Membership({ store, clock, log }, { leaseMs });
+    this.#health = this.#createHealthWatch();
+    this.#observers = tenureObservers(metrics, log, clock, (part) => this.#health.wrote(part));
+    this.#sharing = createSharing(
+      {
+        store,
+        clock,
+        membership: this.#membership,
+        health: this.#health,
+        readiness: this.#readiness,
+        ownership: () => this.#ownership,
+        session: () => this.#session,
+        running: () => this.#state === 'running',
+        leaseMs,
+      },
+      { exclusive: options.exclusive ?? false },
+    );
+    this.#session = this.#newSession();
+    this.#ownership = this.#createOwnership();
+    this.#watch = this.#createWatchLoop();
+    this.#peers = this.#createPeers();
+  }
+
+  /** The incarnation of the current session. */
+  get incarnation(): string {
+    return this.#session.incarnation;
+  }
+
+  /** 0: the shard may not answer. Infinite: it needs no lease. */
+  get leaseLeftMs(): number {
+    return this.#session.leaseLeftMs;
+  }
+
+  /** Whether the shard has served its whole share at least once. */
+  get ready(): boolean {
+    return this.#readiness.ready;
+  }
+
+  /** The failing part, because of which the slots go to other shards; undefined: the shard is healthy. */
+  get unhealthyPart(): HealthWatch['unhealthyPart'] {
+    return this.#health.unhealthyPart;
+  }
+
+  // ---- life cycle ----
+
+  /** Registers this incarnation as a member. Resolves when it has a lease, or `stop` was called. */
+  async join(): Promise<void> {
+    const { place } = this.#options;
+    const isThere = () => this.#state === 'new';
+    if (place !== undefined) await declarePredecessors(this.#dependencies, { place, isThere });
+    await this.#session.join();
+  }
+
+  /**
+   * Claims and opens the slots that this shard should own, and keeps managing them. Resolves when the shard serves its
+   * share, or `stop` was called. With a store of its own it rejects if a slot cannot be opened.
+   */
+  async start(): Promise<void> {
+    this.#state = 'running';
+    this.#stopReporting = this.#dependencies.metrics.onRender(() => {
+      const tenures = this.#ownership.tenures.values();
+      reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
+      this.#sharing.report();
+    });
+    await this.#sharing.start();
+    void this.#watch.run();
+    this.#maintain();
+    if (this.#state === 'running') await this.#readiness.wait();
+  }
+
+  /**
+   * Hands over every slot, applied and checkpointed, and ends this incarnation. Waits for the store for as long as it
+   * takes.
+   */
+  async stop(): Promise<void> {
+    if (this.#state === 'stopping' || this.#state === 'stopped') return;
+    const { log } = this.#dependencies;
+    const started = this.#state === 'running';
+    this.#state = 'stopping';
+    this.#stopReporting();
+    this.#readiness.release();
+    const session = this.#session;
+    if (started) await this.#sharing.drain(session);
+    await this.#ownership.releaseAll(session);
+    this.#state = 'stopped';
+    this.#peers.close();
+    try {
+      await session.leave();
+      await this.#sharing.forget(session);
+    } catch (error) {
+      log.warn({ err: error }, 'failed to deregister this member; its peers notice when its lease expires');
+    }
+  }
+
+  #maintain(): void {
+    const ports = {
+      ...this.#dependencies,
+      segmentSize: this.#options.meta.segmentSize,
+      logRetentionMs: this.#options.logRetentionMs ?? LOG_RETENTION_MS_DEFAULT,
+      createRequestId: () => this.#ids.create('req'),
+    };
+    const roundMs = this.#options.maintenanceMs ?? MAINTENANCE_MS;
+    const tenures = () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined);
+    void keepCollecting(ports, roundMs, tenures);
+    void keepMaintaining(ports, roundMs, tenures);
+  }
+
+  // ---- its parts ----
+
+  #createHealthWatch(): HealthWatch {
+    return new HealthWatch({
+      ...this.#dependencies,
+      tenures: () => this.#ownership.tenures.values(),
+      steadySinceMs: () => this.#session.steadySinceMs,
+      othersProvenAtMs: () => this.#membership.othersProvenAtMs(this.incarnation),
+      loopBackHealthy: this.#options.loopBackHealthy ?? (() => true),
+      reopen: (tenure, reason) => this.#loseTenure(tenure, reason),
+      stopped: () => this.#state !== 'running',
+    });
+  }
+
+  #createOwnership(): Ownership {
+    const { store, clock, log, metrics } = this.#dependencies;
+    const { meta, shardName } = this.#options;
+    return new Ownership(
+      {
+        store,
+        clock,
+        log,
+        membership: this.#membership,
+        createTenure: (row, session) => this.#createTenure(row, session),
+        onRoutesChanged: () => {
+          this.#readiness.update(this.#ownership);
+          this.#peers.routesChanged();
+        },
+        onMoved: (kind) => {
+          metrics.slotMoves.inc({ kind });
+          // Opening the slot appended the first entry of its epoch.
+          if (kind === 'claimed') this.#health.wrote('append');
+        },
+      },
+      { slots: meta.slots, shardName, alone: this.#sharing.alone },
+    );
+  }
+
+  #createWatchLoop(): WatchLoop {
+    const { clock, log } = this.#dependencies;
+    return new WatchLoop({
+      clock,
+      log,
+      membership: this.#membership,
+      ownership: this.#ownership,
+      sharing: this.#sharing,
+      readiness: this.#readiness,
+      session: () => this.#session,
+      stopping: () => this.#state === 'stopping',
+      stopped: () => this.#state === 'stopped',
+      onNeighboursChanged: () => this.#peers.routesChanged(),
+    });
+  }
+
+  #createPeers(): Peers {
+    const { store, clock, metrics } = this.#dependencies;
+    const { meta, plans } = this.#options;
+    return new Peers({
+      store,
+      clock,
+      ids: this.#ids,
+      plans,
+      secrets: decodeCursorSecrets(meta.cursorSecrets),
+      slots: meta.slots,
+      segmentSize: meta.segmentSize,
+      tenureOf: (slot) => this.#tenureOf(slot),
+      tenures: () => this.#ownership.tenures.values(),
+      members: () => store.listMembers(storeDeadline(clock)),
+      report: () => ({
+        incarnation: this.incarnation,
+        shardName: this.#options.shardName,
+        leaseLeftMs: this.#sharing.alone ? undefined : this.leaseLeftMs,
+        rows: this.#ownership.rows(),
+      }),
+      lookups: this.#lookups,
+      deadlineMs: meta.deadlineMs,
+      onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
+    });
+  }
+
+  #newSession(): MembershipLease {
+    const { store, clock, log, metrics } = this.#dependencies;
+    const { shardName, address, place } = this.#options;
+    const incarnation = this.#ids.create('inc');
+    return new MembershipLease(
+      {
+        store,
+        clock,
+        log,
+        lease: this.#sharing.createLease(),
+        health: this.#health,
+        observe: ({ outcome, seconds }) => metrics.heartbeatSeconds.observe({ outcome }, seconds),
+        onEnded: (reason) => this.#joinAgain(reason),
+      },
+      { incarnation, shardName, address, place },
+    );
+  }
+
+  /** Another member has declared this one dead, so other shards may already serve its slots. */
+  #joinAgain(reason: string): void {
+    const { log, metrics } = this.#dependencies;
+    metrics.sessionsLost.inc();
+    log.error({ incarnation: this.incarnation, reason }, 'the membership session ended');
+    this.#ownership.endAll(reason);
+    if (this.#state === 'stopping' || this.#state === 'stopped') return;
+    this.#session = this.#newSession();
+    log.info({ incarnation: this.incarnation }, 'rejoining as a new incarnation');
+    void this.#session.join();
+  }
+
+  #createTenure(row: SlotRow, session: MembershipLease): Tenure {
+    const { store, clock, budget } = this.#dependencies;
+    const { segmentSize, deadlineMs } = this.#options.meta;
+    const tenure: Tenure = new Tenure(row, session.incarnation, {
+      store,
+      clock,
+      ids: this.#ids,
+      budget,
+      pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
+      segmentSize,
+      operationsKeptMs: 2 * deadlineMs,
+      leaseValid: () => session.leaseValid,
+      hotPagesWriteMs: this.#options.hotPagesWriteMs,
+      ...this.#observers,
+      onLost: (reason) => this.#loseTenure(tenure, reason),
+    });
+    return tenure;
+  }
+
+  #loseTenure(tenure: Tenure, reason: string): void {
+    tenure.end(reason);
+    this.#dependencies.log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the shard lost the slot');
+    this.#ownership.lose(tenure);
+  }
+
+  // ---- the port ----
+
+  welcome(): ShardWelcome {
+    const { meta, shardName } = this.#options;
+    const { slots, deadlineMs, leaseMs } = meta;
+    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs };
+  }
+
+  monotonicMs(): number {
+    return this.#dependencies.clock.monotonicMs();
+  }
+
+  readonly connect = () => this.#peers.connect();
+  readonly connectConsole = () => this.#peers.connectConsole();
+
+  routes(): Routes {
+    const epochs = new Map<number, number>();
+    for (const { slot, epoch, serving } of this.#ownership.tenures.values()) if (serving) epochs.set(slot, epoch);
+    return { epochs, members: this.#watch.neighbours };
+  }
+
+  watchRoutes(onChange: () => void): () => void {
+    return this.#peers.watchRoutes(onChange);
+  }
+
+  #tenureOf(slot: number): Tenure {
+    const tenure = this.#ownership.tenures.get(slot);
+    if (tenure !== undefined) {
+      tenure.assertServing();
+      return tenure;
+    }
+    throw this.#ownership.notServing(slot, this.incarnation);
+  }
+}
+
+export const createShardNode = (dependencies: ShardNodeDependencies, options: ShardNodeOptions): ShardNode =>
+  new ShardNode(dependencies, options);

@@ -1,0 +1,57 @@
+// The calls of a connection to a shard as methods: `listKeys(handle, query)`, `createKey(handle, attempt, key)`. Tests
+// make hundreds of them.
+
+import { CALLS } from '../../src/rpc/calls/table.ts';
+import type {
+  AnswerOf,
+  Attempt,
+  CallerOf,
+  Calling,
+  CallName,
+  ConsoleConnection,
+  InAttempt,
+  OperatorCalls,
+  RequestOf,
+  ShardCalls,
+  TenantCalls,
+  TenantConnection,
+  UnderHandle,
+} from '../../src/shard/shard.ts';
+
+type Arguments<Name extends CallName> = [
+  ...(CallerOf<Name> extends UnderHandle ? [handle: number] : []),
+  ...(CallerOf<Name> extends InAttempt ? [attempt: Attempt] : []),
+  ...(RequestOf<Name> extends undefined ? [] : [request: RequestOf<Name>]),
+];
+type Methods<Names extends CallName> = {
+  readonly [Name in Names]: (...made: Arguments<Name>) => Promise<AnswerOf<Name>>;
+};
+
+export type TenantMethods = TenantConnection & Methods<keyof TenantCalls>;
+export type OperatorMethods = Methods<keyof OperatorCalls>;
+
+function methodsOf(connection: unknown): object {
+  // By their types, the calls of a connection are among these.
+  const calling = connection as Calling<ShardCalls>;
+  const methods = Object.values(CALLS).map(({ name, access, write }) => [
+    name,
+    (...made: unknown[]) => {
+      const handle = access === 'peer' || access === 'console' ? undefined : made.shift();
+      const attempt = write === 'no' ? undefined : made.shift();
+      return calling.call(name, { handle, attempt } as never, made[0] as never);
+    },
+  ]);
+  return Object.fromEntries(methods);
+}
+
+const OWN = ['check', 'call', 'tenantOf', 'demandRight', 'endWaits', 'report', 'close'] as const;
+
+export const tenantMethods = (connection: TenantConnection): TenantMethods => {
+  const own = OWN.map((name) => [name, connection[name].bind(connection)]);
+  return { ...methodsOf(connection), ...Object.fromEntries(own) } as TenantMethods;
+};
+
+export const consoleMethods = ({ tenant, operator }: ConsoleConnection) => ({
+  tenant: tenantMethods(tenant),
+  operator: methodsOf(operator) as OperatorMethods,
+});

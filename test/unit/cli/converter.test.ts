@@ -1,0 +1,37 @@
+// The converter is a package that only commands that convert load, and that may be missing.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { loadConverter } from '../../../src/cli/converter.ts';
+import { readCode } from '../../kit/source-tree.ts';
+
+const RARELY_NEEDED = ['@grantd/convert', '@peculiar/x509'];
+
+describe('the converter', () => {
+  it('is reported where it is not installed', async () => {
+    const name = '@grantd/not-installed';
+    await assert.rejects(
+      loadConverter(() => import(name)),
+      /^CliFailure: The converter of OpenFGA and SpiceDB files is not installed\. .* run "npm ci"\.$/,
+    );
+    const failure = new Error('other');
+    await assert.rejects(
+      loadConverter(() => Promise.reject(failure)),
+      failure,
+    );
+  });
+
+  it('is loaded at need, like the library for certificates', () => {
+    const statically = new RegExp(`^(?:import|export) (?!type )[^;]*?'(?:${RARELY_NEEDED.join('|')})`, 'm');
+    assert.match("import { a, type B } from '@grantd/convert/rules';", statically);
+    const loading = [...readCode(['src'])].filter(([, text]) => statically.test(text));
+    assert.deepEqual(loading, []);
+  });
+
+  it('imports nothing above src/cli', () => {
+    const imported = [...readCode(['packages/convert'])].flatMap(([, text]) =>
+      [...text.matchAll(/from '(?:\.\.\/)+src\/(\w+)/g)].map(([, room]) => room),
+    );
+    assert.deepEqual([...new Set(imported)].toSorted(), ['cli', 'core', 'rules']);
+  });
+});

@@ -1,0 +1,233 @@
+// `grantd rules convert`: its output, files, messages and exit codes. It calls no service.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { MODEL_BYTES_MAX } from '../../../packages/convert/src/model/source-model.ts';
+import { parseRuleSet } from '../../../src/rules/rule-set.ts';
+import { type CliRun, runCli } from '../cli/cli-run.ts';
+import { CHANNEL_FGA, CHAT_FGA, DRIVE_FGA, DRIVE_ZED, ENTITLEMENTS_FGA, LIMITED_ZED } from './samples.ts';
+
+let directory = '';
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'grantd-rules-'));
+});
+after(() => rm(directory, { recursive: true }));
+
+const inDirectory = (name: string): string => join(directory, name);
+
+async function save(name: string, text: string | Uint8Array): Promise<string> {
+  const file = inDirectory(name);
+  await writeFile(file, text);
+  return file;
+}
+
+const convert = (args: readonly string[], stdin = ''): Promise<CliRun> =>
+  runCli(['rules', 'convert', ...args], {
+    target: { url: 'http://127.0.0.1:1', token: 'x' },
+    stdin,
+    fetch: () => assert.fail('It calls the service.'),
+  });
+
+describe('rules convert', () => {
+  test('prints rules that the service takes, and the relation map beside them', async () => {
+    const { code, stdout, stderr } = await convert([await save('drive.fga', DRIVE_FGA)]);
+    assert.equal(code, 0, stderr);
+    assert.equal(parseRuleSet(JSON.parse(stdout)).rules.length, 4);
+    assert.match(stderr, /^grantd does not enforce type restrictions: /);
+    assert.match(stderr, /^IN THE MODEL +IN GRANTD +BECAUSE OF\ngroup#member +member +same name$/m);
+  });
+
+  test('knows the language by the name of the file, or is told', async () => {
+    for (const [name, text] of [
+      ['drive.FGA', DRIVE_FGA],
+      ['drive.zed', DRIVE_ZED],
+      ['drive.json', '{"type_definitions": [{"type": "user"}]}'],
+    ] as const) {
+      const { code, stderr } = await convert([await save(name, text)]);
+      assert.equal(code, 0, stderr);
+    }
+    assert.equal((await convert(['-', '--from', 'spicedb'], DRIVE_ZED)).code, 0);
+    assert.equal((await convert(['-', '--from', 'openfga'], DRIVE_FGA)).code, 0);
+    const unknown = await convert([await save('drive.txt', DRIVE_FGA)]);
+    assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+    assert.match(unknown.stderr, /pass --from openfga or --from spicedb\.$/m);
+    const mixed = await convert([inDirectory('drive.FGA'), inDirectory('drive.zed')]);
+    assert.deepEqual([mixed.code, mixed.stderr], [2, 'grantd: The files are of different systems.\n']);
+  });
+
+  const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+
+  test('reads a model in YAML, and names the lines of the file', async () => {
+    for (const [name, text] of [
+      ['inline.fga.yaml', `name: Drive\nmodel: |\n${indented(DRIVE_FGA)}\ntuples: []\n`],
+      ['named.fga.yml', 'model_file: ./named.fga\ntuples: []\n'],
+      ['inline.yaml', `schema: |-\n${indented(DRIVE_ZED)}\nrelationships: ""\n`],
+      ['named.yaml', '---\nschemaFile: "named.zed"\n'],
+    ] as const) {
+      await save('named.fga', DRIVE_FGA);
+      await save('named.zed', DRIVE_ZED);
+      const { code, stdout, stderr } = await convert([await save(name, text)]);
+      assert.equal(code, 0, `${name}: ${stderr}`);
+      const plain = await convert([inDirectory(/fga/.test(name) ? 'named.fga' : 'named.zed')]);
+      assert.equal(stdout, plain.stdout, name);
+    }
+    const wrong = await convert([
+      await save('wrong.fga.yaml', 'name: x\nmodel: |\n  model\n    schema 1.1\n  typo user\n'),
+    ]);
+    assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+    assert.match(wrong.stderr, /wrong\.fga\.yaml:5:/);
+    const both = await save('both.yaml', `model: |\n${indented(DRIVE_FGA)}\nschema: |\n${indented(DRIVE_ZED)}\n`);
+    assert.equal((await convert([both])).code, 2);
+    for (const from of ['openfga', 'spicedb']) assert.equal((await convert([both, '--from', from])).code, 0);
+  });
+
+  test('reads the modules that a list of them names', async () => {
+    await save('chat.fga', CHAT_FGA);
+    await save('channels.fga', CHANNEL_FGA);
+    const list = await save('fga.mod', "schema: '1.2'\ncontents:\n  - chat.fga\n  - ./channels.fga\n");
+    const store = await save('modular.fga.yaml', 'model_file: fga.mod\n');
+    for (const file of [list, store]) {
+      const { code, stdout, stderr } = await convert([file, '--map', 'legacy_admin=owner,channels_admin=admin']);
+      assert.equal(code, 0, stderr);
+      assert.equal(JSON.parse(stdout).rules.length, 4);
+    }
+  });
+
+  test('follows only what YAML may name, and no further than a model goes', async () => {
+    await save('secret.env', 'model\n  schema 1.1\ntype user\n');
+    const long = await save('long.fga', `${'#'.repeat(MODEL_BYTES_MAX - 10)}\n`);
+    for (const [name, text, reason] of [
+      ['absolute.yaml', `model_file: ${long}\n`, /absolute\.yaml:1: .* is not followed: it must be a relative path/],
+      ['other.yaml', 'name: x\nmodel_file: secret.env\n', /other\.yaml:2: "secret\.env" is not followed/],
+      ['chain.yaml', 'model_file: other.yaml\n', /"other\.yaml" is not followed/],
+      ['zed.yaml', 'schemaFile: named.fga\n', /"named\.fga" is not followed/],
+      ['list.mod', "schema: '1.2'\ncontents: [secret.env]\n", /list\.mod:2: "secret\.env" is not followed/],
+      ['nested.mod', "schema: '1.2'\ncontents: [list.mod]\n", /nested\.mod:2: "list\.mod" is not followed/],
+      ['empty.mod', "schema: '1.2'\n", /lists no modules: it has no "contents"/],
+      ['many.mod', `contents: [${'void.fga, '.repeat(1001)}]\n`, /at most 1000 modules/],
+      ['twice.mod', 'contents: [long.fga, long.fga]\n', /is too long: a model may have 1024 KiB, all files together/],
+      ['gone.yaml', 'model_file: gone.fga\n', /Cannot read \S+gone\.fga: /],
+      ['two.yaml', 'model: x\nmodel_file: chat.fga\n', /two\.yaml:2: "model" and "model_file" cannot both be there/],
+      ['none.yaml', 'tuples: []\n', /none\.yaml has no model: a store of OpenFGA has "model" or "model_file"/],
+      ['items.yaml', '- a\n', /items\.yaml has no model: it is not a map/],
+      ['folder.yaml', 'model_file: [chat.fga]\n', /folder\.yaml:1: "model_file" must be a text/],
+    ] as const) {
+      await save('void.fga', '');
+      const { code, stdout, stderr } = await convert([await save(name, text)]);
+      assert.deepEqual([code, stdout], [1, ''], name);
+      assert.match(stderr, reason, name);
+    }
+  });
+
+  test('joins the files of modules', async () => {
+    const files = [await save('chat.fga', CHAT_FGA), await save('channels.fga', CHANNEL_FGA)];
+    const { code, stdout, stderr } = await convert([...files, '--map', 'legacy_admin=owner,channels_admin=admin']);
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.parse(stdout).rules.length, 4);
+    assert.match(stderr, /^workspace#legacy_admin +owner +--map$/m);
+  });
+
+  test('prints no rules if something does not fit, but each of it with its line', async () => {
+    for (const [name, text, lines] of [
+      ['plans.fga', ENTITLEMENTS_FGA, [10, 16, 17]],
+      ['limited.zed', LIMITED_ZED, [9, 19, 21, 22, 23]],
+    ] as const) {
+      const file = await save(name, text);
+      const map = ['--map', 'visitor=viewer', '--map', 'banned=guest,document#team=parent'];
+      const { code, stdout, stderr } = await convert([
+        file,
+        ...(name.endsWith('zed') ? map : ['--map', 'blocked=guest,access=viewer']),
+      ]);
+      assert.deepEqual([code, stdout], [1, '']);
+      const told = [...stderr.matchAll(/^\S+?:(?<line>\d+): .* With --partial, .* is left out\.$/gm)];
+      assert.deepEqual(
+        told.map(({ groups }) => Number(groups?.line)),
+        lines,
+        stderr,
+      );
+      assert.match(stderr, /^grantd: \d parts of the model cannot be converted: .* No rules are printed\./m);
+    }
+  });
+
+  test('leaves it out with --partial', async () => {
+    const { code, stdout, stderr } = await convert([
+      await save('plans.fga', ENTITLEMENTS_FGA),
+      ...['--map', 'blocked=guest', '--map', 'feature#access=viewer', '--partial'],
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout), {
+      rules: [{ namespace: 'feature', name: 'shown', any_of: ['viewer'] }],
+      groups: false,
+      public: [],
+    });
+    assert.equal(stderr.match(/ Left out: this name\.$/gm)?.length, 3);
+  });
+
+  test('names what it cannot map, and reports the rest all the same', async () => {
+    const { code, stdout, stderr } = await convert([await save('plans.fga', ENTITLEMENTS_FGA)]);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /:16: "feature#allowed" excludes subjects/);
+    assert.match(
+      stderr,
+      /^ {2}\S+:14:12: feature#blocked\n {2}\S+:15:12: feature#access\n {2}For example: --map 'feature#blocked=guest,feature#access=member'/m,
+    );
+  });
+
+  test('writes both files with --output, and nothing if it fails', async () => {
+    const drive = await save('drive.zed', DRIVE_ZED);
+    const { code, stdout, stderr } = await convert([drive, '--output', inDirectory('out.json')]);
+    assert.deepEqual([code, stdout], [0, ''], stderr);
+    assert.equal(parseRuleSet(JSON.parse(await readFile(inDirectory('out.json'), 'utf8'))).rules.length, 3);
+    const map = await readFile(inDirectory('out.relation-map.json'), 'utf8');
+    assert.equal(JSON.parse(map).relation_map['document#reader'], 'viewer');
+    assert.match(stderr, /out\.json, and the relation map in \S+out\.relation-map\.json\.$/m);
+
+    const former = await readdir(directory);
+    const overwriting = await convert([drive, '--output', drive]);
+    assert.deepEqual([overwriting.code, await readFile(drive, 'utf8')], [2, DRIVE_ZED]);
+    assert.equal((await convert([inDirectory('plans.fga'), '--output', inDirectory('no.json')])).code, 1);
+    const nowhere = await convert([drive, '--output', inDirectory('no/where.json')]);
+    assert.match(nowhere.stderr, /Cannot write \S+where\.json: ENOENT/);
+    assert.deepEqual([nowhere.code, await readdir(directory)], [1, former]);
+  });
+
+  test('refuses what is no model, too long, or cannot be read', async () => {
+    const failures: readonly (readonly [string, RegExp])[] = [
+      [
+        await save('broken.fga', 'model\n  schema 1.1\ntype user\n  relations\n    define a [user]\n'),
+        /broken\.fga:5:14: "\[" stands/,
+      ],
+      [await save('binary.fga', Uint8Array.of(0xff, 0xfe)), /binary\.fga is not valid UTF-8\./],
+      [await save('long.fga', 'x'.repeat(MODEL_BYTES_MAX + 1)), /long\.fga is too long: a model may have 1024 KiB/],
+      [inDirectory('absent.fga'), /Cannot read \S+absent\.fga: ENOENT/],
+      [`${directory}/.fga`, /Cannot read /],
+    ];
+    for (const [file, message] of failures) {
+      const { code, stdout, stderr } = await convert([file]);
+      assert.deepEqual([code, stdout], [1, ''], file);
+      assert.match(stderr, message);
+    }
+    const half = await save('half.fga', `model schema 1.1 type user${' '.repeat(MODEL_BYTES_MAX / 2)}`);
+    assert.match((await convert([half, half])).stderr, /is too long/);
+  });
+
+  test('refuses a --map that means nothing', async () => {
+    const drive = inDirectory('drive.zed');
+    for (const [map, message] of [
+      ['reader', /reader must be NAME=RELATION or TYPE#NAME=RELATION/],
+      ['=viewer', /must be NAME=RELATION/],
+      ['a#=viewer', /must be NAME=RELATION/],
+      ['reader=reader', /The relations are owner, admin/],
+      ['reader=viewer,reader=guest', /reader is mapped twice/],
+    ] as const) {
+      const { code, stdout, stderr } = await convert([drive, '--map', map]);
+      assert.deepEqual([code, stdout], [2, ''], map);
+      assert.match(stderr, message);
+    }
+    assert.equal((await convert([drive, '--map', 'nobody=guest'])).code, 1);
+  });
+});
