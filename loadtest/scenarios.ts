@@ -76,8 +76,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   'shard-loss': {
     ...USUAL,
     name: 'shard-loss',
-    summary:
-      'checks and writes before, during and after you kill a shard when told to; each phase is judged separately',
+    summary: 'checks and writes before, during and after you kill a shard on a prompt; each phase is judged separately',
     rate: 100,
     durationSeconds: 90,
     waitSeconds: 6,

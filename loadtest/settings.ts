@@ -6,7 +6,7 @@ import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from './scenarios.ts';
 /** An invalid value, in words that follow the name of the setting. */
 class WrongValue extends Error {}
 
-/** Kubernetes sets these in every pod if a Service's name starts with `load`; they are not ours. */
+/** Kubernetes sets these in every pod if the name of a Service starts with `load`. */
 const SERVICE_LINK = /^LOAD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 const RATE_MAX = 1_000_000;

@@ -1,6 +1,6 @@
-// What clients notice when a shard is lost: only waiting. The scenario generates load and judges; you kill the shard
-// when it tells you to. The first third of the run is quiet. In the second, the loss must happen and end. In the last,
-// everything must be as before.
+// The loss of a shard, as clients see it: they only wait. The scenario generates load and judges; you kill the shard at
+// its prompt. The first third of the run is quiet. In the second, the loss must happen and end. In the last, everything
+// must be as before.
 
 import { scenario } from 'k6/execution';
 import { askCheck } from './calls.ts';

@@ -4,7 +4,7 @@
 
 import { createInterface } from 'node:readline';
 import { reasonOf } from '../src/cli/failures.ts';
-import { onStopSignals, SIGNAL_EXIT_CODES } from '../src/roles/process/stop-signals.ts';
+import { onStopSignals, SIGNAL_EXIT_CODES } from '../src/roles/process/life-cycle.ts';
 import { startCheckLoop } from './cluster/check-loop.ts';
 import { ClusterRefusal, LocalCluster } from './cluster/local-cluster.ts';
 import { HELP, type Options, readOptions } from './cluster/options.ts';

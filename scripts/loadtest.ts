@@ -7,7 +7,7 @@ import { GRANTS_PER_SUBJECT } from '../loadtest/data-set.ts';
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from '../loadtest/scenarios.ts';
 import { readSettings, SETTING_ROWS, SETTINGS } from '../loadtest/settings.ts';
 import { reasonOf } from '../src/cli/failures.ts';
-import type { OperatorTarget } from '../src/roles/open/operator-target.ts';
+import type { OperatorTarget } from '../src/roles/dev/dev-file.ts';
 import { StartError } from '../src/roles/process/start-error.ts';
 import { K6Missing, provideK6, runK6 } from './loadtest/k6.ts';
 import { describeShards, findLost, readServingShards } from './loadtest/members.ts';

@@ -4,8 +4,7 @@
 import { join } from 'node:path';
 import type { ScenarioName } from '../../loadtest/scenarios.ts';
 import { type Environment, readConfig } from '../../src/config/read-config.ts';
-import { type DevFile, readDevFile } from '../../src/roles/dev/dev-file.ts';
-import { type OperatorTarget, resolveOperatorTarget } from '../../src/roles/open/operator-target.ts';
+import { type DevFile, type OperatorTarget, readDevFile, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
 
 export interface LoadTarget {
   /** Of the service that `npm start` runs; undefined if there is none. */

@@ -3,8 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { backoffMs, jitteredMs } from '../core/async/backoff.ts';
-import type { Random } from '../core/async/clock.ts';
+import { backoffMs, jitteredMs, type Random } from '../core/async/clock.ts';
 import type { CliContext } from './cli-context.ts';
 import { type CliFailure, ConnectionFailure, EXIT, ProblemFailure } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';

@@ -169,3 +169,31 @@ export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) =
 export function parseKeySource(text: string, origin: Origin): Secret {
   return new Secret(pemSourceParser('private key')(text, origin));
 }
+
+// ---- the store ----
+
+/** For a single process, `grantd dev`. */
+const EMBEDDED_STORE = 'sqlite';
+/** For processes that share the store. */
+const SHARED_STORES = ['cassandra'] as const;
+export type StoreKind = typeof EMBEDDED_STORE | (typeof SHARED_STORES)[number];
+
+export function parseStore(text: string, { role }: Origin): StoreKind {
+  const shared = SHARED_STORES.find((each) => each === text);
+  if (shared === undefined && text !== EMBEDDED_STORE) {
+    throw new WrongSetting(`must be ${[EMBEDDED_STORE, ...SHARED_STORES].join(' or ')}; it is ${quote(text)}`);
+  }
+  if (role === 'dev' && shared !== undefined) {
+    throw new WrongSetting(
+      `is ${shared}, but grantd dev supports only the embedded store; with ${shared}, run grantd migrate, shard, front and console`,
+    );
+  }
+  if (role !== 'dev' && shared === undefined) {
+    throw new WrongSetting(
+      `is ${EMBEDDED_STORE}, the embedded store, which only grantd dev supports; for grantd ${role}, set ${SHARED_STORES.join(' or ')}`,
+    );
+  }
+  return shared ?? EMBEDDED_STORE;
+}
+
+export const parsePrivateKey = (text: string): Secret => new Secret(pemParser('private key')(text));

@@ -1,6 +1,5 @@
-// How much memory a page cache needs: the one rule for the program, the chart (templates/_memory.tpl) and the guides.
-// This file computes everything that follows from GRANTD_PAGE_CACHE_BYTES: the memory of the process, and the size of
-// Node's heap.
+// The memory that a page cache needs: the one rule for the program, the chart (templates/_memory.tpl) and the guides.
+// Computes from GRANTD_PAGE_CACHE_BYTES the memory of the process and the size of Node's heap.
 
 export const MEBIBYTE = 1024 ** 2;
 /**

@@ -6,7 +6,6 @@ import { isIP, SocketAddress } from 'node:net';
 import { GrantdError } from '../core/errors.ts';
 import { parseTenantId, type TenantId } from '../core/ids.ts';
 import { isUnknown } from '../core/json-members.ts';
-import { OPERATOR_ACCESS, type OperatorAccess } from '../core/operator-access.ts';
 import {
   DEFAULT_PLAN_NAME,
   GRANTS_MAX_DEFAULT,
@@ -16,6 +15,8 @@ import {
   type Plans,
   STREAMS_MAX_DEFAULT,
 } from '../core/plans.ts';
+import { OPERATOR_ACCESS, type OperatorAccess } from '../core/scopes.ts';
+import { isLoopbackHost } from '../core/text/addresses.ts';
 import { parseJson } from '../core/text/json.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
@@ -135,7 +136,7 @@ const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniq
 const IPV4_MAPPED_BITS = 96;
 
 /**
- * An IPv4 range in IPv6 notation with an IPv4 prefix length: it is meant as one network, but matches nearly every
+ * An IPv4 range in IPv6 notation with an IPv4 prefix length: it looks like one network, but matches nearly every
  * address.
  */
 const isMappedByMistake = (address: string, prefix: number): boolean =>
@@ -302,4 +303,100 @@ export function plansParser(builtIn: Plans): (text: string) => Plans {
     if (plans.get(DEFAULT_PLAN_NAME) === undefined) throw new WrongSetting(`must keep the plan "${DEFAULT_PLAN_NAME}"`);
     return plans;
   };
+}
+
+// ---- the identity provider ----
+
+const TEXT_LENGTH_MAX = 256;
+const TEXTS_MAX = 100;
+
+/** Kept to the letter, since tokens repeat it: some issuers end in `/`. */
+export function parseIssuer(text: string): string {
+  parseUrl(text);
+  const { protocol, hostname } = new URL(text);
+  if (protocol !== 'https:' && !isLoopbackHost(hostname)) {
+    throw new WrongSetting(`must begin with https:// unless the host is loopback; it is ${quote(text)}`);
+  }
+  if (text.includes('/.well-known/')) {
+    throw new WrongSetting('must be the issuer itself, without /.well-known/openid-configuration');
+  }
+  return text;
+}
+
+/** Client ids, audiences and names of claims. */
+export function parseToken(text: string): string {
+  if (text.length > TEXT_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(text)) {
+    throw new WrongSetting(
+      `must be 1 to ${TEXT_LENGTH_MAX} printable ASCII characters without spaces; it is ${quote(text)}`,
+    );
+  }
+  return text;
+}
+
+export function parseTexts(text: string): readonly string[] {
+  const names = text.split(',').map((part) => part.trim());
+  if (names.length > TEXTS_MAX || names.some((name) => name === '' || name.length > TEXT_LENGTH_MAX)) {
+    throw new WrongSetting(
+      `must be at most ${TEXTS_MAX} values of 1 to ${TEXT_LENGTH_MAX} characters, separated by commas; it is ${quote(text)}`,
+    );
+  }
+  return Object.freeze(names);
+}
+
+export function parseLogInScope(text: string): string {
+  const scopes = text.split(' ');
+  if (!scopes.includes('openid') || !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) {
+    throw new WrongSetting(`must be scopes separated by single spaces, one of them openid; it is ${quote(text)}`);
+  }
+  return text;
+}
+
+// ---- traces and the decision log ----
+
+const PAIRS_MAX = 64;
+/** RFC 9110 section 5.1. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+/**
+ * `key=value,key=value`, percent-encoded: the form of W3C Baggage. Errors never repeat the text: it may be a secret.
+ */
+export function parsePairs(text: string): Readonly<Record<string, string>> {
+  const pairs: [string, string][] = [];
+  for (const part of text.split(',').filter((each) => each.trim() !== '')) {
+    const end = part.indexOf('=');
+    const key = part.slice(0, Math.max(end, 0)).trim();
+    if (key === '') throw new WrongSetting('must be comma-separated pairs of the form key=value');
+    try {
+      pairs.push([decodeURIComponent(key), decodeURIComponent(part.slice(end + 1).trim())]);
+    } catch {
+      throw new WrongSetting('must be percent-encoded: two hexadecimal digits must follow each "%"');
+    }
+  }
+  if (pairs.length > PAIRS_MAX) throw new WrongSetting(`must contain at most ${PAIRS_MAX} pairs`);
+  return Object.freeze(Object.fromEntries(pairs));
+}
+
+export function parseHeaders(text: string): Secret {
+  for (const [name, value] of Object.entries(parsePairs(text))) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+      throw new WrongSetting('must name HTTP headers with values of printable ASCII characters');
+    }
+  }
+  return new Secret(text);
+}
+
+export function parseRatio(text: string): number {
+  const ratio = /^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(ratio >= 0 && ratio <= 1)) throw new WrongSetting(`must be a number from 0 to 1; it is ${quote(text)}`);
+  return ratio;
+}
+
+/** Each is looked up for every request. */
+const TENANTS_MAX = 1000;
+
+export function parseTenants(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.length > TENANTS_MAX) throw new WrongSetting(`must contain at most ${TENANTS_MAX} tenant ids`);
+  return Object.freeze(parts.map(parseTenant));
 }

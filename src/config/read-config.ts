@@ -12,10 +12,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'GRANTD_';
 const FILE_SUFFIX = '_FILE';
-/** Far larger than any setting; the path of a wrong file must not fill the memory. */
+/** Far larger than any setting, so that a wrong path does not exhaust the memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Kubernetes sets these in every pod if a Service's name starts with `grantd`; they are not ours. */
+/** Kubernetes sets these in every pod if the name of a Service starts with `grantd`. */
 const SERVICE_LINK = /^GRANTD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 /** Only the project's own tests read these. */
 const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS']);
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What is wrong with one setting, in a line that begins with its name. */
+/** The problem with one setting, in a line that begins with its name. */
 class SettingProblem extends Error {}
 
 const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
@@ -131,7 +131,7 @@ export function readConfig<Reader extends Role>(role: Reader, environment: Envir
   return Object.freeze(config) as Config<Reader>;
 }
 
-/** A configuration for the log: settings by name; of secrets and bulky values only that they are set. */
+/** A configuration for the log: settings by name; secrets and bulky values appear only as `set`. */
 export function describeConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const described: Record<string, unknown> = {};
   for (const [key, setting] of rows) {
@@ -141,4 +141,23 @@ export function describeConfig(config: Readonly<Record<string, unknown>>): Recor
       value instanceof Secret || setting.file ? 'set' : Array.isArray(value) ? value.join(',') : value;
   }
   return described;
+}
+
+/** The column where the meaning of a setting starts in `--help`. */
+const HELP_INDENT = 46;
+
+function describeDefault(setting: Setting<unknown>, role: Role): string {
+  if (setting.requiredBy.includes(role)) return '(required)';
+  return `(default: ${setting.defaults[role] ?? setting.unset?.replaceAll('`', '')})`;
+}
+
+/** The settings that a role reads, as text for the end of its `--help`. */
+export function renderSettingsHelp(role: Role): string {
+  const lines = rows
+    .filter(([, setting]) => setting.roles.includes(role))
+    .map(([, setting]) => {
+      const name = setting.file ? `${setting.name}[_FILE]` : setting.name;
+      return `  ${name.padEnd(HELP_INDENT - 2)}${setting.form.replaceAll('`', '')} ${describeDefault(setting, role)}`;
+    });
+  return ['', 'Settings (environment variables):', ...lines].join('\n');
 }

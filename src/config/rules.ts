@@ -1,7 +1,7 @@
 // Conditions on several settings: values that are valid each by itself, but wrong together.
 
 import { isLoopback } from './cluster-parsers.ts';
-import type { RedisUrl } from './redis-settings.ts';
+import type { RedisUrl } from './redis-url.ts';
 import type { Role } from './setting.ts';
 import type { Settings } from './settings.ts';
 
@@ -34,6 +34,13 @@ const oneOf = (roles: readonly Role[], settings: readonly (keyof Settings)[], pr
   problem,
 });
 
+const needs = (roles: readonly Role[], setting: keyof Settings, needed: keyof Settings, problem: string): Rule => ({
+  roles,
+  settings: [setting, needed],
+  holds: (values) => values[setting] === undefined || values[needed] !== undefined,
+  problem,
+});
+
 /** One part of the Redis URL, whatever its form. */
 const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
   typeof redisUrl === 'object' && redisUrl !== null
@@ -41,8 +48,8 @@ const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
     : undefined;
 
 /**
- * Without TLS, a shard cannot tell a console from any other client that reaches the port. So an unproven console must
- * be an explicit choice.
+ * Without TLS, a shard cannot distinguish a console from any other client that reaches the port. So accepting an
+ * unproven console must be an explicit choice.
  */
 const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
   typeof rpcAddress !== 'string' || isLoopback(rpcAddress) || rpcTlsCert !== undefined || rpcInsecure === true;
@@ -85,18 +92,13 @@ export const RULES: readonly Rule[] = Object.freeze([
     ['cassandraTlsCert', 'cassandraTlsKey'],
     'GRANTD_CASSANDRA_TLS_CERT and GRANTD_CASSANDRA_TLS_KEY go together; set both or none',
   ),
-  {
-    roles: ['shard', 'migrate'],
-    settings: ['cassandraTlsCa', 'cassandraTlsCert'],
-    holds: (values) => values.cassandraTlsCert === undefined || values.cassandraTlsCa !== undefined,
-    problem: 'GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA, which turns TLS on',
-  },
-  {
-    roles: ['dev', 'front'],
-    settings: ['redisUrl', 'redisPassword'],
-    holds: (values) => values.redisPassword === undefined || values.redisUrl !== undefined,
-    problem: 'GRANTD_REDIS_PASSWORD needs GRANTD_REDIS_URL',
-  },
+  needs(
+    ['shard', 'migrate'],
+    'cassandraTlsCert',
+    'cassandraTlsCa',
+    'GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA, which turns TLS on',
+  ),
+  needs(['dev', 'front'], 'redisPassword', 'redisUrl', 'GRANTD_REDIS_PASSWORD needs GRANTD_REDIS_URL'),
   {
     roles: ['dev', 'front'],
     settings: ['redisUrl', 'redisPassword'],
@@ -115,16 +117,11 @@ export const RULES: readonly Rule[] = Object.freeze([
     holds: (values) => values.redisTlsCa === undefined || redisPart(values, 'tls') === true,
     problem: 'GRANTD_REDIS_TLS_CA needs a GRANTD_REDIS_URL with TLS, rediss://…',
   },
-  {
-    roles: ['cli'],
-    settings: ['operatorUrl', 'operatorToken'],
-    holds: (values) => values.operatorUrl === undefined || values.operatorToken !== undefined,
-    problem: 'GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN',
-  },
+  needs(['cli'], 'operatorUrl', 'operatorToken', 'GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN'),
   oneOf(
     ['console'],
     ['operatorToken', 'operatorTokens', 'oidcIssuer'],
-    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set, or GRANTD_OIDC_ISSUER: without it, nobody can log in to the console',
+    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set, or GRANTD_OIDC_ISSUER: otherwise no operator can log in to the console',
   ),
   {
     roles: ['dev', 'console'],
@@ -133,18 +130,18 @@ export const RULES: readonly Rule[] = Object.freeze([
     problem:
       'GRANTD_OIDC_ISSUER goes together with GRANTD_OIDC_CLIENT_ID (log-ins to the console) or GRANTD_OIDC_AUDIENCE (access tokens for the API), or both',
   },
-  {
-    roles: ['dev', 'console'],
-    settings: ['oidcClientId', 'consoleUrl'],
-    holds: (values) => values.oidcClientId === undefined || values.consoleUrl !== undefined,
-    problem: 'GRANTD_OIDC_CLIENT_ID needs GRANTD_CONSOLE_URL, to which the identity provider sends browsers back',
-  },
-  {
-    roles: ['dev', 'console'],
-    settings: ['oidcClientId', 'oidcClientSecret'],
-    holds: (values) => values.oidcClientSecret === undefined || values.oidcClientId !== undefined,
-    problem: 'GRANTD_OIDC_CLIENT_SECRET needs GRANTD_OIDC_CLIENT_ID',
-  },
+  needs(
+    ['dev', 'console'],
+    'oidcClientId',
+    'consoleUrl',
+    'GRANTD_OIDC_CLIENT_ID needs GRANTD_CONSOLE_URL, to which the identity provider sends browsers back',
+  ),
+  needs(
+    ['dev', 'console'],
+    'oidcClientSecret',
+    'oidcClientId',
+    'GRANTD_OIDC_CLIENT_SECRET needs GRANTD_OIDC_CLIENT_ID',
+  ),
   {
     roles: ['dev', 'console'],
     settings: ['oidcClientId', 'oidcAudience'],

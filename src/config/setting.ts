@@ -19,15 +19,17 @@ interface SettingBody<Value> {
   readonly name: string;
   /** Throws a WrongSetting for an invalid text. */
   readonly parse: (text: string, origin: Origin) => Value;
-  /** May also be given as the path of a file, in the variable with `_FILE` appended. Every secret may. */
-  readonly file: boolean;
-  /** Its value is never printed. */
-  readonly secret: boolean;
+  /**
+   * May also be given as the path of a file, in the variable with `_FILE` appended. Every secret may. Default: false.
+   */
+  readonly file?: boolean;
+  /** Its value is never printed. Default: false. */
+  readonly secret?: boolean;
   /** The form of a value, in a few words. */
   readonly form: string;
   /** A sentence or two. */
   readonly description: string;
-  /** What happens without a value; shown in place of a default. */
+  /** The effect of leaving it unset; shown in place of a default. Default: `none`. */
   readonly unset?: string;
 }
 
@@ -38,9 +40,6 @@ export interface Setting<Value> extends SettingBody<Value> {
   /** Roles that do not start without a value. */
   readonly requiredBy: readonly Role[];
 }
-
-/** For settings that are neither secrets nor available from a file. */
-export const plain = { file: false, secret: false } as const;
 
 /** A row with a value in every role: `default`, or the role's own in `defaults`. */
 export function row<Value, const Roles extends readonly Role[]>(
@@ -69,7 +68,6 @@ export function optional<
 >(
   body: SettingBody<Value> & {
     readonly roles: Roles;
-    readonly unset: string;
     readonly requiredBy?: Required;
     readonly defaults?: Readonly<Record<Filled, string>>;
   },
@@ -80,10 +78,15 @@ export function optional<
 } {
   const { requiredBy = [], defaults = {}, ...rest } = body;
   // An omitted parameter has the empty type of its default.
-  return Object.freeze({ ...rest, defaults: defaults as Record<Filled, string>, requiredBy: requiredBy as Required });
+  return Object.freeze({
+    unset: 'none',
+    ...rest,
+    defaults: defaults as Record<Filled, string>,
+    requiredBy: requiredBy as Required,
+  });
 }
 
-/** Why a text is no valid value of a setting. The message is a phrase that follows the name: `must be …`. */
+/** A text is not a valid value of a setting. The message is a phrase that follows the name: `must be …`. */
 export class WrongSetting extends Error {
   constructor(message: string) {
     super(message);

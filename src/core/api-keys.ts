@@ -41,9 +41,9 @@ export interface ApiKeyRecord {
   readonly expiresAtMs: number | undefined;
   /** SHA-256 of the key in UTF-8: 64 hexadecimal characters, lower case. */
   readonly hash: string;
-  /** The key in whose place a rotation created this one. */
+  /** The key that this one replaced in a rotation. */
   readonly rotatedFrom?: KeyId | undefined;
-  /** The key that a rotation created in place of this one, which ends at its expiry. */
+  /** The key that replaced this one in a rotation; this one ends at its expiry. */
   readonly rotatedTo?: KeyId | undefined;
 }
 
@@ -106,8 +106,8 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
 }
 
 /**
- * Why a token is no API key: for people, who may have pasted something else or not all of it. Says nothing that the
- * token itself does not show. `what`: how the text is called.
+ * Why a token is no API key, for people who may have pasted another text or only a part. Reveals nothing beyond the
+ * token itself. `what`: the subject of the sentence.
  */
 export function apiKeyFault(text: string, what = 'The bearer token'): string {
   const is = `${what} is not an API key`;

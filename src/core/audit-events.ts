@@ -1,6 +1,6 @@
 // The audit log as events in the JSON form of CloudEvents 1.0
 // (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md), and the checkpoints between
-// them. Invariant: a change is the same event with the same `source` and `id`, whoever tells it and however often.
+// them. Invariant: a change is always the same event, with the same `source` and `id`, at every delivery.
 
 import { createHash } from 'node:crypto';
 
@@ -35,7 +35,7 @@ export function auditEvent(entry: AuditEntry): object {
   };
 }
 
-/** Everything up to the cursor has been told. */
+/** Every change up to the cursor has been delivered. */
 export function checkpointEvent(checkpoint: {
   readonly cursor: string;
   readonly at: string;

@@ -28,7 +28,7 @@ export interface AuditFilter {
   readonly requestId?: string | undefined;
 }
 
-/** What a filter examines. `change`: an object as compact JSON, as `JSON.stringify` writes it. */
+/** The fields that a filter examines. `change`: an object as compact JSON, as `JSON.stringify` writes it. */
 export interface FilteredEntry {
   readonly actor: string;
   readonly requestId: string;

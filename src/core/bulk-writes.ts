@@ -6,8 +6,7 @@ import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
 import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts';
-import { demandMembers, demandMembersOfEach } from './json-members.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
 import type { Unfollowed } from './service-warnings.ts';
 import {
@@ -27,7 +26,7 @@ export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | '
 /** A grant to be made, or one that exists and whose expiry may change. */
 export interface GrantedTuple extends Tuple, ExpiryRequest {}
 
-/** What a bulk write asks about the state before it: does the grant exist? */
+/** A precondition of a bulk write on the state before it: the grant exists, or does not. */
 interface WriteCondition extends Tuple {
   readonly exists: boolean;
 }
@@ -144,7 +143,7 @@ function refuseRepeated({ grants, revocations }: BulkWrite): void {
   }
 }
 
-/** Throws what is wrong, with its place: `grants[3].subject`. */
+/** Throws a GrantdError that names the place of the first error: `grants[3].subject`. */
 export function parseBulkWrite(body: unknown, wallMs: number): BulkWrite {
   const fields = objectIn(body);
   demandMembers(fields, BULK_MEMBERS);
@@ -172,7 +171,7 @@ export function parseBulkWrite(body: unknown, wallMs: number): BulkWrite {
 
 type Written = Extract<BulkWriteResult, { kind: 'written' }>;
 
-/** Throws why the write was not made. */
+/** Throws the reason for which the write was not made. */
 export function demandWritten(write: BulkWrite, result: BulkWriteResult): Written {
   switch (result.kind) {
     case 'written':
@@ -186,7 +185,7 @@ export function demandWritten(write: BulkWrite, result: BulkWriteResult): Writte
   }
 }
 
-/** What a bulk write has done, as JSON. */
+/** The effects of a bulk write, as JSON. */
 export const bulkWriteRecord = (write: Pick<BulkWrite, 'grants'>, result: Pick<Written, 'grants' | 'revoked'>) => ({
   grants: write.grants.flatMap((tuple, index) => {
     const written = result.grants[index];

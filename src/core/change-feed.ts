@@ -1,11 +1,11 @@
-// The change feed of a tenant: what it tells of the tenant's changes, read from the JSON of the audit log, and which
-// changes a filter lets pass. Keys, plans and the record of the tenant are not told. Invariant: whoever applies a
-// filter, a shard to what it reads or a front to what it passes on, comes to the same result.
+// The change feed of a tenant: its content, parsed from the JSON of the audit log, and its filter. Changes of keys, of
+// the plan and of the record of the tenant are not part of it. Invariant: a filter has the same result at a shard,
+// which applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-filter.ts';
-import { attributesOfId, withExpiry } from './grant-attributes.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
-import { parseTimestamp } from './text/timestamps.ts';
+import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';
+import { isJsonObject, type JsonObject } from './json-members.ts';
+import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
 import { type Grant, grantOf, isRelation, namespaceOf } from './tuples.ts';
 
 export const FEED_ACTIONS = [
@@ -49,7 +49,7 @@ export interface FeedPlace {
 export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
   left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
 
-/** A change as the feed tells it. */
+/** A change in the feed. */
 export interface FeedChange {
   /** (seq, index) orders the changes of a tenant and identifies each. */
   readonly seq: number;
@@ -60,7 +60,7 @@ export interface FeedChange {
   readonly actor: string;
   /** `req_…` */
   readonly requestId: string;
-  /** Where the feed goes on after this change. */
+  /** The position after this change. */
   readonly cursor: string;
   readonly change: FeedContent;
 }
@@ -77,7 +77,7 @@ export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
   return names.every(isFeedAction) ? names : undefined;
 }
 
-/** From a change as the audit log stores it. Undefined: the feed does not tell it. */
+/** From a change as the audit log stores it. Undefined: it is not part of the feed. */
 export function parseFeedContent(text: string): FeedContent | undefined {
   const fields = parsed(text);
   const action = fields?.action;
@@ -130,4 +130,40 @@ export function feedMatcher(filter: FeedFilter): ((change: Pick<FeedChange, 'cha
       }
     }
   };
+}
+
+// ---- changes as JSON ----
+
+/** The members after `action`. Rules are compact JSON already. */
+function contentJson(content: FeedContent): string {
+  switch (content.action) {
+    case 'namespace.created':
+      return `"namespace":{"name":${JSON.stringify(content.name)}}`;
+    case 'rules.updated':
+      return `"rules":${content.rules},"former":${content.former}`;
+    default:
+      return `"grant":${JSON.stringify(grantRecord(content.grant))}`;
+  }
+}
+
+/** One line. */
+export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedChange): string {
+  const at = formatTimestamp(atMs);
+  const who = `"actor":${JSON.stringify(actor)},"request_id":${JSON.stringify(requestId)}`;
+  return `{"seq":${seq},"index":${index},"at":"${at}",${who},"action":"${change.action}",${contentJson(change)}}`;
+}
+
+/** What a change takes besides its identifiers, names and rules. */
+const FRAME_BYTES = 400;
+
+/** At least the UTF-8 bytes of a change: each UTF-16 unit takes up to three, escaped or not. */
+export function changeBytesMax({ change }: FeedChange): number {
+  switch (change.action) {
+    case 'namespace.created':
+      return FRAME_BYTES;
+    case 'rules.updated':
+      return FRAME_BYTES + 3 * (change.rules.length + change.former.length);
+    default:
+      return FRAME_BYTES + 3 * (change.grant.subject.length + change.grant.object.length);
+  }
 }

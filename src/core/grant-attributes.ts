@@ -104,7 +104,7 @@ const EXPIRY_BYTES = 6;
 const EXPIRY_LIMIT_MS = 2 ** (8 * EXPIRY_BYTES);
 const GRANT_ID_PREFIX = 'grt_';
 
-/** Length of a packed grant whose id tells everything: the bytes of its UUID. */
+/** Length of a packed grant whose id determines all its attributes: the bytes of its UUID. */
 export const PACKED_ID_LENGTH = 4 * UUID_WORDS;
 const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 
@@ -112,8 +112,8 @@ const words = new Uint32Array(UUID_WORDS);
 const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH);
 
 /**
- * As one string, for memory: separate objects would take half of a grant's memory, and the text of the id three times
- * the memory of its bytes. Whatever is not of the common form is written out, at a length that no other form has.
+ * As one string, to save memory: separate objects would take half of a grant's memory, and the text of the id three
+ * times the memory of its bytes. Attributes of an uncommon form are written out, at a length that no other form has.
  */
 export function packAttributes(attributes: GrantAttributes): string {
   const { grantId, createdAtMs, expiresAtMs } = attributes;

@@ -1,5 +1,5 @@
-// The field `expires_at` of a new grant, as callers of both APIs write it. Only the owner of the tenant decides whether
-// the moment lies in the future, by the time of its slot.
+// The field `expires_at` of a new grant, in requests of both APIs. Only the owner of the tenant decides, by the time of
+// its slot, whether the moment lies in the future.
 
 import { GrantdError } from './errors.ts';
 import { parseTimestamp } from './text/timestamps.ts';
@@ -8,13 +8,14 @@ const YEARS_MAX = 100;
 /** A day more than that many years have. */
 const EXPIRY_MS_MAX = (YEARS_MAX * 365.25 + 1) * 24 * 3_600_000;
 
-/** What is to become of the expiry of a grant: absent, it stays; `null`, it is removed. */
+/** The expiry that a request sets on a grant: absent keeps the present one; `null` removes it. */
 export interface ExpiryRequest {
   readonly expiresAtMs?: number | null;
 }
 
 /**
- * Throws `invalid-request` for what is no moment within the next hundred years or so. `field`: where the value stands.
+ * Throws `invalid-request` unless the value is a moment within the next hundred years or so, null or absent. `field`:
+ * the place of the value, for the message.
  */
 export function parseExpiry(value: unknown, wallMs: number, field = 'expires_at'): ExpiryRequest {
   if (value === undefined) return {};

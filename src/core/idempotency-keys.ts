@@ -1,7 +1,7 @@
-// The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) of requests that create what has an id. The id
-// is derived from the key, so a repeat finds what the first request created, at any owner and after any failure, and
-// nothing is stored for it. Invariants: different scopes never share an id; a derived id shows that it is derived; and
-// the text of an API key is never derived, since whoever knows the inputs could compute it.
+// The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) of requests that create a resource with an id.
+// The id is derived from the key, so a repeat finds what the first request created, at any owner and after any failure,
+// without storing anything. Invariants: different scopes never share an id; a derived id is recognizable as one; and
+// the text of an API key is never derived, since anyone with the inputs could compute it.
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from './errors.ts';

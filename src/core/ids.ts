@@ -21,8 +21,6 @@ const RANDOM_LENGTH = UUID_LENGTH - TIME_LENGTH;
 /** Random bytes are drawn for this many ids at once, since a draw costs more than an id. */
 const POOL_IDS = 256;
 
-const decodeTable = new Map([...ALPHABET].map((character, index) => [character, index]));
-
 /** Two characters for each ten bits. */
 const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
 const pair = (bits: number): string => PAIRS[bits] ?? '';
@@ -58,31 +56,9 @@ export function encodeUuid(bytes: Uint8Array): string {
   return encodeSix(bytes) + encodeFive(bytes, 6) + encodeFive(bytes, 11);
 }
 
-/** The inverse of `encodeUuid`; undefined for a string that it never returns. */
-export function decodeUuid(text: string): Uint8Array | undefined {
-  if (text.length !== TEXT_LENGTH) return undefined;
-  const bytes = new Uint8Array(UUID_LENGTH);
-  let buffer = 0;
-  let bits = -2;
-  let position = 0;
-  for (let index = 0; index < TEXT_LENGTH; index += 1) {
-    const value = decodeTable.get(text[index] ?? '');
-    if (value === undefined || (index === 0 && value > 7)) return undefined;
-    buffer = (buffer << 5) | value;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes[position] = (buffer >> bits) & 255;
-      position += 1;
-      buffer &= (1 << bits) - 1;
-    }
-  }
-  return bytes;
-}
-
 /** The five bits of each character code; 255: not in the alphabet. */
 const BITS = new Uint8Array(128).fill(255);
-for (const [character, bits] of decodeTable) BITS[character.charCodeAt(0)] = bits;
+for (const [bits, character] of [...ALPHABET].entries()) BITS[character.charCodeAt(0)] = bits;
 
 /** 32-bit words of a UUID. */
 export const UUID_WORDS = 4;
@@ -114,12 +90,20 @@ export function readUuidWords(text: string, start: number, words: Uint32Array, a
   return true;
 }
 
-/** The text of the UUID in four words at `at`, as `readUuidWords` has read it. */
-export function uuidTextOf(words: Uint32Array, at: number): string {
+function uuidAt(words: Uint32Array, at: number): Uint8Array {
   const bytes = new Uint8Array(UUID_LENGTH);
   const view = new DataView(bytes.buffer);
   for (let word = 0; word < UUID_WORDS; word += 1) view.setUint32(4 * word, words[at + word] ?? 0);
-  return encodeUuid(bytes);
+  return bytes;
+}
+
+/** The text of the UUID in four words at `at`, as `readUuidWords` has read it. */
+export const uuidTextOf = (words: Uint32Array, at: number): string => encodeUuid(uuidAt(words, at));
+
+/** The inverse of `encodeUuid`; undefined for a string that it never returns. */
+export function decodeUuid(text: string): Uint8Array | undefined {
+  const words = new Uint32Array(UUID_WORDS);
+  return readUuidWords(text, 0, words, 0) ? uuidAt(words, 0) : undefined;
 }
 
 function parseId(prefix: IdPrefix, text: string): string | undefined {
@@ -180,8 +164,7 @@ export function keyIdBefore(keyId: KeyId): KeyId {
 
 /** Whether an id was derived from a digest. The version of its UUID follows the ten characters of the time. */
 export function isDerivedId(id: string): boolean {
-  const version = decodeTable.get(id[id.indexOf('_') + 11] ?? '') ?? 0;
-  return version >> 1 === 8;
+  return (BITS[id.charCodeAt(id.indexOf('_') + 11)] ?? 0) >> 1 === 8;
 }
 
 export class IdFactory {

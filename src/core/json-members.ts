@@ -1,8 +1,7 @@
-// Members of JSON objects that nobody knows. They are refused wherever they stand: a misspelled `expires_at` would make
-// a grant permanent, a misspelled `relation` would widen a revocation.
+// Unknown members of JSON objects. Every object refuses them: a misspelled `expires_at` would make a grant permanent, a
+// misspelled `relation` would widen a revocation.
 
 import { GrantdError } from './errors.ts';
-import { isJsonObject } from './json-object.ts';
 import { nearestName } from './text/nearest-name.ts';
 
 const SHOWN_LENGTH_MAX = 100;
@@ -45,4 +44,11 @@ export function demandMembersOfEach(list: readonly unknown[], known: readonly st
     if (isJsonObject(value) && firstUnknown(value, known) !== undefined)
       demandMembers(value, known, `${field}[${index}]`);
   }
+}
+
+/** A parsed JSON value that is an object, not yet validated. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

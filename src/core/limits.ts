@@ -1,5 +1,5 @@
-// The limits that several layers share, each with its reason: what one layer accepts, the next one must be able to
-// handle. A limit of a single layer is declared in that layer.
+// The limits that several layers share, each with its reason: every layer must handle what the previous one accepts. A
+// limit of a single layer is declared in that layer.
 
 /** Checks per bulk request: about 220 KiB of the longest identifiers, decided in one step of a shard. */
 export const BULK_CHECKS_MAX = 100;
@@ -36,9 +36,9 @@ export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
 export const PAGE_LIMIT_MAX = 1000;
 export const PAGE_LIMIT_DEFAULT = 100;
 
-/** For how long a rotated API key may still work. After a month, nobody remembers that it does. */
+/** The longest grace of a rotated API key: a month. A longer one would be forgotten. */
 export const ROTATION_GRACE_MS_MAX = 30 * 24 * 3_600_000;
-/** Long enough for a deployment that everybody who uses the key has to make, and seen through on the next day. */
+/** A day: long enough to deploy the new key everywhere, short enough to follow it to the end. */
 export const ROTATION_GRACE_MS_DEFAULT = 24 * 3_600_000;
 
 /** Code points in the name of a tenant or key: one line of text. */

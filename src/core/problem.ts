@@ -5,7 +5,7 @@ import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from './errors.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
-/** Whole seconds, for a client that is refused because of load without a more precise value. */
+/** In seconds, for a client that is refused because of load, if no better value is known. */
 export const RETRY_AFTER_SECONDS_DEFAULT = 1;
 
 export interface ProblemDocument {

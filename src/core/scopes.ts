@@ -1,4 +1,7 @@
-// Scopes of an API key: a mask of three bits. No scope implies another.
+// What a caller may do. An API key has scopes, a mask of three bits of which none implies another. An operator has
+// read-only or full access; an operation that needs full access refuses a read-only operator before it starts.
+
+import { GrantdError } from './errors.ts';
 
 export const SCOPES = Object.freeze(['check:read', 'grant:write', 'admin'] as const);
 
@@ -22,4 +25,20 @@ export function scopesOf(mask: ScopeMask): Scope[] {
 
 export function hasScope(mask: ScopeMask, scope: Scope): boolean {
   return (mask & (1 << SCOPES.indexOf(scope))) !== 0;
+}
+
+/** From the least to the most. */
+export const OPERATOR_ACCESS = ['read-only', 'full'] as const;
+export type OperatorAccess = (typeof OPERATOR_ACCESS)[number];
+
+export interface Operator {
+  /** Appears in the audit log as `operator:<name>`. */
+  readonly name: string;
+  readonly access: OperatorAccess;
+}
+
+/** Throws `insufficient-scope`. */
+export function requireAccess(operator: Pick<Operator, 'access'>, needed: OperatorAccess): void {
+  if (operator.access === 'full' || needed === 'read-only') return;
+  throw new GrantdError('insufficient-scope', 'You have read-only access, and this needs full access.');
 }

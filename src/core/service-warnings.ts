@@ -1,5 +1,4 @@
-// Warnings: what a response says to the developer beside its body, in the header `X-Service-Warning`. They never change
-// what a call does or answers.
+// Warnings to the developer, in the response header `X-Service-Warning`. They never affect the result of a call.
 
 import { assertNever } from './assert.ts';
 
@@ -7,20 +6,20 @@ export const WARNING_HEADER = 'X-Service-Warning';
 
 /**
  * Why no rule of the tenant can follow a grant. `groups-off`: its subject `ns:id#name` is no group, because the rules
- * have no groups. `unknown-name`: nobody can hold the name of its group. `not-public`: its subject `ns:*` is not
- * everybody, because the namespace is not public. `no-entity`: rules only follow its relation to entities, and its
- * subject is a group or `ns:*`.
+ * have no groups. `unknown-name`: no subject can hold the name of its group. `not-public`: its subject `ns:*` does not
+ * stand for all subjects, because the namespace is not public. `no-entity`: rules only follow its relation to entities,
+ * and its subject is a group or `ns:*`.
  */
 export const UNFOLLOWED_REASONS = Object.freeze(['groups-off', 'unknown-name', 'not-public', 'no-entity'] as const);
 export type UnfollowedReason = (typeof UNFOLLOWED_REASONS)[number];
 
-/** Said of a grant that was written. Absent: rules can follow it, or the tenant has none. */
+/** Of a grant that was written. Absent: rules can follow it, or the tenant has none. */
 export interface Unfollowed {
   readonly notFollowed?: UnfollowedReason | undefined;
 }
 
 export type ServiceWarning =
-  /** The tenant has no grant and no rule of the namespace, and nobody created it. */
+  /** The tenant has no grant and no rule of the namespace, and never created it. */
   | { readonly code: 'unknown-namespace'; readonly namespace: string }
   /** A grant was written that the rules cannot follow. `grant`: its index in a bulk write. */
   | { readonly code: 'grant-not-followed'; readonly reason: UnfollowedReason; readonly grant?: number | undefined };
@@ -87,7 +86,7 @@ function warningOf(text: string): ServiceWarning | undefined {
   return code === 'grant-not-followed' && reason !== undefined ? { code, reason } : undefined;
 }
 
-/** The warnings of a header, for people. One that this version does not know stays as it is. */
+/** The warnings of a header, for people. A warning that this version does not know is returned unchanged. */
 export function describeWarnings(header: string): readonly string[] {
   const texts = header === '' ? [] : header.split(', ');
   return texts.map((text) => {

@@ -1,5 +1,6 @@
 // Tenants: the record of a tenant in the log of its slot.
 
+import { assert } from './assert.ts';
 import type { TenantId } from './ids.ts';
 
 /**
@@ -48,7 +49,22 @@ export function tenantFits(tenant: Tenant, { name = '', plan, state }: TenantFil
   return name === '' || tenantMatches(tenant, name);
 }
 
-/** Whether the tenant refuses everything from now on. */
+/** Whether the tenant is being deleted, or has been, so that it refuses every request. */
 export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';
+}
+
+const STATE_TEXT = /^(active|suspended|deleting|deleted)(?: rules:([0-9a-f]{32}))?$/;
+
+/** The state and the revision of the rules, as one text for one column. */
+export const encodeTenantState = ({ state, rulesRevision }: Tenant): string =>
+  rulesRevision === undefined ? state : `${state} rules:${rulesRevision}`;
+
+/** Throws if `encodeTenantState` cannot have written this text. */
+export function decodeTenantState(text: string): Pick<Tenant, 'state' | 'rulesRevision'> {
+  const match = STATE_TEXT.exec(text);
+  assert(match !== null, 'the column state holds a state');
+  const state = match[1] as Tenant['state'];
+  const rulesRevision = match[2];
+  return rulesRevision === undefined ? { state } : { state, rulesRevision };
 }

@@ -1,5 +1,5 @@
-// The port of discovery: where shards may be. It only provides seeds: a front dials every address it gets, and then the
-// shards themselves report who owns what.
+// The port of discovery: the addresses at which shards may be. They are only seeds: a front dials every address, and
+// then the shards themselves report which of them owns which slot.
 
 export interface Discovery {
   /**
@@ -22,11 +22,21 @@ export const DISCOVERY_FAILURES = Object.freeze([
 ] as const);
 export type DiscoveryFailure = (typeof DISCOVERY_FAILURES)[number];
 
-/** Receives what is counted about a source. */
+/** Counts what happens to a source. */
 export interface DiscoveryObserver {
-  /** The source has reported or confirmed where shards are. */
+  /** The source has reported or confirmed the addresses. */
   synced(): void;
   failed(reason: DiscoveryFailure): void;
   /** This many addresses are known now. */
   knows(addresses: number): void;
+}
+
+/** Addresses from the configuration; they never change. */
+export function createStaticDiscovery(addresses: readonly string[]): Discovery {
+  return {
+    watch(onChange) {
+      onChange(addresses);
+      return () => {};
+    },
+  };
 }

@@ -4,8 +4,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { jitteredMs } from '../core/async/backoff.ts';
-import type { Clock, Random, Timer } from '../core/async/clock.ts';
+import { type Clock, jitteredMs, type Random, type Timer } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
 
@@ -74,12 +73,12 @@ class DnsWatch {
     );
   }
 
-  #end(tell: () => void): void {
+  #end(report: () => void): void {
     if (this.#closed) return;
     this.#timer?.cancel();
     const { clock, random } = this.#dependencies;
     this.#timer = clock.setTimer(() => this.#look(), jitteredMs(random, LOOKUP_INTERVAL_MS, JITTER));
-    tell();
+    report();
   }
 
   #take(hosts: readonly string[]): void {

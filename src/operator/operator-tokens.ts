@@ -3,7 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import type { Operator, OperatorAccess } from '../core/operator-access.ts';
+import type { Operator, OperatorAccess } from '../core/scopes.ts';
 
 export interface OperatorTokens {
   /** The operator with this token, or undefined if the token is unknown. */

@@ -1,48 +1,29 @@
 // The role `console`: the operator's API over the shards that discovery finds. It has no state and no store.
 
 import { hostname } from 'node:os';
-import { describeConfig } from '../config/read-config.ts';
 import type { ConsoleConfig } from '../config/settings.ts';
-import { type Clock, delay, type Random } from '../core/async/clock.ts';
+import { delay } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
-import type { Log } from '../telemetry/log.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
 import { openOperatorApi } from './open/apis.ts';
 import { openFront } from './open/front.ts';
-import { openOps } from './open/ops.ts';
-import { openTracing } from './open/tracing.ts';
+import { openProcess, type RoleDependencies } from './open/process.ts';
 import type { RunningRole } from './process/life-cycle.ts';
-import { prepareProcess } from './process/prepare-process.ts';
-import { NO_SHARD } from './process/reach.ts';
-import { Readiness } from './process/readiness.ts';
-
-interface ConsoleRoleDependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-}
+import { NO_SHARD } from './process/readiness.ts';
 
 /**
  * Resolves when it listens. It is ready while it reaches any shard: operators need it most while slots have no owner.
  */
 export async function startConsole(
-  dependencies: ConsoleRoleDependencies,
+  dependencies: RoleDependencies,
   options: { readonly config: ConsoleConfig; readonly version: string },
 ): Promise<RunningRole> {
   const { clock, random, log } = dependencies;
   const { config, version } = options;
-  prepareProcess(log);
-  log.info({ role: 'console', version, settings: describeConfig(config) }, 'starting');
-  const metrics = createMetrics();
-  const readiness = new Readiness(log);
-
   // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
-  const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
-  parts.defer(() => ops.close());
-  const identity = { serviceName: 'grantd-console', instance: hostname(), version };
-  const tracing = await openTracing({ log, metrics }, config, identity, parts);
+  const self = { role: 'console', instance: hostname(), version } as const;
+  const { metrics, readiness, ops, tracing } = await openProcess(dependencies, config, self, parts);
   const front = openFront(
     { clock, random, log, metrics },
     config,

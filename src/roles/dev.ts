@@ -12,7 +12,7 @@ import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
-import { createStaticDiscovery } from '../discovery/static.ts';
+import { createStaticDiscovery } from '../discovery/discovery.ts';
 import { createFront } from '../front/create-front.ts';
 import { createLogInCode } from '../operator/console/log-in-code.ts';
 import { listenShardServer, type ShardServer } from '../rpc/serving/server.ts';
@@ -27,17 +27,13 @@ import { renderBanner } from './dev/banner.ts';
 import { ensureDemoTenant } from './dev/demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev/dev-file.ts';
 import { openOperatorApi, openPublicApi } from './open/apis.ts';
-import { openDecisionLog } from './open/decision-log.ts';
-import { DEADLINE_MS } from './open/new-cluster.ts';
-import { openOps } from './open/ops.ts';
 import { openRateLimits } from './open/rate-limits.ts';
 import { serverAccess } from './open/rpc-tls.ts';
-import { openStore } from './open/store.ts';
-import { openTracing } from './open/tracing.ts';
-import { openTurns } from './open/turns.ts';
-import { routeGrpcLog } from './process/grpc-log.ts';
-import { boundGarbage } from './process/heap.ts';
+import { DEADLINE_MS, openStore } from './open/store.ts';
+import { openDecisionLog, openTracing } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
+import { openOps } from './process/ops-server.ts';
+import { openTurns, prepareProcess } from './process/prepare-process.ts';
 import { listenOn, StartError } from './process/start-error.ts';
 
 const OPERATOR_TOKEN_LENGTH = 32;
@@ -112,13 +108,12 @@ export async function startDev(
 ): Promise<RunningRole> {
   const { clock, random, log, print } = dependencies;
   const { config } = options;
-  boundGarbage();
+  prepareProcess(log);
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
   const turns = openTurns({ clock, metrics });
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
-  routeGrpcLog(log);
   log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
 
   // Disposed in reverse order, both when the start fails and when the role stops.

@@ -2,50 +2,31 @@
 // fronts may come and go.
 
 import { hostname } from 'node:os';
-import { describeConfig } from '../config/read-config.ts';
 import type { FrontConfig } from '../config/settings.ts';
-import { type Clock, delay, type Random } from '../core/async/clock.ts';
+import { delay } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
-import type { Log } from '../telemetry/log.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
 import { openPublicApi } from './open/apis.ts';
-import { openDecisionLog } from './open/decision-log.ts';
 import { openFront } from './open/front.ts';
-import { DEADLINE_MS } from './open/new-cluster.ts';
-import { openOps } from './open/ops.ts';
+import { openProcess, type RoleDependencies } from './open/process.ts';
 import { openRateLimits } from './open/rate-limits.ts';
-import { openTracing } from './open/tracing.ts';
-import { openTurns } from './open/turns.ts';
+import { DEADLINE_MS } from './open/store.ts';
+import { openDecisionLog } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
-import { prepareProcess } from './process/prepare-process.ts';
-import { watchReach } from './process/reach.ts';
-import { Readiness } from './process/readiness.ts';
-
-interface FrontRoleDependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-}
+import { openTurns } from './process/prepare-process.ts';
+import { watchReach } from './process/readiness.ts';
 
 /** Resolves when it listens; it is ready once it reaches the shards. */
 export async function startFront(
-  dependencies: FrontRoleDependencies,
+  dependencies: RoleDependencies,
   options: { readonly config: FrontConfig; readonly version: string },
 ): Promise<RunningRole> {
   const { clock, random, log } = dependencies;
   const { config, version } = options;
-  prepareProcess(log);
-  log.info({ role: 'front', version, settings: describeConfig(config) }, 'starting');
-  const metrics = createMetrics();
-  const readiness = new Readiness(log);
-
   // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
-  const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
-  parts.defer(() => ops.close());
-  const identity = { serviceName: 'grantd-front', instance: hostname(), version };
-  const tracing = await openTracing({ log, metrics }, config, identity, parts);
+  const self = { role: 'front', instance: hostname(), version } as const;
+  const { metrics, readiness, ops, identity, tracing } = await openProcess(dependencies, config, self, parts);
   const decisions = await openDecisionLog({ clock, random, log, metrics }, config, identity, parts);
   const turns = openTurns({ clock, metrics });
   const front = openFront(

@@ -3,13 +3,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { CliFailure, EXIT, exitOnUsage, renderFailure } from '../cli/failures.ts';
-import { ConfigError, readConfig } from '../config/read-config.ts';
-import { renderSettingsHelp } from '../config/render-settings.ts';
+import { ConfigError, readConfig, renderSettingsHelp } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
 import type { CliConfig } from '../config/settings.ts';
+import type { LogLevel } from '../telemetry/choices.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { LogLevel } from '../telemetry/log-levels.ts';
-import { resolveOperatorTarget } from './open/operator-target.ts';
+import { resolveOperatorTarget } from './dev/dev-file.ts';
 import { fitHeap, type ProcessStart } from './process/heap.ts';
 import { describeFailure, runRole, runTask } from './process/life-cycle.ts';
 import { StartError } from './process/start-error.ts';
@@ -23,7 +22,7 @@ const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'mig
 const version = packageFile.version;
 const ports = { clock: systemClock, random: systemRandom };
 
-/** What the program sees of its process, as in `node:process`. */
+/** The parts of `node:process` that the program uses. */
 export type ProgramProcess = ProcessStart & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'exit' | 'exitCode'>;
 
 function parseShards(text: string): number {
@@ -40,7 +39,7 @@ function parseTimeout(text: string): number {
   return seconds;
 }
 
-/** npm tells on which Node it runs: where that is another one, it is the machine's. */
+/** The Node that npm runs on, from its user agent, if it is another one: that of the machine. */
 function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): string | undefined {
   const found = /\bnode\/v(\d+\.\d+\.\d+)\b/.exec(agent)?.[1];
   return found === process.versions.node ? undefined : found;
@@ -61,7 +60,7 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     .action(async ({ shards }: { shards: number }) => {
       const config = readConfig('dev', env);
       fitHeap(started, config.pageCacheBytes);
-      // A person who starts it reads the banner; what is said beyond that is what goes wrong.
+      // On a terminal the banner says enough; the log adds only problems.
       const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
       const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
       const start = (signal: AbortSignal) =>
@@ -140,7 +139,7 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     .showHelpAfterError('(add --help for the options)');
   registerRoles(program, started);
 
-  /** Of the operator's commands: a wrong setting is wrong usage, a service that is not found is a failure. */
+  /** For the operator's commands: a wrong setting is a usage error, a service that is not found is a failure. */
   const fromCliConfig = <Value>(look: (config: CliConfig) => Value): Value => {
     try {
       return look(readConfig('cli', env));

@@ -1,7 +1,7 @@
-// Evaluates a check under rules: a search from the object and one from the subject, the one that has cost less so far
-// goes on, and they meet. If either is complete and they have not met, the answer is no: so a check costs about twice
-// the cheaper of the two, and it does not matter which. A bound never makes an answer: what one search cannot reach,
-// the other may; if neither can, the check is refused.
+// Evaluates a check under rules by two searches, one from the object and one from the subject: the one that has cost
+// less so far continues, until they meet. If either is complete and they have not met, the answer is no. So a check
+// costs about twice the cheaper of the two, whichever it is. A bound never decides an answer: what one search cannot
+// reach, the other may; if neither can, the check is refused.
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
@@ -17,9 +17,9 @@ export interface Question {
 
 export type Evaluation =
   | { readonly kind: 'decided'; readonly authorized: boolean }
-  /** The graph has noted what it did not know. */
+  /** The graph has recorded the missing grants. */
   | { readonly kind: 'missing' }
-  /** Within the bounds, the answer cannot be told. */
+  /** The bounds do not allow an answer. */
   | { readonly kind: 'too-large'; readonly bound: Bound }
   /** The caller's share of time is used up. */
   | { readonly kind: 'interrupted' };
@@ -39,7 +39,7 @@ export class CheckEvaluation {
   readonly #graph: Graph;
   readonly #limits: EvaluationLimits;
   readonly #question: Question;
-  /** The subject, and the subjects that stand for it among others. */
+  /** The subject, and the subjects that include it, such as `*`. */
   readonly #subjects: readonly string[];
   readonly #wanted: WantedSearch;
   /** Created when it is needed: a grant to the subject itself is found without it. */
@@ -81,7 +81,7 @@ export class CheckEvaluation {
     return this.#wanted.cost.spent + (this.#begun?.cost.spent ?? 0);
   }
 
-  /** Goes on after an interruption, if what it rests on has not changed. */
+  /** Runs, or continues after an interruption, provided that the grants it rests on have not changed. */
   run(): Evaluation {
     const spentMax = this.spent + this.#limits.spentMax;
     const before = this.#begun?.cost.spent ?? 0;
@@ -132,7 +132,7 @@ export class CheckEvaluation {
     return { kind: 'too-large', bound: bound ?? this.#begun?.cost.exceeded ?? 'entitiesMax' };
   }
 
-  /** Which search goes on: the one that has cost less, unless it cannot. `lead`: what the other has cost less. */
+  /** The search that continues: the one that has cost less, unless it cannot. `lead`: the difference of the costs. */
   #turn(lead: number): 'object' | 'subject' | undefined {
     const [search, other] = lead <= 0 ? [this.#wanted, this.#begun] : [this.#begun, this.#wanted];
     const [name, otherName] = lead <= 0 ? (['object', 'subject'] as const) : (['subject', 'object'] as const);
@@ -166,7 +166,7 @@ export class CheckEvaluation {
   }
 
   #meetsHeld(visit: WantedObject): boolean {
-    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.former) {
+    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;
@@ -174,7 +174,7 @@ export class CheckEvaluation {
 
   /** Whether what was found to be held suffices. */
   #meetsWanted(find: HeldObject): boolean {
-    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.former) {
+    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;

@@ -1,8 +1,9 @@
-// A rule set as evaluation uses it. A set of names, built-in or derived, is a bit mask; so is a set of built-in
-// relations. What a set of names needs, or gives, on an object of a namespace is computed at its first use and kept.
-// Compiled once per change of the rules.
+// A rule set in the form for evaluation. A set of names, built-in or derived, is a bit mask; so is a set of built-in
+// relations. What suffices for a set of names on an object of a namespace, and what follows from it, is computed at its
+// first use and cached. Compiled once per change of the rules.
 
-import { namespaceOf, RELATIONS, relationNumber } from '../core/tuples.ts';
+import type { UnfollowedReason } from '../core/service-warnings.ts';
+import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
 import { isRuleName, type RuleElement, type RuleSet } from './rule-set.ts';
 
 /** Bit n stands for the name with number n; numbers of built-in relations are their wire numbers. */
@@ -230,8 +231,8 @@ export class CompiledRules {
   }
 
   /**
-   * What subjects may do on objects of this namespace: the derived names that rules define there; if they define none,
-   * the built-in relations.
+   * The actions on objects of this namespace: the derived names that rules define there; if they define none, the
+   * built-in relations.
    */
   actionsOn(object: string): readonly string[] {
     const { derived } = this.#of(object);
@@ -266,7 +267,7 @@ export class CompiledRules {
     return (this.#used & bitOf(relation)) === 0n && (this.#of(object).leading & (1 << relation)) !== 0;
   }
 
-  /** Whether some grants would give the name on the object to somebody. */
+  /** Whether any grant could give a subject the name on the object. */
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
     if (number === undefined) return false;
@@ -278,7 +279,7 @@ export class CompiledRules {
     return this.#namespaces.get(namespaceOf(object)) ?? this.#withoutRules;
   }
 
-  /** What a subject stands for if it is a group. */
+  /** The object and name of a group; undefined: the subject is no group. */
   groupOf(subject: string): Group | undefined {
     return this.groups ? parseGroup(subject) : undefined;
   }
@@ -312,4 +313,20 @@ export function parseGroup(subject: string): Group | undefined {
   if (hash < 0 || hash <= subject.indexOf(':') + 1) return undefined;
   const name = subject.slice(hash + 1);
   return isRuleName(name) ? { object: subject.slice(0, hash), name } : undefined;
+}
+
+/**
+ * Why the rules can never follow a grant: mostly a mistake in the grant or in the rules. Undefined: they can follow it,
+ * or it counts by itself.
+ */
+export function unfollowedReason(
+  rules: CompiledRules,
+  { subject, relation, object }: Tuple,
+): UnfollowedReason | undefined {
+  const group = parseGroup(subject);
+  if (group === undefined && !subject.endsWith(':*')) return undefined;
+  if (rules.leadsToEntitiesOnly(object, relationNumber(relation) ?? 0)) return 'no-entity';
+  if (group === undefined) return rules.isEntity(subject) ? 'not-public' : undefined;
+  if (!rules.groups) return 'groups-off';
+  return rules.canHold(group.object, group.name) ? undefined : 'unknown-name';
 }

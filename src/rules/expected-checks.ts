@@ -1,9 +1,8 @@
-// Checks as people write them, with the results that they expect: lines of subject, relation, object and perhaps `true`
-// or `false`, or JSON. Invariant: what is neither is refused; a mistyped expectation never counts as none.
+// Checks as people write them, with expected results: lines of subject, relation, object and optionally `true` or
+// `false`, or JSON. Invariant: anything else is refused; a mistyped expectation never counts as none.
 
 import { GrantdError } from '../core/errors.ts';
-import { demandMembers, unknownMember } from '../core/json-members.ts';
-import { isJsonObject } from '../core/json-object.ts';
+import { demandMembers, isJsonObject, unknownMember } from '../core/json-members.ts';
 import { formatCsvLine } from '../core/text/csv.ts';
 import { parseJson } from '../core/text/json.ts';
 import { parseTimestamp } from '../core/text/timestamps.ts';
@@ -14,7 +13,7 @@ import { type NamedTuple, parseQuestion } from './questions.ts';
 /** The first line of a file of expected results in CSV. */
 export const EXPECTED_HEAD = 'subject,relation,object,expected';
 
-/** Also what an export says of a grant, which says nothing of a check. */
+/** Including the members of a grant in an export, which a check ignores. */
 const CHECK_MEMBERS = [...TUPLE_MEMBERS, 'expected', 'expires_at', 'grant_id', 'created_at'];
 
 export interface ExpectedCheck {
@@ -30,7 +29,7 @@ export type ExpectedLine = { readonly number: number } & (
 );
 
 /**
- * The fourth column of a line. An export has the expiry of a grant there, which says nothing of a check. Throws
+ * The fourth column of a line. An export has the expiry of a grant there, which a check ignores. Throws
  * `invalid-request`.
  */
 export function parseExpected(text: string): boolean | undefined {

@@ -4,8 +4,7 @@
 
 import { RELATIONS } from '../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
-import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
-import { Sources } from './sources.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
 /** Names that the subject holds on an object, as one grant gives them. */
 export interface HeldObject {
@@ -18,12 +17,12 @@ export interface HeldObject {
   /** What the subject of that grant rests on; undefined: it is the subject of the search. */
   readonly after: HeldObject | undefined;
   /** Other names on the same object, found earlier. */
-  readonly former: HeldObject | undefined;
+  readonly earlier: HeldObject | undefined;
 }
 
 type Way = Pick<HeldObject, 'depth' | 'subject' | 'relation' | 'after'>;
 
-/** Grants to look at. */
+/** Grants to examine. */
 interface Source extends Adjacent {
   readonly subject: string;
   readonly depth: number;
@@ -78,7 +77,10 @@ export class GrantedSearch {
     return this.#followed.has(subject);
   }
 
-  /** Goes on a little, in the order of depth. `onFind` is told of each new find; the step ends when it returns true. */
+  /**
+   * Continues for one step, in the order of depth. Calls `onFind` for each new find; the step ends when it returns
+   * true.
+   */
   step(onFind: (find: HeldObject) => boolean): void {
     if (!this.#sources.isEmpty) {
       this.#sources.look(this.cost, (source, object) => {
@@ -124,12 +126,12 @@ export class GrantedSearch {
   }
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
-    const former = this.#held.get(object);
+    const earlier = this.#held.get(object);
     let fresh = names;
-    for (let find = former; find !== undefined; find = find.former) fresh &= ~find.names;
+    for (let find = earlier; find !== undefined; find = find.earlier) fresh &= ~find.names;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
-    const find = { object, names: fresh, depth, subject, relation, after, former };
+    const find = { object, names: fresh, depth, subject, relation, after, earlier };
     this.#held.set(object, find);
     this.#queue.push(find);
     return find;

@@ -1,5 +1,5 @@
-// The port of evaluation: the grants of one tenant at one moment, as far as they are known without waiting. Grants that
-// have expired are no grants. What is not known is noted by the graph, and loaded before the next run.
+// The port of evaluation: the grants of one tenant at one moment, as far as they are in memory; expired grants are left
+// out. The graph records what a run missed, and loads it before the next run.
 
 /** The grants cannot be enumerated within the bounds of an evaluation. */
 export const TOO_MANY = Symbol('too many grants to enumerate');
@@ -34,7 +34,7 @@ export interface SearchLimits {
   readonly depthMax: number;
   /** Objects and groups that a search visits. */
   readonly entitiesMax: number;
-  /** Grants that it looks at. */
+  /** Grants that it examines. */
   readonly grantsMax: number;
   /** Grants of one entity that the graph enumerates: it answers `TOO_MANY` about entities with more. */
   readonly entityGrantsMax: number;
@@ -53,17 +53,17 @@ export interface Step {
 
 const NOTHING: readonly Adjacent[] = [];
 
-/** How far a search has come. */
+/** The progress of a search. */
 export class SearchCost {
   readonly #limits: SearchLimits;
   entities = 0;
   grants = 0;
   #characters = 0;
-  /** Something is not known yet. */
+  /** The search needs grants that are not known yet. */
   misses = false;
   /** The first bound that kept the search from being complete. */
   exceeded: Bound | undefined;
-  /** No more grants may be looked at, so none need to be enumerated. */
+  /** The search may examine no more grants, so none need to be enumerated. */
   isSpent = false;
 
   constructor(limits: SearchLimits) {
@@ -84,7 +84,7 @@ export class SearchCost {
     return true;
   }
 
-  /** The grants to look at; none if they are not known or too many. */
+  /** The grants to examine; none if they are not known or too many. */
   enumerate(adjacent: Enumerated): readonly Adjacent[] {
     return this.known(adjacent) ?? NOTHING;
   }
@@ -97,7 +97,7 @@ export class SearchCost {
     return undefined;
   }
 
-  /** How many of that many grants the search may look at now. */
+  /** How many of `count` grants the search may examine now. */
   look(count: number): number {
     const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
     if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
@@ -108,5 +108,38 @@ export class SearchCost {
   #exceed(bound: Bound): false {
     this.exceeded ??= bound;
     return false;
+  }
+}
+
+/** Grants that one step examines. */
+const GRANTS_PER_STEP = 64;
+
+/** Grants that a search has enumerated but not examined. A step examines a bounded number of them. */
+export class Sources<Source extends Adjacent> {
+  readonly #sources: Source[] = [];
+  /** Index in the last source at which to continue. */
+  #at = 0;
+
+  get isEmpty(): boolean {
+    return this.#sources.length === 0;
+  }
+
+  add(source: Source): void {
+    if (source.texts.length > 0) this.#sources.push(source);
+  }
+
+  /** Looks at the next ones. `onText` ends it by returning true. What the bound of grants forbids is dropped. */
+  look(cost: SearchCost, onText: (source: Source, text: string) => boolean): void {
+    const source = this.#sources.at(-1);
+    if (source === undefined) return;
+    const { texts } = source;
+    const start = this.#at;
+    const end = start + cost.look(Math.min(texts.length - start, GRANTS_PER_STEP));
+    let index = start;
+    for (let ends = false; index < end && !ends; index += 1) ends = onText(source, texts[index] ?? '');
+    this.#at = index;
+    if (index < texts.length && end > start) return;
+    this.#sources.pop();
+    this.#at = 0;
   }
 }

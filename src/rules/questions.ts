@@ -1,5 +1,5 @@
-// What a check or a listing asks about: a built-in relation, or a name that the tenant's rules may define. Which names
-// they define, only the owner of the tenant knows.
+// The question of a check or a listing: it names a built-in relation, or a name that the tenant's rules may define.
+// Only the owner of the tenant knows which names they define.
 
 import { GrantdError } from '../core/errors.ts';
 import { isRelation, parseIdentifier, parseRelation, RELATIONS, refuseMissing, relationFault } from '../core/tuples.ts';
@@ -36,7 +36,7 @@ export function parseQuestion(
   };
 }
 
-/** For a name that is neither a built-in relation nor defined by a rule of the tenant. `list`: where it stands. */
+/** For a name that is neither built in nor defined by a rule of the tenant. `list`: the field that contains it. */
 export function undefinedName(name: string, list = '', index = 0): GrantdError {
   const field = list === '' ? 'relation' : `${list}[${index}].relation`;
   return new GrantdError(

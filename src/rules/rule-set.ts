@@ -1,10 +1,9 @@
-// Rule sets: what a tenant says about relations that follow from others. A rule set is parsed from a request, kept as
-// its canonical text, and compiled before use (compiled-rules.ts).
+// Rule sets: the relations of a tenant that follow from others. A rule set is parsed from a request, stored as its
+// canonical text, and compiled before use (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from '../core/errors.ts';
-import { demandMembers } from '../core/json-members.ts';
-import { isJsonObject, type JsonObject } from '../core/json-object.ts';
+import { demandMembers, isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { isNamespaceName, isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
@@ -26,7 +25,7 @@ export interface RuleElement {
   readonly from: Relation | undefined;
 }
 
-/** On objects of `namespace`, whoever has one of the elements has `name`. */
+/** On objects of `namespace`, a subject that holds any of the elements holds `name`. */
 export interface Rule {
   readonly namespace: string;
   /** A built-in relation, whose own grants always count, or a derived name, which is never granted. */
@@ -36,9 +35,9 @@ export interface Rule {
 
 export interface RuleSet {
   readonly rules: readonly Rule[];
-  /** Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. */
+  /** Whether a grant to `ns:id#name` applies to every subject that holds `name` on `ns:id`. */
   readonly groups: boolean;
-  /** A grant to `ns:*` is one to every subject of these namespaces. */
+  /** A grant to `ns:*` applies to every subject of these namespaces. */
   readonly public: readonly string[];
 }
 
@@ -53,7 +52,7 @@ export const isRuleName = (text: string): boolean => NAME_REGEX.test(text);
 
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
 
-/** `path`: where it stands; empty: it is the body. */
+/** `path`: the field that contains it; empty: it is the body. */
 function demandFields(value: unknown, path: string, known: readonly string[]): JsonObject {
   const place = path === '' ? 'The body' : `"${path}"`;
   if (!isJsonObject(value)) throw invalid(`${place} must be a JSON object with ${known.join(', ')}.`);
@@ -119,10 +118,10 @@ function refuseRepeated(rules: readonly Rule[]): void {
   const first = new Map<string, number>();
   for (const [index, { namespace, name }] of rules.entries()) {
     const key = `${namespace} ${name}`;
-    const former = first.get(key);
-    if (former !== undefined) {
+    const definedAt = first.get(key);
+    if (definedAt !== undefined) {
       throw invalid(
-        `"rules[${index}]" defines "${name}" of "${namespace}", as "rules[${former}]" does; put both lists into one "any_of".`,
+        `"rules[${index}]" defines "${name}" of "${namespace}", as "rules[${definedAt}]" does; put both lists into one "any_of".`,
       );
     }
     first.set(key, index);

@@ -1,6 +1,6 @@
-// What differs between two rule sets, and on which stored grants a rule set depends.
+// Differences between two rule sets, and the stored grants on which a rule set depends.
 
-import { isJsonObject } from '../core/json-object.ts';
+import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
 import { type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
 
@@ -33,16 +33,16 @@ const lineOf = ({ namespace, name, anyOf }: Rule): string =>
   `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
 
 /**
- * What differs, as lines for people: `-` and `+` before what is removed and added, ascending by namespace and name.
+ * The differences as readable lines, `-` for a removed one and `+` for an added one, ascending by namespace and name.
  * Empty if both mean the same; the order of rules and of their elements has no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines: string[] = [];
-  const former = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
-  const latter = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
-  for (const name of [...new Set([...former.keys(), ...latter.keys()])].sort()) {
-    const before = former.get(name);
-    const after = latter.get(name);
+  const oldRules = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
+  const newRules = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
+  for (const name of [...new Set([...oldRules.keys(), ...newRules.keys()])].sort()) {
+    const before = oldRules.get(name);
+    const after = newRules.get(name);
     if (before !== undefined && after !== undefined && isSameRule(before, after)) continue;
     if (before !== undefined) lines.push(`- ${lineOf(before)}`);
     if (after !== undefined) lines.push(`+ ${lineOf(after)}`);
@@ -69,10 +69,10 @@ function summaryOf(value: unknown): string | undefined {
   return parts.join(', ');
 }
 
-/** A change of rules in a few words, from what the audit log stores of it; undefined: it is none. */
-export function summaryOfChange(former: unknown, latter: unknown): string | undefined {
-  const [before, after] = [summaryOf(former), summaryOf(latter)];
-  return before === undefined || after === undefined ? undefined : `${after} (before: ${before})`;
+/** A change of rules in a few words, from its record in the audit log; undefined: it is none. */
+export function summaryOfChange(before: unknown, after: unknown): string | undefined {
+  const [old, current] = [summaryOf(before), summaryOf(after)];
+  return old === undefined || current === undefined ? undefined : `${current} (before: ${old})`;
 }
 
 /** For people and editors: a rule per line. */

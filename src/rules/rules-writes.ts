@@ -1,18 +1,18 @@
-// Writes of rules, and what would follow from them: what both APIs take and answer, and what the owner of a tenant
-// decides on.
+// Writes of rules, and previews of their effects: the requests and responses of both APIs, and the input of the owner
+// of a tenant.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
 import { parseRuleSet, type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
 
-/** Grants that one preview looks at: a second or two, unless the store is slow. */
+/** Grants that one preview examines: a second or two, unless the store is slow. */
 export const PREVIEW_GRANTS_MAX = 100_000;
 
-/** Rules to be written, or tried. */
+/** Rules to be written or previewed. */
 export interface RulesRequest {
   readonly ruleSet: RuleSet;
-  /** Revisions, of which the present rules must have one; undefined: whatever the present rules are. */
+  /** The present rules must have one of these revisions; undefined: any. */
   readonly ifMatch: readonly string[] | undefined;
 }
 
@@ -21,19 +21,19 @@ export interface RulesPreview {
   /** The revision of the present rules. */
   readonly revision: string;
   /**
-   * Subjects `namespace:id#name` with a grant, which becomes or ceases to be one to the members of the group. 0 if
-   * `groups` stays as it is.
+   * Subjects `namespace:id#name` with grants that start or stop applying to the members of the group. 0 if `groups`
+   * does not change.
    */
   readonly groupSubjects: number;
-  /** Grants to `namespace:*` that become, or cease to be, ones to everybody of the namespace. */
+  /** Grants to `namespace:*` that start or stop applying to every subject of the namespace. */
   readonly publicGrants: number;
   /** Grants that the new rules could never follow: see `unfollowedReason`. */
   readonly notFollowed: number;
   /** Built-in relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
-  /** Grants that were looked at. */
+  /** Grants that were examined. */
   readonly scannedGrants: number;
-  /** Whether these were all. If not, the counts are lower bounds, and a relation in `ungranted` may have a grant. */
+  /** Whether all grants were. If not, the counts are lower bounds, and a relation in `ungranted` may have a grant. */
   readonly complete: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ConditionHeaders {
 
 const REVISION = /^[0-9a-f]{32}$/;
 
-/** Rules always have a revision, so `*` is met. A weak tag never matches, and neither does what is no revision. */
+/** Rules always have a revision, so `*` matches. A weak tag never matches, nor does a tag that is no revision. */
 function revisionsOf(header: string | undefined): readonly string[] | undefined {
   if (header === undefined) return undefined;
   const tags = parseEntityTags('If-Match', header);

@@ -3,25 +3,24 @@
 // there. Breadth first: the first way to an object is a shortest one.
 
 import type { CompiledRules, NameSet, Wanted } from './compiled-rules.ts';
-import { type Adjacent, type Graph, SearchCost, type SearchLimits, type Step } from './graph.ts';
-import { Sources } from './sources.ts';
+import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
 /** Names that suffice on an object, as one visit found them. */
 export interface WantedObject {
   readonly object: string;
   readonly wanted: Wanted;
   readonly depth: number;
-  /** The grant by which holding the names suffices for what is wanted on the object of `towards`. */
+  /** The grant through which the names held here give the names wanted on the object of `towards`. */
   readonly subject: string;
   readonly relation: number;
   readonly towards: WantedObject | undefined;
   /** An earlier visit of the same object, for other names. */
-  readonly former: WantedObject | undefined;
+  readonly earlier: WantedObject | undefined;
 }
 
 type Way = Pick<WantedObject, 'depth' | 'subject' | 'relation' | 'towards'>;
 
-/** Grants to look at. */
+/** Grants to examine. */
 interface Source extends Adjacent {
   readonly visit: WantedObject;
   /** The names that are wanted on their subjects; undefined: the subjects are groups. */
@@ -63,7 +62,8 @@ export class WantedSearch {
   }
 
   /**
-   * Goes on a little, in the order of depth. `onVisit` is told of each new visit; the step ends when it returns true.
+   * Continues for one step, in the order of depth. Calls `onVisit` for each new visit; the step ends when it returns
+   * true.
    */
   step(onVisit: (visit: WantedObject) => boolean): void {
     if (!this.#sources.isEmpty) {
@@ -96,13 +96,13 @@ export class WantedSearch {
   }
 
   #visit(object: string, names: NameSet, way: Way): WantedObject | undefined {
-    const former = this.#visited.get(object);
+    const earlier = this.#visited.get(object);
     let fresh = names;
-    for (let visit = former; visit !== undefined; visit = visit.former) fresh &= ~visit.wanted.names;
+    for (let visit = earlier; visit !== undefined; visit = visit.earlier) fresh &= ~visit.wanted.names;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
     const wanted = this.#rules.wanted(object, fresh);
-    const visit = { object, wanted, depth, subject, relation, towards, former };
+    const visit = { object, wanted, depth, subject, relation, towards, earlier };
     this.#visited.set(object, visit);
     this.#queue.push(visit);
     return visit;

@@ -4,8 +4,7 @@
 import type { Clock } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Tenure } from './log/tenure.ts';
-import type { TenureDependencies } from './log/tenure-dependencies.ts';
+import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
 

@@ -1,11 +1,12 @@
-// What a role does with an adapter of the store before it uses the store: open it, wait for a schema that serves this
-// program, and, as a separate task, migrate the schema. The version of a schema is the number of the last migration
-// applied to it. Only the adapter knows its migrations, so only the adapter reads, compares and prints that number.
+// The life of a store before its use: a role opens it and waits for a schema that serves this program; a separate task
+// migrates the schema. The version of a schema is the number of the last migration applied to it. Only the adapter
+// knows its migrations, so only the adapter reads, compares and prints that number.
 
 import type { Meta, Store } from './store.ts';
 
 /**
- * In words for the operator: this program cannot use the database, or not with these settings. Waiting does not help.
+ * This program cannot use the database, or not with these settings; waiting does not help. The message is for the
+ * operator.
  */
 export class StoreRefusal extends Error {
   constructor(message: string, options?: { readonly cause: unknown }) {

@@ -1,34 +1,18 @@
 // The store port: what grantd requires of a durable store. Two kinds of tables never share rows.
 // - log, slots, members: changed only by conditional writes (lightweight transactions), read at the serial level. They
-//   order everything and fence a former owner.
+//   order everything and fence a previous owner.
 // - state and checkpoints: derived from the log, written with stamped plain writes. A write with a smaller stamp than
 //   the row's never changes it, so applying is idempotent and commutative, whichever process does it, however often.
 //
-// An adapter translates its library's errors to GrantdError `unavailable`. For a conditional write that means that its
-// outcome is unknown: read back. One contract suite (test/contract/store) runs on every adapter.
+// An adapter translates its library's errors to GrantdError `unavailable`. The outcome of a conditional write is then
+// unknown, and the caller reads it back. One contract suite (test/contract/store) runs on every adapter.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Relation } from '../core/tuples.ts';
-import type {
-  AuditLogRow,
-  ExpiryBound,
-  ExpiryPlace,
-  GrantCountRow,
-  GrantPlace,
-  GrantRow,
-  KeyPage,
-  ObjectGrantPlace,
-  ObjectGrantRow,
-  RemovableRow,
-  Stamp,
-  StateWrite,
-} from './state-rows.ts';
+import type { Grant, Relation, Tuple } from '../core/tuples.ts';
 
-export type * from './state-rows.ts';
-
-/** When to give up, on the monotonic clock of this process, in ms. The call then fails as `unavailable`. */
+/** On the monotonic clock of this process, in ms. A call that misses it fails as `unavailable`. */
 export type DeadlineMs = number;
 
 /** How long the audit log is kept, unless an operator has changed the table. Migrations have this value: it stays. */
@@ -38,8 +22,8 @@ export const AUDIT_LOG_KEPT_MS = AUDIT_LOG_KEPT_DAYS * 24 * 3_600_000;
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**
- * What is fixed for the cluster, on any store. Created once. If an adapter fixes more, such as the version of its
- * schema, it stores, reads and compares that itself before it returns a store (store-adapter.ts).
+ * The fixed properties of the cluster, on any store. Created once. An adapter that fixes more, such as the version of
+ * its schema, stores, reads and compares that itself before it returns a store (store-adapter.ts).
  */
 export interface Meta {
   readonly slots: number;
@@ -206,6 +190,176 @@ export interface MemberStore {
   removeMember(incarnation: string, deadline: DeadlineMs): Promise<void>;
 }
 
+// ---- rows of state ----------------------------------------------------------------------------------------------
+//
+// Each is derived from the log and stamped, and every stamp is greater than all earlier ones: of two writes to one row,
+// the greater stamp wins, whichever comes last.
+
+/** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
+export type Stamp = number;
+
+/**
+ * The rows of a grant, by subject and by object. A revocation writes both as tombstone rows, so that a late or
+ * lost write cannot bring the grant back.
+ */
+export interface GrantWrite extends Grant {
+  readonly kind: 'grant';
+  readonly tenantId: TenantId;
+  readonly tombstone: boolean;
+  readonly stamp: Stamp;
+}
+
+/**
+ * The expiry of a grant. Never revised: the grant may have been revoked, or given another expiry, since. The bucket is
+ * that of the subject.
+ */
+export interface ExpiryWrite extends ExpiryPlace {
+  readonly kind: 'expiry';
+  readonly tenantId: TenantId;
+  readonly stamp: Stamp;
+}
+
+/** The place of a grant among those of its tenant that expire. */
+export interface ExpiryPlace extends Tuple {
+  readonly expiresAtMs: number;
+}
+
+/** A place, or one before all places of its time: texts may be empty. */
+export interface ExpiryBound {
+  readonly expiresAtMs: number;
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+}
+
+export interface SubjectWrite {
+  readonly kind: 'subject';
+  readonly tenantId: TenantId;
+  readonly subject: string;
+  readonly stamp: Stamp;
+}
+
+export interface NamespaceWrite {
+  readonly kind: 'namespace';
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly stamp: Stamp;
+}
+
+export interface KeyWrite {
+  readonly kind: 'key';
+  readonly tenantId: TenantId;
+  readonly key: ApiKeyRecord;
+  readonly tombstone: boolean;
+  readonly stamp: Stamp;
+}
+
+export interface TenantWrite {
+  readonly kind: 'tenant';
+  readonly slot: number;
+  readonly tenant: Tenant;
+  readonly stamp: Stamp;
+}
+
+/** The canonical text of a tenant's rules. Removed rules are written as the empty rule set. */
+export interface RulesWrite {
+  readonly kind: 'rules';
+  readonly tenantId: TenantId;
+  /** At most 64 KiB. */
+  readonly rules: string;
+  readonly stamp: Stamp;
+}
+
+/** What happened to a tenant, when and by whom. */
+export interface AuditLogRow {
+  readonly seq: number;
+  /** The position of the change within its entry. */
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, or `operator:<name>`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /**
+   * What changed, as JSON text: `{"action": "grant.created", …}`. At most 8 KiB; for a change of rules, which has both
+   * the new and the previous ones, 129 KiB.
+   */
+  readonly change: string;
+}
+
+export interface AuditLogWrite {
+  readonly kind: 'audit-log';
+  readonly tenantId: TenantId;
+  /** `2026-11`, in UTC, of the entry's time. */
+  readonly month: string;
+  readonly row: AuditLogRow;
+  readonly stamp: Stamp;
+}
+
+/** How many live grants a tenant has after a seq of its slot's log, and their bytes. */
+export interface GrantCountRow {
+  readonly tenantId: TenantId;
+  /** The count includes every entry up to this seq. */
+  readonly seq: number;
+  readonly grants: number;
+  /** UTF-8 bytes of their subjects, relations and objects. */
+  readonly bytes: number;
+  /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
+  readonly collectedToMs?: number;
+}
+
+export interface GrantCountWrite {
+  readonly kind: 'grant-count';
+  readonly slot: number;
+  readonly row: GrantCountRow;
+  readonly stamp: Stamp;
+}
+
+export type StateWrite =
+  | GrantWrite
+  | ExpiryWrite
+  | SubjectWrite
+  | NamespaceWrite
+  | KeyWrite
+  | TenantWrite
+  | RulesWrite
+  | AuditLogWrite
+  | GrantCountWrite;
+
+/** A grant of a known subject. */
+export type GrantRow = Omit<Grant, 'subject'>;
+
+/** A grant on a known object. */
+export type ObjectGrantRow = Omit<Grant, 'object'>;
+
+/** The place of a grant among those of its subject, and among those on its object. */
+export type GrantPlace = Pick<Grant, 'relation' | 'object'>;
+export type ObjectGrantPlace = Pick<Grant, 'relation' | 'subject'>;
+
+export interface KeyPage {
+  readonly keys: readonly ApiKeyRecord[];
+  /** The revoked ones among the rows that were read. */
+  readonly revoked: readonly KeyId[];
+  /** Where to continue; undefined at the end. */
+  readonly next: KeyId | undefined;
+}
+
+/** A row to delete for good. */
+export type RemovableRow =
+  | {
+      readonly kind: 'grant';
+      readonly tenantId: TenantId;
+      readonly subject: string;
+      readonly relation: Relation;
+      readonly object: string;
+      readonly stamp: Stamp;
+    }
+  | { readonly kind: 'subject'; readonly tenantId: TenantId; readonly subject: string; readonly stamp: Stamp }
+  | { readonly kind: 'key'; readonly tenantId: TenantId; readonly keyId: KeyId; readonly stamp: Stamp }
+  | { readonly kind: 'tenant'; readonly slot: number; readonly tenantId: TenantId; readonly stamp: Stamp };
+
 // ---- state ------------------------------------------------------------------------------------------------------
 
 export interface Checkpoint {
@@ -213,8 +367,8 @@ export interface Checkpoint {
   readonly seq: number;
   readonly stamp: Stamp;
   /**
-   * No operation of an earlier entry is repeated any more, which stays true whichever process says so. At most `seq` +
-   * 1. Of two checkpoints with the same stamp, the one with the greater value wins.
+   * The start of the idempotency window: no client repeats an operation of an earlier entry. Valid for every later
+   * owner. At most `seq` + 1. Of two checkpoints with the same stamp, the one with the greater value wins.
    */
   readonly windowFrom: number;
 }
@@ -279,7 +433,7 @@ export interface StateStore {
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly string[]>;
-  /** Rows of a bucket that tell when grants expire, ascending by (expiry, subject, relation, object), after `after`. */
+  /** Expiries of grants of a bucket, ascending by (expiry, subject, relation, object), after `after`. */
   listExpiries(
     query: {
       readonly tenantId: TenantId;
@@ -309,7 +463,7 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly Tenant[]>;
-  /** The rules of a tenant as they were last written; undefined: they never were. */
+  /** The rules of a tenant as last written; undefined: never written. */
   readRules(tenantId: TenantId, deadline: DeadlineMs): Promise<string | undefined>;
   /** The counts of grants of a slot's tenants, ascending by tenant, after `after`. A tenant may have none. */
   listGrantCounts(
@@ -348,7 +502,7 @@ export interface StateStore {
    * entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
-  /** Deletes the rows of a bucket that tell an expiry up to `toMs`, if they are no newer than the stamp. Idempotent. */
+  /** Deletes the expiries of a bucket up to `toMs` whose rows are no newer than the stamp. Idempotent. */
   removeExpiries(
     range: { readonly tenantId: TenantId; readonly bucket: number; readonly toMs: number },
     stamp: Stamp,

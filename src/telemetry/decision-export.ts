@@ -3,8 +3,8 @@
 
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { formatTimestamp } from '../core/text/timestamps.ts';
-import { DECISION_EVENT_TYPE } from './decision-events.ts';
 import type { Decision, DecisionSink } from './decision-log.ts';
+import { DECISION_EVENT_TYPE } from './decision-output.ts';
 import { createOtelResource } from './otel-resource.ts';
 
 type LogRecord = Parameters<OTLPLogExporter['export']>[0][number];

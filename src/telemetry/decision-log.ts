@@ -1,7 +1,6 @@
-// The decision log: what checks have answered, for those who must be able to show it later. It samples requests and
-// hands their decisions to a sink, in batches, one at a time. Invariants: no check ever waits for it; the bytes of
-// decisions that wait or are being delivered are bounded, and what does not fit is counted; nothing in a record is a
-// secret.
+// The decision log: a record of the answers of checks, for later audits. It samples requests and passes their decisions
+// to a sink, one batch at a time. Invariants: no check ever waits for it; the bytes of decisions that wait or are being
+// delivered are bounded, and dropped decisions are counted; a record contains no secret.
 
 import type { Clock, Random, Timer } from '../core/async/clock.ts';
 import type { Log } from './log.ts';
@@ -25,14 +24,14 @@ export interface Decision {
   readonly answeredAtMs: number;
 }
 
-/** What records decisions, as the rest of the program sees it. */
+/** The port through which the rest of the program records decisions. */
 export interface DecisionRecorder {
   /** Draws whether the decisions of one request of this tenant are recorded: all of them, or none. */
   takes(tenantId: string): boolean;
   record(decision: Decision): void;
 }
 
-/** Where decisions go. */
+/** The destination of decisions. */
 export interface DecisionSink {
   /** Resolves once all are delivered; rejects if any was lost. Called again only after that. */
   deliver(decisions: readonly Decision[]): Promise<void>;
@@ -42,11 +41,11 @@ export interface DecisionSink {
 export interface DecisionLogOptions {
   /** The share of requests whose decisions are recorded, 0 to 1. */
   readonly rate: number;
-  /** Tenants of whom all are. */
+  /** Tenants whose decisions are all recorded. */
   readonly tenants: readonly string[];
 }
 
-/** Some seconds of decisions while the sink is away: about 13,000 of short identifiers. */
+/** Some seconds of decisions while the sink is unavailable: about 13,000 of short identifiers. */
 export const DECISION_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes of a waiting decision besides its identifiers, which take up to two each character. */
 const FRAME_BYTES = 500;

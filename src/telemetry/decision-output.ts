@@ -1,10 +1,10 @@
-// Writes decisions to standard output. Node's own stream would write synchronously, so a reader that stalls would stall
-// every check. Invariant: nothing here blocks the event loop, however slowly the other end reads.
+// Writes decisions to standard output. Node's own stream would write synchronously, so a stalled reader would stall
+// every check. Invariant: nothing here blocks the event loop, however slow the reader is.
 
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs';
 import { type Clock, delay } from '../core/async/clock.ts';
-import { decisionLine } from './decision-events.ts';
-import type { DecisionSink } from './decision-log.ts';
+import { formatTimestamp } from '../core/text/timestamps.ts';
+import type { Decision, DecisionSink } from './decision-log.ts';
 
 /** Until the next attempt if the pipe is full. */
 const FULL_MS = 20;
@@ -35,7 +35,7 @@ const writeOnce = (descriptor: number, bytes: Buffer, from: number): Promise<num
     });
   });
 
-/** `descriptor`: standard output, unless a test says otherwise. */
+/** `descriptor`: by default standard output. */
 export function createDecisionOutput(
   { clock }: { readonly clock: Clock },
   { source, descriptor = STDOUT }: { readonly source: string; readonly descriptor?: number },
@@ -65,4 +65,37 @@ export function createDecisionOutput(
       closeSync(output);
     },
   };
+}
+
+// ---- decisions as events ----
+
+/** Identifies these lines in a stream that other programs share. A later version would be another type. */
+export const DECISION_EVENT_TYPE = 'grantd.decision.v1';
+
+/**
+ * One line: an event in the JSON form of CloudEvents 1.0
+ * (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md). `source`: of the process; with
+ * the id it identifies the event.
+ */
+export function decisionLine(decision: Decision, source: string): string {
+  const { requestId, index, tenantId, keyId, subject, relation, object, authorized } = decision;
+  const event = {
+    specversion: '1.0',
+    type: DECISION_EVENT_TYPE,
+    source,
+    id: `${requestId}.${index}`,
+    time: formatTimestamp(decision.answeredAtMs),
+    datacontenttype: 'application/json',
+    data: {
+      tenant_id: tenantId,
+      key_id: keyId,
+      request_id: requestId,
+      subject,
+      relation,
+      object,
+      authorized,
+      checked_at: formatTimestamp(decision.checkedAtMs),
+    },
+  };
+  return `${JSON.stringify(event)}\n`;
 }

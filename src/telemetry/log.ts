@@ -4,7 +4,7 @@
 import { type Logger, pino } from 'pino';
 import { build as createPretty } from 'pino-pretty';
 import { withoutApiKeys } from '../core/api-keys.ts';
-import type { LogLevel } from './log-levels.ts';
+import type { LogLevel } from './choices.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
   child(bindings: Record<string, unknown>): Log;

@@ -1,8 +1,7 @@
-// Every metric of the program, in one place, so that dashboards and docs can be compared with it. Labels have bounded
+// Every metric of the program, in one table, so that dashboards and docs can be compared with it. Labels have bounded
 // sets of values: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createSummedGauges } from './summed-gauges.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [
@@ -10,316 +9,340 @@ const SECONDS_BUCKETS = [
 ];
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-export interface Metrics {
+type Registers = Registry[];
+/** Creates a metric and registers it. */
+type Create = (registers: Registers) => object;
+
+const counter =
+  <const Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
+  (registers: Registers) =>
+    new Counter<Label>({ name, help, labelNames, registers });
+
+const gauge =
+  <const Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
+  (registers: Registers) =>
+    new Gauge<Label>({ name, help, labelNames, registers });
+
+const histogram =
+  <const Label extends string>(name: string, help: string, buckets: number[], ...labelNames: readonly Label[]) =>
+  (registers: Registers) =>
+    new Histogram<Label>({ name, help, labelNames, buckets, registers });
+
+/**
+ * Computed when the metrics are rendered: each starts from zero, and the shards and servers of the process add to it.
+ */
+const SUMMED_GAUGES = {
+  httpConnections: gauge('grantd_http_connections', 'Open connections of the public API.'),
+  httpHeldBytes: gauge(
+    'grantd_http_held_bytes',
+    'Bytes of requests held in memory, by budget: input (received, waiting to be processed), bodies (being read), responses (being built, or not yet read by their clients) or streams (changes not yet read by the clients of streams; what streams share counts once).',
+    'budget',
+  ),
+  changeStreams: gauge(
+    'grantd_change_streams',
+    'Clients following the changes of a tenant, by kind: sse or ndjson (open streams), or page (requests waiting for the first change).',
+    'kind',
+  ),
+  changeTails: gauge(
+    'grantd_change_tails',
+    'API keys with followers at this front; for each, the front has one call waiting at the owner of the tenant.',
+  ),
+  changeTailBytes: gauge(
+    'grantd_change_tail_bytes',
+    'Estimated bytes of recent changes that this front keeps for reconnecting followers.',
+  ),
+  recentChangesTenants: gauge(
+    'grantd_recent_changes_tenants',
+    'Tenants whose recent changes this process keeps in memory for followers of their change feeds.',
+  ),
+  recentChangesBytes: gauge(
+    'grantd_recent_changes_bytes',
+    'Estimated bytes of the recent changes kept in memory. They count in grantd_page_cache_bytes.',
+  ),
+  changeCallsWaiting: gauge(
+    'grantd_change_calls_waiting',
+    'Calls of fronts and consoles that wait at this process for the next change of a tenant.',
+  ),
+  shardSlots: gauge(
+    'grantd_shard_slots',
+    'Slots that this process owns, by state: opening, serving or releasing.',
+    'state',
+  ),
+  shardQueueLength: gauge('grantd_shard_queue_length', 'Writes waiting for an append.'),
+  turnsWaiting: gauge(
+    'grantd_turns_waiting',
+    'Requests and calls waiting for their tenant to be scheduled, because this process is short of CPU time.',
+  ),
+  pageCacheBytes: gauge(
+    'grantd_page_cache_bytes',
+    'Estimated bytes of everything counted against the memory budget: the subject cache, store reads in flight, tuples held by calls, memory held by writes, and the data kept for each tenant.',
+  ),
+  writeMemoryBytes: gauge(
+    'grantd_write_memory_bytes',
+    'Bytes held by writes, by kind: queue (waiting for an append), backlog (not yet in the state tables) or operations (operation IDs within the idempotency window).',
+    'kind',
+  ),
+  writeMemoryLimitBytes: gauge(
+    'grantd_write_memory_limit_bytes',
+    'Upper limit of grantd_write_memory_bytes, by kind.',
+    'kind',
+  ),
+  writeMemoryWaiting: gauge(
+    'grantd_write_memory_waiting',
+    'Slots whose next writes wait for memory, by kind: backlog or operations.',
+    'kind',
+  ),
+  pageCacheLimitBytes: gauge('grantd_page_cache_limit_bytes', 'Upper limit of grantd_page_cache_bytes.'),
+  loadGateBytes: gauge(
+    'grantd_load_gate_bytes',
+    'Bytes reserved temporarily, by work: read (store reads in flight), call (tuples held by bulk checks and writes) or evaluation (large checks and listings under rules).',
+    'work',
+  ),
+  loadGateWaiting: gauge(
+    'grantd_load_gate_waiting',
+    'Store reads, and calls with many tuples, waiting for memory, by work: read, call or evaluation.',
+    'work',
+  ),
+  grants: gauge('grantd_grants', 'Grants of the tenants that this process serves.'),
+  expiryLagSeconds: gauge(
+    'grantd_expiry_lag_seconds',
+    'Upper bound, in seconds, of the time that any expired grant has been waiting for its collection; 0 if none waits. Until then a grant counts towards the limit of its tenant, but authorizes nothing.',
+  ),
+  shardUnhealthy: gauge(
+    'grantd_shard_unhealthy',
+    'Health of this shard, by part (append, apply or loop-back): 0 is healthy. 1 is unhealthy: it sends no heartbeats, so that other shards take its slots. 0.5 is suspect: it keeps its slots, because no other shard has proved healthier.',
+    'part',
+  ),
+  stuckSlots: gauge(
+    'grantd_stuck_slots',
+    'Slots of this shard without progress for 10 s although work is waiting, by work: append or apply.',
+    'work',
+  ),
+  leaseSeconds: gauge(
+    'grantd_lease_seconds',
+    'Remaining seconds of the lease of this shard: how long it may keep answering without a response from the store. At 0 it may not answer.',
+  ),
+  checkpointLagEntries: gauge(
+    'grantd_checkpoint_lag_entries',
+    'Log entries not yet written to the state tables, summed over all slots.',
+  ),
+};
+
+const METRICS = {
+  httpRequestSeconds: histogram(
+    'grantd_http_request_seconds',
+    'Duration of HTTP requests by operation and status, from the end of the request header to the response being handed to the socket.',
+    SECONDS_BUCKETS,
+    'operation',
+    'status',
+  ),
+  httpBudgetEvents: counter(
+    'grantd_http_budget_events_total',
+    'Requests that reached a memory budget of the public API, by budget (bodies, responses, or discards: request bodies read and thrown away after an early response) and event: waited, refused (waited too long: 503, or the discarded body is cut off) or dropped (cut off to free memory for other requests).',
+    'budget',
+    'event',
+  ),
+  changeStreamsClosed: counter(
+    'grantd_change_streams_closed_total',
+    'Streams of changes that have ended, by kind (sse or ndjson) and reason: client (it disconnected), key (its key or tenant is no longer served), slow (the client read nothing for 30 s), memory (too many bytes were waiting for slow clients), displaced (another tenant needed the place), draining (this front is shutting down) or failed (the owner of the tenant could not be reached).',
+    'kind',
+    'reason',
+  ),
+  changesDelivered: counter(
+    'grantd_changes_delivered_total',
+    'Changes sent to clients on streams: one for each change and stream.',
+  ),
+  checks: counter(
+    'grantd_checks_total',
+    'Checks answered, by outcome: authorized, denied or failed. A bulk call counts each of its checks.',
+    'outcome',
+  ),
+  rateLimited: counter(
+    'grantd_rate_limited_total',
+    'Requests refused with 429, by bucket: plan (the rate limit of the tenant), revocation (the separate limit for revoking keys) or authentication (too many failures from the client address).',
+    'bucket',
+  ),
+  rateLimitDecisions: counter(
+    'grantd_rate_limit_decisions_total',
+    'Decisions on a rate limit that fronts share through Redis, by source: memory (decided locally), redis (after a call to Redis) or share (Redis is lost: decided from the share of this front).',
+    'source',
+  ),
+  redisLost: gauge(
+    'grantd_redis_lost',
+    'Whether Redis is configured but does not respond, so that this front applies only its share of each limit: 1, otherwise 0.',
+  ),
+  redisFronts: gauge(
+    'grantd_redis_fronts',
+    'Fronts that share the rate limits through Redis, as last counted in Redis; 0 without Redis.',
+  ),
+  redisCallSeconds: histogram(
+    'grantd_redis_call_seconds',
+    'Duration of calls to Redis that got a response.',
+    SECONDS_BUCKETS,
+  ),
+  redisFailures: counter(
+    'grantd_redis_failures_total',
+    'Failed calls to Redis, by reason: timeout, unreachable, unauthorized, full (Redis is out of memory), busy (too many calls in flight) or refused (Redis returned any other error).',
+    'reason',
+  ),
+  authenticationFailures: counter('grantd_authentication_failures_total', 'Requests refused with 401.'),
+  connectionsDropped: counter(
+    'grantd_connections_dropped_total',
+    'Connections closed by grantd, by server (public, console or ops) and reason: idle (the one idle longest, to admit a new one), full (a new one, as no other could be closed), held-bytes (too many bytes pending for its client), pipelined (the client sent requests without waiting for responses) or stalled (no data sent or received in time).',
+    'server',
+    'reason',
+  ),
+  frontQueueLength: gauge(
+    'grantd_front_queue_length',
+    'Requests that a front holds or has sent to a shard, without a response so far.',
+  ),
+  frontRetries: counter('grantd_front_retries_total', 'Requests retried by a front, by reason.', 'reason'),
+  frontSuspendedWrites: counter(
+    'grantd_front_suspended_writes_total',
+    'Writes that a front did not retry because its machine was suspended, or its wall clock was set forward, in the meantime.',
+  ),
+  frontShardConnections: gauge(
+    'grantd_front_shard_connections',
+    'Streams from this process to shards, by state: ready or connecting.',
+    'state',
+  ),
+  discoveryAddresses: gauge(
+    'grantd_discovery_addresses',
+    'Shard addresses known from discovery, by source: dns or kubernetes. They are kept while the source fails.',
+    'source',
+  ),
+  discoverySynced: gauge(
+    'grantd_discovery_synced_timestamp_seconds',
+    'Unix time in seconds at which the source last reported or confirmed the shard addresses, by source: dns or kubernetes.',
+    'source',
+  ),
+  discoveryFailures: counter(
+    'grantd_discovery_failures_total',
+    'Failed discovery requests, by source (dns or kubernetes) and reason: forbidden, refused, unreachable, interrupted (a watch ended unexpectedly or stopped responding) or invalid (the response was not understood, or discovery is misconfigured).',
+    'source',
+    'reason',
+  ),
+  streamBatchChecks: histogram(
+    'grantd_stream_batch_checks',
+    'Checks per message from a front to a shard.',
+    SIZE_BUCKETS,
+  ),
+  pageLookups: counter(
+    'grantd_page_lookups_total',
+    'Lookups of a subject in the subject cache, by result: hit or miss.',
+    'result',
+  ),
+  pagesPreloaded: counter(
+    'grantd_pages_preloaded_total',
+    'Hot pages of a slot that its new owner loaded ahead of requests, by result: loaded, skipped (already in memory, or capacity was short) or failed.',
+    'result',
+  ),
+  pageCacheEvictions: counter(
+    'grantd_page_cache_evictions_total',
+    'Subjects evicted from the subject cache to stay within the memory budget.',
+  ),
+  loadGateRefused: counter(
+    'grantd_load_gate_refused_total',
+    'Store reads, and calls with many tuples, refused as overloaded because their tenant used more than its share of memory, by work: read, call or evaluation.',
+    'work',
+  ),
+  appendSeconds: histogram(
+    'grantd_append_seconds',
+    'Duration of an append to the log, until the entry is known to be durable.',
+    SECONDS_BUCKETS,
+  ),
+  appendBatchOperations: histogram('grantd_append_batch_operations', 'Operations per log entry.', SIZE_BUCKETS),
+  appends: counter(
+    'grantd_appends_total',
+    'Appends to the log, by outcome: committed, lost (another shard owns the slot now) or unknown (the shard had to read the log back to find out).',
+    'outcome',
+  ),
+  heartbeatSeconds: histogram(
+    'grantd_heartbeat_seconds',
+    'Duration of the heartbeats of this shard, by outcome: applied (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
+    SECONDS_BUCKETS,
+    'outcome',
+  ),
+  healthProbes: counter(
+    'grantd_health_probes_total',
+    'No-op writes by which an otherwise idle shard tests itself, by part (append or apply) and outcome: ok or failed.',
+    'part',
+    'outcome',
+  ),
+  slotMoves: counter(
+    'grantd_slot_moves_total',
+    'Slot moves of this shard, by kind: claimed (taken over), released (handed over) or failed (could not be opened or released, or was lost).',
+    'kind',
+  ),
+  sessionsLost: counter(
+    'grantd_sessions_lost_total',
+    'Sessions of this shard that another shard declared dead; the shard then had to rejoin.',
+  ),
+  grantsExpired: counter(
+    'grantd_grants_expired_total',
+    'Expired grants that were collected: the audit log records them, and they no longer count towards limits.',
+  ),
+  limitRefusals: counter(
+    'grantd_limit_refusals_total',
+    'Writes refused because the tenant has reached a limit of its plan, by problem type: grant-limit-reached, namespace-limit-reached or key-limit-reached.',
+    'type',
+  ),
+  stateWrites: counter('grantd_state_writes_total', 'Rows written to the state tables.'),
+  stateWriteFailures: counter(
+    'grantd_state_write_failures_total',
+    'Batches of writes to the state tables that failed and were retried.',
+  ),
+  traceSpans: counter(
+    'grantd_trace_spans_total',
+    'Finished trace spans, by outcome: exported, failed (the collector did not accept them) or dropped (too many were waiting).',
+    'outcome',
+  ),
+  decisionLogRecords: counter(
+    'grantd_decision_log_records_total',
+    'Decisions taken for the decision log, by outcome: delivered, failed (the output or the collector did not accept them) or dropped (too many were waiting).',
+    'outcome',
+  ),
+};
+
+type Created<Table extends Readonly<Record<string, Create>>> = {
+  readonly [Name in keyof Table]: ReturnType<Table[Name]>;
+};
+
+function create<Table extends Readonly<Record<string, Create>>>(table: Table, registers: Registers): Created<Table> {
+  const created = Object.entries(table).map(([name, createOne]) => [name, createOne(registers)]);
+  // Object.fromEntries forgets which value belongs to which name.
+  return Object.fromEntries(created) as Created<Table>;
+}
+
+export interface Metrics extends Created<typeof SUMMED_GAUGES>, Created<typeof METRICS> {
   readonly registry: Registry;
   /**
-   * Registers a report of values that are read only at rendering (slots, bytes, queues). It adds them to gauges that
-   * start from zero, so that the shards of one process sum up. Active until the returned function is called.
+   * Registers a report of values that are read only at rendering (slots, bytes, queues). It adds them to the summed
+   * gauges. Active until the returned function is called.
    */
   onRender(report: () => void): () => void;
   /** The current values in the text exposition format. */
   render(): Promise<string>;
-  readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
-  readonly httpConnections: Gauge;
-  readonly httpHeldBytes: Gauge<'budget'>;
-  readonly httpBudgetEvents: Counter<'budget' | 'event'>;
-  readonly changeStreams: Gauge<'kind'>;
-  readonly changeStreamsClosed: Counter<'kind' | 'reason'>;
-  readonly changesDelivered: Counter;
-  readonly changeTails: Gauge;
-  readonly changeTailBytes: Gauge;
-  readonly recentChangesTenants: Gauge;
-  readonly recentChangesBytes: Gauge;
-  readonly changeCallsWaiting: Gauge;
-  readonly checks: Counter<'outcome'>;
-  readonly rateLimited: Counter<'bucket'>;
-  readonly rateLimitDecisions: Counter<'source'>;
-  readonly redisLost: Gauge;
-  readonly redisFronts: Gauge;
-  readonly redisCallSeconds: Histogram;
-  readonly redisFailures: Counter<'reason'>;
-  readonly authenticationFailures: Counter;
-  readonly connectionsDropped: Counter<'server' | 'reason'>;
-  readonly frontQueueLength: Gauge;
-  readonly turnsWaiting: Gauge;
-  readonly frontRetries: Counter<'reason'>;
-  readonly frontSuspendedWrites: Counter;
-  readonly frontShardConnections: Gauge<'state'>;
-  readonly discoveryAddresses: Gauge<'source'>;
-  readonly discoverySynced: Gauge<'source'>;
-  readonly discoveryFailures: Counter<'source' | 'reason'>;
-  readonly streamBatchChecks: Histogram;
-  readonly shardSlots: Gauge<'state'>;
-  readonly shardQueueLength: Gauge;
-  readonly pageLookups: Counter<'result'>;
-  readonly pagesPreloaded: Counter<'result'>;
-  readonly pageCacheBytes: Gauge;
-  readonly pageCacheLimitBytes: Gauge;
-  readonly pageCacheEvictions: Counter;
-  readonly writeMemoryBytes: Gauge;
-  readonly writeMemoryLimitBytes: Gauge;
-  readonly writeMemoryWaiting: Gauge;
-  readonly loadGateBytes: Gauge<'work'>;
-  readonly loadGateWaiting: Gauge<'work'>;
-  readonly loadGateRefused: Counter<'work'>;
-  readonly appendSeconds: Histogram;
-  readonly appendBatchOperations: Histogram;
-  readonly appends: Counter<'outcome'>;
-  readonly checkpointLagEntries: Gauge;
-  readonly leaseSeconds: Gauge;
-  readonly heartbeatSeconds: Histogram<'outcome'>;
-  readonly shardUnhealthy: Gauge<'part'>;
-  readonly stuckSlots: Gauge<'work'>;
-  readonly healthProbes: Counter<'part' | 'outcome'>;
-  readonly slotMoves: Counter<'kind'>;
-  readonly sessionsLost: Counter;
-  readonly limitRefusals: Counter<'type'>;
-  readonly grants: Gauge;
-  readonly grantsExpired: Counter;
-  readonly expiryLagSeconds: Gauge;
-  readonly stateWrites: Counter;
-  readonly stateWriteFailures: Counter;
-  readonly traceSpans: Counter<'outcome'>;
-  readonly decisionLogRecords: Counter<'outcome'>;
 }
 
 /** Each process has its own registry; shards of one process share it. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
   const reports = new Set<() => void>();
-  const summed = createSummedGauges(registers);
+  const summed = create(SUMMED_GAUGES, [registry]);
   return {
     ...summed,
+    ...create(METRICS, [registry]),
     registry,
     onRender(report) {
       reports.add(report);
       return () => reports.delete(report);
     },
     render() {
-      for (const gauge of Object.values(summed)) gauge.reset();
+      for (const each of Object.values(summed)) each.reset();
       for (const report of reports) report();
       return registry.metrics();
     },
-    httpRequestSeconds: new Histogram({
-      name: 'grantd_http_request_seconds',
-      help: 'Duration of HTTP requests by operation and status, from the end of the request header to the response being handed to the socket.',
-      labelNames: ['operation', 'status'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    httpBudgetEvents: new Counter({
-      name: 'grantd_http_budget_events_total',
-      help: 'Requests that reached a memory budget of the public API, by budget (bodies, responses, or discards: request bodies read and thrown away after an early response) and event: waited, refused (waited too long: 503, or the discarded body is cut off) or dropped (cut off to free memory for other requests).',
-      labelNames: ['budget', 'event'],
-      registers,
-    }),
-    changeStreamsClosed: new Counter({
-      name: 'grantd_change_streams_closed_total',
-      help: 'Streams of changes that have ended, by kind (sse or ndjson) and reason: client (it disconnected), key (its key or tenant is no longer served), slow (the client read nothing for 30 s), memory (too much was waiting for clients that read too little), displaced (another tenant needed the place), draining (this front is shutting down) or failed (the owner of the tenant could not be reached).',
-      labelNames: ['kind', 'reason'],
-      registers,
-    }),
-    changesDelivered: new Counter({
-      name: 'grantd_changes_delivered_total',
-      help: 'Changes sent to clients on streams: one for each change and stream.',
-      registers,
-    }),
-    checks: new Counter({
-      name: 'grantd_checks_total',
-      help: 'Checks answered, by outcome: authorized, denied or failed. A bulk call counts each of its checks.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    rateLimited: new Counter({
-      name: 'grantd_rate_limited_total',
-      help: 'Requests refused with 429, by bucket: plan (the rate limit of the tenant), revocation (the separate limit for revoking keys) or authentication (too many failures from the client address).',
-      labelNames: ['bucket'],
-      registers,
-    }),
-    rateLimitDecisions: new Counter({
-      name: 'grantd_rate_limit_decisions_total',
-      help: 'Decisions on a rate limit that fronts share through Redis, by source: memory (decided locally), redis (after a call to Redis) or share (Redis is lost: decided from the share of this front).',
-      labelNames: ['source'],
-      registers,
-    }),
-    redisLost: new Gauge({
-      name: 'grantd_redis_lost',
-      help: 'Is 1 if Redis is configured but does not respond, so that this front applies only its share of each limit; 0 otherwise.',
-      registers,
-    }),
-    redisFronts: new Gauge({
-      name: 'grantd_redis_fronts',
-      help: 'Fronts that share the rate limits through Redis, as last counted in Redis; 0 without Redis.',
-      registers,
-    }),
-    redisCallSeconds: new Histogram({
-      name: 'grantd_redis_call_seconds',
-      help: 'Duration of calls to Redis that got a response.',
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    redisFailures: new Counter({
-      name: 'grantd_redis_failures_total',
-      help: 'Failed calls to Redis, by reason: timeout, unreachable, unauthorized, full (Redis is out of memory), busy (too many calls in flight) or refused (Redis returned any other error).',
-      labelNames: ['reason'],
-      registers,
-    }),
-    authenticationFailures: new Counter({
-      name: 'grantd_authentication_failures_total',
-      help: 'Requests refused with 401.',
-      registers,
-    }),
-    connectionsDropped: new Counter({
-      name: 'grantd_connections_dropped_total',
-      help: 'Connections closed by grantd, by server (public, console or ops) and reason: idle (the one idle longest, to admit a new one), full (a new one, as no other could be closed), held-bytes (too many bytes pending for its client), pipelined (the client sent requests without waiting for responses) or stalled (no data sent or received in time).',
-      labelNames: ['server', 'reason'],
-      registers,
-    }),
-    frontQueueLength: new Gauge({
-      name: 'grantd_front_queue_length',
-      help: 'Requests that a front holds or has sent to a shard, and that no shard has answered yet.',
-      registers,
-    }),
-    frontRetries: new Counter({
-      name: 'grantd_front_retries_total',
-      help: 'Requests retried by a front, by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    frontSuspendedWrites: new Counter({
-      name: 'grantd_front_suspended_writes_total',
-      help: 'Writes that a front did not retry because its machine was suspended, or its wall clock was set forward, in the meantime.',
-      registers,
-    }),
-    frontShardConnections: new Gauge({
-      name: 'grantd_front_shard_connections',
-      help: 'Streams from this process to shards, by state: ready or connecting.',
-      labelNames: ['state'],
-      registers,
-    }),
-    discoveryAddresses: new Gauge({
-      name: 'grantd_discovery_addresses',
-      help: 'Shard addresses known from discovery, by source: dns or kubernetes. They are kept while the source fails.',
-      labelNames: ['source'],
-      registers,
-    }),
-    discoverySynced: new Gauge({
-      name: 'grantd_discovery_synced_timestamp_seconds',
-      help: 'Unix time in seconds at which the source last reported or confirmed the shard addresses, by source: dns or kubernetes.',
-      labelNames: ['source'],
-      registers,
-    }),
-    discoveryFailures: new Counter({
-      name: 'grantd_discovery_failures_total',
-      help: 'Failed discovery requests, by source (dns or kubernetes) and reason: forbidden, refused, unreachable, interrupted (a watch ended unexpectedly or stopped responding) or invalid (the response was not understood, or discovery is misconfigured).',
-      labelNames: ['source', 'reason'],
-      registers,
-    }),
-    streamBatchChecks: new Histogram({
-      name: 'grantd_stream_batch_checks',
-      help: 'Checks per message from a front to a shard.',
-      buckets: SIZE_BUCKETS,
-      registers,
-    }),
-    pageLookups: new Counter({
-      name: 'grantd_page_lookups_total',
-      help: 'Lookups of a subject in the subject cache, by result: hit or miss.',
-      labelNames: ['result'],
-      registers,
-    }),
-    pagesPreloaded: new Counter({
-      name: 'grantd_pages_preloaded_total',
-      help: 'Hot pages of a slot that its new owner loaded ahead of requests, by result: loaded, skipped (already in memory, or capacity was short) or failed.',
-      labelNames: ['result'],
-      registers,
-    }),
-    pageCacheEvictions: new Counter({
-      name: 'grantd_page_cache_evictions_total',
-      help: 'Subjects evicted from the subject cache to stay within the memory budget.',
-      registers,
-    }),
-    loadGateRefused: new Counter({
-      name: 'grantd_load_gate_refused_total',
-      help: 'Store reads, and calls with many tuples, refused as overloaded because their tenant used more than its share of memory, by work: read, call or evaluation.',
-      labelNames: ['work'],
-      registers,
-    }),
-    appendSeconds: new Histogram({
-      name: 'grantd_append_seconds',
-      help: 'Duration of an append to the log, until the entry is known to be durable.',
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    appendBatchOperations: new Histogram({
-      name: 'grantd_append_batch_operations',
-      help: 'Operations per log entry.',
-      buckets: SIZE_BUCKETS,
-      registers,
-    }),
-    appends: new Counter({
-      name: 'grantd_appends_total',
-      help: 'Appends to the log, by outcome: committed, lost (another shard owns the slot now) or unknown (the shard had to read the log back to find out).',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    heartbeatSeconds: new Histogram({
-      name: 'grantd_heartbeat_seconds',
-      help: 'Duration of the heartbeats of this shard, by outcome: applied (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
-      labelNames: ['outcome'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    healthProbes: new Counter({
-      name: 'grantd_health_probes_total',
-      help: 'No-op writes by which an otherwise idle shard tests itself, by part (append or apply) and outcome: ok or failed.',
-      labelNames: ['part', 'outcome'],
-      registers,
-    }),
-    slotMoves: new Counter({
-      name: 'grantd_slot_moves_total',
-      help: 'Slot moves of this shard, by kind: claimed (taken over), released (handed over) or failed (could not be opened or released, or was lost).',
-      labelNames: ['kind'],
-      registers,
-    }),
-    sessionsLost: new Counter({
-      name: 'grantd_sessions_lost_total',
-      help: 'How often another shard declared this shard dead, so that it had to rejoin.',
-      registers,
-    }),
-    grantsExpired: new Counter({
-      name: 'grantd_grants_expired_total',
-      help: 'Grants that have expired and were collected: the audit log tells it, and they no longer count.',
-      registers,
-    }),
-    limitRefusals: new Counter({
-      name: 'grantd_limit_refusals_total',
-      help: 'Writes refused because the tenant has reached a limit of its plan, by problem type: grant-limit-reached, namespace-limit-reached or key-limit-reached.',
-      labelNames: ['type'],
-      registers,
-    }),
-    stateWrites: new Counter({
-      name: 'grantd_state_writes_total',
-      help: 'Rows written to the state tables.',
-      registers,
-    }),
-    stateWriteFailures: new Counter({
-      name: 'grantd_state_write_failures_total',
-      help: 'Batches of writes to the state tables that failed and were retried.',
-      registers,
-    }),
-    traceSpans: new Counter({
-      name: 'grantd_trace_spans_total',
-      help: 'Finished trace spans, by outcome: exported, failed (the collector did not accept them) or dropped (too many were waiting).',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    decisionLogRecords: new Counter({
-      name: 'grantd_decision_log_records_total',
-      help: 'Decisions taken for the decision log, by outcome: delivered, failed (the output or the collector did not accept them) or dropped (too many were waiting).',
-      labelNames: ['outcome'],
-      registers,
-    }),
   };
 }

@@ -1,5 +1,5 @@
-// What describes this process to a collector of OpenTelemetry. The library has a constructor for it in one of its
-// transitive packages; exporters read only this much.
+// The attributes that describe this process to an OpenTelemetry collector. The library's own constructor is in one of
+// its transitive packages; exporters read only these members.
 
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 

@@ -23,13 +23,12 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import { assertNever } from '../core/assert.ts';
+import type { SamplerName } from './choices.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOtelResource } from './otel-resource.ts';
-import type { SamplerName } from './sampler-names.ts';
 import { SpanDelivery } from './span-delivery.ts';
 import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
-import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
 /** Longer values are cut; our own attributes are much shorter. */
 const ATTRIBUTE_LENGTH_MAX = 256;
@@ -69,7 +68,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
     case 'parentbased_always_on':
     case 'parentbased_always_off':
     case 'parentbased_traceidratio':
-      // Which requests without a parent it samples is decided before they reach it.
+      // Requests without a parent are sampled before they reach it: see `rootShareOf`.
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     default:
       return assertNever(name);
@@ -77,9 +76,10 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 }
 
 /**
- * The share of requests without a parent to sample, for the samplers that follow a parent. Drawn here, because the
- * library needs a microsecond for each request that it does not sample, and nearly all are such. Everything below such
- * a request follows its decision. The other samplers must reach the same decision in every process, by the trace id.
+ * The share of requests without a parent to sample, for the samplers that follow a parent. The draw is made here,
+ * because the library needs a microsecond for each request that it does not sample, and most requests are such. Child
+ * spans follow the decision for their request. The other samplers must reach the same decision in every process, by the
+ * trace id.
  */
 function rootShareOf(name: SamplerName, ratio: number): number | undefined {
   if (name === 'parentbased_always_on') return 1;
@@ -187,4 +187,32 @@ export function createTracing(
       clearTimeout(timer);
     },
   };
+}
+
+// ---- the W3C header traceparent (https://www.w3.org/TR/trace-context/#traceparent-header) ----
+
+/** For version 00; a later version may append more after another hyphen. */
+const LENGTH = 55;
+/** No useful header is longer. */
+const LENGTH_MAX = 255;
+const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+
+export interface Traceparent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** The header comes from untrusted clients: a value that does not have exactly its form counts as absent. */
+export function parseTraceparent(text: string | undefined): Traceparent | undefined {
+  if (text === undefined || text.length < LENGTH || text.length > LENGTH_MAX) return undefined;
+  const [, version, traceId, spanId, flags] = FORM.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === '00' && text.length !== LENGTH) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** For a recorded, and therefore sampled, span. */
+export function formatTraceparent(traceId: string, spanId: string): string {
+  return `00-${traceId}-${spanId}-01`;
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ADDRESS_SETTINGS } from '../../src/config/address-settings.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { splitAddress } from '../../src/core/text/addresses.ts';
 import { ROOT, readCode, readText } from '../kit/source-tree.ts';
 import { findMissing, listBuildSources, parseStages } from './support/dockerfile.ts';
@@ -68,10 +68,10 @@ describe('the Dockerfile', () => {
 
   it('names the ports that the roles listen on', () => {
     const defaults = [
-      ADDRESS_SETTINGS.httpAddress.defaults.front,
-      ADDRESS_SETTINGS.opsAddress.defaults.shard,
-      ADDRESS_SETTINGS.rpcAddress.defaults.shard,
-      ADDRESS_SETTINGS.consoleAddress.defaults.console,
+      SETTINGS.httpAddress.defaults.front,
+      SETTINGS.opsAddress.defaults.shard,
+      SETTINGS.rpcAddress.defaults.shard,
+      SETTINGS.consoleAddress.defaults.console,
     ];
     assert.equal(textOf('EXPOSE'), defaults.map((address) => splitAddress(address).port).join(' '));
   });

@@ -2,8 +2,7 @@
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 import { GrantdError } from '../../core/errors.ts';
-import { demandMembers } from '../../core/json-members.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
 import { EXPECTED_HEAD } from '../../rules/expected-checks.ts';

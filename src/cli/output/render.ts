@@ -1,7 +1,7 @@
 // Tables for people. Programs use JSON.
 
 import Table from 'cli-table3';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import type { JsonRecord } from './json-view.ts';
 
 const PLAIN = {

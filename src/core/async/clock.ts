@@ -1,4 +1,5 @@
-// Time and randomness as ports, so that all decisions can run on virtual time and a seed.
+// Time and randomness as ports, so that all decisions can run on virtual time and a seed; and the pauses between
+// attempts that are measured with them.
 
 export interface Timer {
   cancel(): void;
@@ -34,4 +35,40 @@ export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     }, delayMs);
     signal?.addEventListener('abort', stop, { once: true });
   });
+}
+
+/** Exponential backoff: each consecutive failure doubles the pause, up to a maximum. A success resets it. */
+export interface Backoff {
+  /** The pause after the first failure. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** The pause before the next attempt, after `failures` earlier consecutive failures: 0 gives the first pause. */
+export function backoffMs({ firstMs, maxMs }: Backoff, failures: number): number {
+  // For large values the power is infinite, and the maximum applies.
+  return Math.min(firstMs * 2 ** failures, maxMs);
+}
+
+const BYTE_MAX = 255;
+
+/** `fullMs` minus a random part of it, at most `share` (by default half), to avoid a thundering herd. */
+export function jitteredMs(random: Random, fullMs: number, share = 0.5): number {
+  const [byte = 0] = random.bytes(1);
+  return fullMs * (1 - share * (byte / BYTE_MAX));
+}
+
+/** Like `work`, but rejects with the reason of `signal` once that aborts, whatever happens to the work. */
+export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    // If the signal came first, no caller handles a later failure of the work.
+    work.catch(() => {});
+  }
 }

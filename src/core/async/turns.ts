@@ -1,8 +1,8 @@
-// Fair turns on the event loop: whose work continues if there is more work than time. Deficit round-robin by measured
-// time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Each key has a queue,
-// which is served until its quantum is used up; a key that was idle goes before keys that always have work. Invariant:
-// one key delays another by at most one round of quanta, however much work it has; the work of a key starts in the
-// order of arrival; if nothing waits, work runs immediately.
+// Fair turns on the event loop while it is saturated. Deficit round-robin by measured time, with priority for sparse
+// flows (the scheduler of RFC 8290, without its queue management). Each key has a queue, which is served until its
+// quantum is used up; a key that was idle goes before keys that always have work. Invariant: one key delays another by
+// at most one round of quanta, however much work it has; the work of a key starts in the order of arrival; if nothing
+// waits, work runs immediately.
 
 import type { Clock } from './clock.ts';
 

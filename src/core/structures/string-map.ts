@@ -7,12 +7,12 @@
 // order of entries does not.
 //
 // A map of a few entries has no buckets: it compares keys one after another. Most tenants have few subjects in use, and
-// what belongs to a tenant that rarely asks is in no cache of the processor, so each object less on the way counts.
+// the data of a rarely used tenant is in no cache of the processor, so each object less on the way counts.
 
 import { getRandomValues } from 'node:crypto';
 
 const BUCKETS_MIN = 8;
-/** Up to so many entries are searched one after another: about as many places in memory as buckets and one entry. */
+/** Entries up to which a search is linear: it touches about as many places in memory as buckets and one entry. */
 const FEW_MAX = 4;
 const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) => value | 1);
 
@@ -29,7 +29,7 @@ function hashOf(key: string): number {
   return hash;
 }
 
-/** The index among the entries of what an occupied bucket holds. */
+/** The index, among the entries, of the entry of an occupied bucket. */
 const offsetIn = (buckets: Int32Array, bucket: number): number => 2 * ((buckets[2 * bucket + 1] ?? 0) - 1);
 
 export class StringMap<Value> {
@@ -212,13 +212,13 @@ export class StringMap<Value> {
     return buckets;
   }
 
-  #resize(former: Int32Array, bucketCount: number): Int32Array {
+  #resize(old: Int32Array, bucketCount: number): Int32Array {
     const buckets = new Int32Array(2 * bucketCount);
     this.#buckets = buckets;
     this.#mask = bucketCount - 1;
-    for (let offset = 0; offset < former.length; offset += 2) {
-      const entry = former[offset + 1] ?? 0;
-      if (entry !== 0) this.#occupy(buckets, former[offset] ?? 0, entry);
+    for (let offset = 0; offset < old.length; offset += 2) {
+      const entry = old[offset + 1] ?? 0;
+      if (entry !== 0) this.#occupy(buckets, old[offset] ?? 0, entry);
     }
     return buckets;
   }

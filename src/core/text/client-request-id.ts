@@ -1,6 +1,6 @@
-// The id that a client gives its own request, in the header X-Request-ID. Every response repeats it, beside the id that
-// grantd generates. Invariant: what is repeated is short visible ASCII, so it can neither end a line of a header nor
-// forge one of a log. Anything else is left out, never shortened or repaired.
+// The id that a client gives its request in the header X-Request-ID. Every response repeats it, next to the id that
+// grantd generates. Invariant: a repeated id is short visible ASCII, so it can neither end a line of a header nor forge
+// a line of a log. Any other value is omitted, never shortened or repaired.
 
 /** A UUID has 36 characters; ids of tracing systems and gateways stay below 100. */
 export const CLIENT_REQUEST_ID_LENGTH_MAX = 128;

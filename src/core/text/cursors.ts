@@ -7,10 +7,10 @@ import { assert } from '../assert.ts';
 const SIGNATURE_LENGTH = 16;
 /** A position is at most two identifiers (1,089 bytes each). */
 export const CURSOR_LENGTH_MAX = 4096;
-/** Of a response: where to go on, if the body cannot say it. */
+/** The header of a response with the next position, if the body has no place for it. */
 export const CURSOR_HEADER = 'X-Service-Cursor';
 
-/** A position of a cursor in bytes takes a part of a request's head, which a server bounds. */
+/** A long cursor is part of the head of a request, which servers bound. */
 export const LONG_CURSOR_LENGTH_MAX = 24 * 1024;
 
 /** The signing secrets of the cluster: the current one first, then those still accepted. Each has 32 bytes or more. */
@@ -23,7 +23,7 @@ export function decodeCursorSecrets(texts: readonly string[]): CursorSecrets {
   return [current, ...previous];
 }
 
-/** Secrets for one purpose, which tell nothing of those that they are made from. */
+/** Secrets for one purpose, which reveal nothing about those that they are derived from. */
 export function cursorKeysFor(secrets: CursorSecrets, purpose: string): readonly string[] {
   return secrets.map((secret) => createHmac('sha256', secret).update(purpose).digest('base64url'));
 }

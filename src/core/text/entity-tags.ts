@@ -12,12 +12,12 @@ export interface EntityTag {
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)/y;
 
 /**
- * The tags of a header, or `*`. Throws `invalid-request` for anything else, the empty list included: a condition that
- * is misread could overwrite what it was to protect.
+ * The tags of a header, or `*`. Throws `invalid-request` for anything else, including the empty list: a misread
+ * condition could overwrite the very state that it protects.
  */
 export function parseEntityTags(header: string, text: string): '*' | readonly EntityTag[] {
   let end = text.length;
-  // A regular expression for blanks at the end would look at every run of blanks from each of its places.
+  // A regular expression for trailing blanks would take quadratic time in a long run of blanks.
   while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
   const trimmed = text.slice(0, end).replace(/^[ \t,]+/, '');
   if (trimmed === '*') return '*';

@@ -1,6 +1,6 @@
-// Places in a JSON text, for the people who write it: where it stops being JSON, and where one of its values stands.
+// Places in a JSON text, for the people who write it: of the first syntax error, and of a value.
 
-/** Deeper than any text that this is asked about; recursion ends there. */
+/** Deeper than any text that this parses; recursion ends there. */
 const DEPTH_MAX = 100;
 
 const SPACE = /[ \t\n\r]*/y;
@@ -39,7 +39,7 @@ class JsonScanner {
     };
   }
 
-  /** The text that the pattern matches here; what it matches is passed. */
+  /** Consumes and returns the text that the pattern matches here. */
   #skip(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text)?.[0];
@@ -96,8 +96,8 @@ class JsonScanner {
 }
 
 /**
- * Where the value at a path such as `rules[3].any_of[0]` stands, or, if it is not there, the value that would contain
- * it. Offsets are in UTF-16 units.
+ * The place of the value at a path such as `rules[3].any_of[0]`; if there is none, of the value that would contain it.
+ * Offsets are in UTF-16 units.
  */
 export function findJsonPlace(text: string, path: string): JsonPlace {
   const scanner = new JsonScanner(text, path);

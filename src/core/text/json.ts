@@ -1,6 +1,5 @@
-// Parses JSON text and refuses what the engine's own parser lets pass: a member that is given twice, of which it would
-// take the last. The engine's message only sometimes names a position, and it quotes the text, so the scanner finds the
-// place of an error.
+// Parses JSON text and refuses duplicate members, of which the engine's own parser would take the last. The engine's
+// message only sometimes names a position, and it quotes the text, so the scanner finds the place of an error.
 
 import { assert } from '../assert.ts';
 import { JsonScanner } from './json-scanner.ts';
@@ -19,7 +18,7 @@ function countQuotes(text: string): number {
   return count;
 }
 
-/** The strings and names of a value. Most bodies are one flat object, which is looked at in one pass. */
+/** Counts the strings and names of a value. Most bodies are one flat object, which takes one pass. */
 function countStrings(value: unknown): number {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
   let count = 0;

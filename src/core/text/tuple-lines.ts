@@ -1,5 +1,5 @@
-// Tuples as people write them, one per line: subject, relation, object and, if the grant is to expire, when, separated
-// by commas as in CSV, or by spaces or tabs. None of them holds white space, so a line has one meaning.
+// Tuples as people write them, one per line: subject, relation, object and optionally the expiry, separated by commas
+// as in CSV, or by spaces or tabs. None of them contains white space, so a line is unambiguous.
 
 import { GrantdError } from '../errors.ts';
 import { type ExpiryRequest, expiryPassed, parseExpiry } from '../grant-expiry.ts';

@@ -10,8 +10,8 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { type RequestOptions, request as requestTls } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { ApiFailure, failureOfStatus } from './api-failure.ts';
-import { statusMessage } from './endpoint-slices.ts';
+import { untilAborted } from '../../core/async/clock.ts';
+import { ApiFailure, failureOfStatus, statusMessage } from './endpoint-slices.ts';
 
 /** About 20,000 endpoints, far more than any cluster of shards has. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024;
@@ -52,18 +52,6 @@ function describeSystemError(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describeSystemError))].join('; ');
   if (!(error instanceof Error)) return 'unknown error';
   return 'code' in error && typeof error.code === 'string' ? error.message : error.name;
-}
-
-/** Rejects with the reason of `signal` as soon as it aborts, whatever happens to `work`. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 async function prepare(load: LoadKubeConfig): Promise<{ readonly server: string; readonly options: RequestOptions }> {
@@ -143,8 +131,7 @@ async function* readLines(response: IncomingMessage, signal: AbortSignal): Async
 export function createApiServer(load: LoadKubeConfig = loadByDefault): ApiServer {
   /** The response, if its status is 200. */
   async function open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
-    signal.throwIfAborted();
-    const { server, options } = await unlessAborted(prepare(load), signal);
+    const { server, options } = await untilAborted(prepare(load), signal);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const send = server.startsWith('http:') ? requestPlain : requestTls;
       const request = send(server + path, { ...options, signal }, resolve);

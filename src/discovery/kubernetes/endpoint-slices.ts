@@ -1,8 +1,8 @@
-// Parses EndpointSlices from the API server (discovery.k8s.io/v1) into addresses. Pure. A response that does not have
-// the shape of the API fails as a whole, so that half a response never replaces a known set.
+// Parses EndpointSlices from the API server (discovery.k8s.io/v1) into addresses, without I/O. A response that does not
+// have the shape of the API fails as a whole, so that half a response never replaces a known set.
 
 import { isIP } from 'node:net';
-import { ApiFailure, failureOfStatus } from './api-failure.ts';
+import type { DiscoveryFailure } from '../discovery.ts';
 
 /** The parts of a slice that are kept. */
 export interface EndpointSlice {
@@ -117,4 +117,30 @@ export function addressesOf(slices: Iterable<EndpointSlice>, port: string): read
     for (const host of hosts) addresses.add(`${host.includes(':') ? `[${host}]` : host}:${number}`);
   }
   return [...addresses].sort();
+}
+
+// ---- failures of the API server, in the terms of the port ----
+
+/** Expired: the changes since that version are no longer kept; the client must list again. */
+type ApiFailureKind = DiscoveryFailure | 'expired';
+
+/** The message goes to the log, so it never contains a configuration or a credential. */
+export class ApiFailure extends Error {
+  readonly kind: ApiFailureKind;
+  /** The HTTP status of the response, if there was one. */
+  readonly status: number | undefined;
+
+  constructor(kind: ApiFailureKind, message: string, status?: number) {
+    super(message);
+    this.name = 'ApiFailure';
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+/** The failure for an HTTP status, or for a Status object with that code. */
+export function failureOfStatus(status: number, message: string): ApiFailure {
+  if (status === 401 || status === 403) return new ApiFailure('forbidden', message, status);
+  if (status === 410) return new ApiFailure('expired', message, status);
+  return new ApiFailure('refused', message, status);
 }

@@ -1,28 +1,26 @@
 // Addresses of shards from Kubernetes: every endpoint of one Service, listed and watched as EndpointSlices. Invariants:
-// the last known set stays while the API server is away or refuses, for however long, and while the Service has no
-// endpoints, because neither says anything about shards that still respond. One request is in flight at a time, and
-// after a failed one there is a pause.
+// the last known set stays while the API server is down or refuses, however long, and while the Service has no
+// endpoints, because neither is evidence about shards that still respond. One request is in flight at a time, and a
+// pause follows a failed one.
 //
 //   list ──▶ watch ──▶ watch ──▶ … ──▶ list    each watch continues from the last version, event or bookmark
 //    ▲         │                        (5 min)
 //    └─ pause ─┘ any failure: refused, broken off, silent, version expired
 
 import { isDeepStrictEqual } from 'node:util';
-import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
-import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
-import { ApiFailure } from './api-failure.ts';
 import { type ApiServer, createApiServer, type LoadKubeConfig } from './api-server.ts';
 import {
+  ApiFailure,
   addressesOf,
   type EndpointSlice,
   parseSliceEvent,
   parseSliceList,
   type SliceEvent,
 } from './endpoint-slices.ts';
-import { TimeBound } from './time-bound.ts';
 
 /** A list finds everything that a watch has missed. */
 const LIST_INTERVAL_MS = 5 * 60_000;
@@ -199,7 +197,7 @@ class KubernetesWatch {
     observer.synced();
     const found = addressesOf(this.#slices.values(), port);
     const addresses = found.slice(0, SHARD_ADDRESSES_MAX);
-    this.#tellLack(found.length);
+    this.#reportLack(found.length);
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer.knows(addresses.length);
@@ -207,8 +205,8 @@ class KubernetesWatch {
     this.#onChange(addresses);
   }
 
-  /** Logs once what is wrong with the addresses that were found. */
-  #tellLack(found: number): void {
+  /** Logs once that the addresses found are too many, or none. */
+  #reportLack(found: number): void {
     const { namespace, service, port } = this.#target;
     let lack = '';
     if (found > SHARD_ADDRESSES_MAX)
@@ -262,4 +260,32 @@ export function createKubernetesDiscovery(
       return () => watch.close();
     },
   };
+}
+
+/**
+ * Bounds one request to the API server in time: its signal aborts with a failure when the last allowed time is over.
+ */
+class TimeBound {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  allow(timeMs: number, failure: ApiFailure): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.setTimer(() => this.#controller.abort(failure), timeMs);
+  }
+
+  /** Ends the request completely. */
+  end(): void {
+    this.#timer?.cancel();
+    this.#controller.abort();
+  }
 }

@@ -2,8 +2,7 @@
 // no owner answers. Invariant: what the owner refuses for good is refused at once; what may pass is tried again, with
 // pauses, up to a bound. Nothing is made up meanwhile.
 
-import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
-import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, jitteredMs, type Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { FeedPage, FeedQuery } from '../../shard/shard.ts';
 

@@ -6,8 +6,7 @@
 // password reaches a log: the errors of the library carry the failed commands, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { backoffMs } from '../../core/async/backoff.ts';
-import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, type Random, type Timer } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 

@@ -3,8 +3,7 @@
 // route has one try at a time, at a bounded pace; all waiters go on once that try was served, or once the shard
 // announces its slots again.
 
-import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
-import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import type { Route } from './route.ts';
 
 /** Due tries of all routes go out together, so that they share a message. */

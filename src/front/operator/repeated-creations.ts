@@ -3,7 +3,7 @@
 // removed tenant. Invariant: one operator and one key never make two tenants, as long as the audit log is kept.
 
 import { GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import type { Tenant } from '../../core/tenants.ts';
 
 export interface CreationCalls {

@@ -3,7 +3,7 @@
 // operation of the document occurs exactly once.
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
 
 /** A parameter, or a field of a body; `place` is where a parameter is. */

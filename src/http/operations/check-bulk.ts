@@ -1,7 +1,7 @@
 // POST /v1/check/bulk: up to 100 checks, all decided at one moment of the tenant's history.
 
 import { GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { namespacesDenied } from '../../front/namespace-warnings.ts';

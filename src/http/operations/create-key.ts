@@ -3,7 +3,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';

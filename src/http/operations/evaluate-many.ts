@@ -2,7 +2,7 @@
 // an element that cannot be asked about is denied by itself; what concerns the whole call refuses it.
 
 import { assert } from '../../core/assert.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { namespacesDenied } from '../../front/namespace-warnings.ts';

@@ -1,8 +1,14 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { FEED_WAIT_SECONDS_MAX, type FeedChange, type FeedFilter, feedActionsOf } from '../../core/change-feed.ts';
-import { changeBytesMax, changeJson } from '../../core/change-json.ts';
+import {
+  changeBytesMax,
+  changeJson,
+  FEED_WAIT_SECONDS_MAX,
+  type FeedChange,
+  type FeedFilter,
+  feedActionsOf,
+} from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';

@@ -1,6 +1,6 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';

@@ -3,7 +3,7 @@
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { refuseExpiry } from '../../core/grant-expiry.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseTuple } from '../../core/tuples.ts';
 import { CALLS } from '../../rpc/calls/table.ts';

@@ -2,7 +2,7 @@
 // that no rule defines has no results.
 
 import { GrantdError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { Search } from '../schema/authzen-searches.ts';

@@ -1,7 +1,7 @@
 // The pages that anybody may read: what this is, the reference of the interface, the types of errors. Invariants: they
 // are rendered once, at the start; their links are relative, so that they hold wherever the service is.
 
-import type { JsonObject } from '../../core/json-object.ts';
+import type { JsonObject } from '../../core/json-members.ts';
 import { readReference } from '../openapi/reference.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
 import { createErrorPages, type ErrorPages } from './error-pages.ts';

@@ -4,7 +4,7 @@
 // never make the same identifier.
 
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { isIdentifier } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';

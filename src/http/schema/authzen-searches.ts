@@ -1,7 +1,7 @@
 // Search requests of the AuthZEN Authorization API 1.0. What is searched for needs a type only, and its id is ignored.
 // Types and ids that no grant can name are well-formed: the search has no results.
 
-import type { JsonObject } from '../../core/json-object.ts';
+import type { JsonObject } from '../../core/json-members.ts';
 import { isNamespaceName } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import { actionIn, demandBody, entityIn, identifierOf, textIn } from './authzen-requests.ts';

@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import { GrantdError } from '../../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { demandAttributes, isAbsent } from './authzen-requests.ts';
 

@@ -3,8 +3,13 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
-import { demandMembers, demandMembersOfEach, memberAt } from '../../core/json-members.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import {
+  demandMembers,
+  demandMembersOfEach,
+  isJsonObject,
+  type JsonObject,
+  memberAt,
+} from '../../core/json-members.ts';
 import { alsoMissing, parseTuple, TUPLE_MEMBERS, type Tuple } from '../../core/tuples.ts';
 import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
 import { bulkSchema, checkSchema, grantBodySchema } from './schemas.ts';

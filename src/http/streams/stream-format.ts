@@ -2,8 +2,7 @@
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Invariant: streams with the same format and filter
 // share the bytes of a batch, which are encoded once.
 
-import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
-import { changeJson } from '../../core/change-json.ts';
+import { changeJson, type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import type { FeedBatch } from '../../front/changes.ts';
 import { type StreamPart, streamPart } from '../wire/response-stream.ts';

@@ -5,8 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { jitteredMs } from '../../core/async/backoff.ts';
-import type { Clock, Random } from '../../core/async/clock.ts';
+import { type Clock, jitteredMs, type Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { clientNetwork } from '../../core/text/addresses.ts';
 import { type Connection, createConnection } from './connection.ts';

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
-import type { Operator } from '../../core/operator-access.ts';
+import type { Operator } from '../../core/scopes.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
-import type { OperatorAccess } from '../../core/operator-access.ts';
+import type { OperatorAccess } from '../../core/scopes.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
 export type ApiResponse =

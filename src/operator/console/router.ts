@@ -9,8 +9,8 @@ import express, { type NextFunction, type Request, type Response, type Router } 
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { type Operator, requireAccess } from '../../core/operator-access.ts';
 import { problemOf } from '../../core/problem.ts';
+import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';

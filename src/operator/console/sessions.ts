@@ -5,7 +5,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';
-import type { Operator, OperatorAccess } from '../../core/operator-access.ts';
+import type { Operator, OperatorAccess } from '../../core/scopes.ts';
 import { hashOperatorToken, type OperatorTokens } from '../operator-tokens.ts';
 
 const AGE_MS_MAX = 8 * 3_600_000;

@@ -3,7 +3,7 @@
 // token, and two subjects never share one.
 
 import { createHash } from 'node:crypto';
-import type { Operator } from '../../core/operator-access.ts';
+import type { Operator } from '../../core/scopes.ts';
 
 export interface ClaimRules {
   readonly nameClaim: string;

@@ -1,6 +1,6 @@
-// The banner that a start prints on standard output, once: where the service is, and three requests that work when
-// pasted. Only a terminal gets the key itself and the log-in link. Files and pipes keep what they get, so there the
-// lines read the key from dev.json.
+// The banner that a start prints on standard output, once: the addresses of the service, and three requests to paste.
+// Only a terminal gets the key itself and the log-in link. Output to files and pipes may be kept, so there the lines
+// read the key from dev.json.
 
 export interface BannerFacts {
   readonly version: string;

@@ -20,7 +20,7 @@ export interface DemoTenant {
 const isMissing = (error: unknown): boolean =>
   error instanceof GrantdError && (error.code === 'unauthorized' || error.code === 'tenant-not-found');
 
-/** Whether the key still gives access to its tenant. A suspended tenant counts: an operator wanted that. */
+/** Whether the key still gives access to its tenant. A suspended tenant counts: an operator has suspended it. */
 async function works(front: Front, context: RequestContext, known: DemoTenant): Promise<boolean> {
   try {
     const session = await front.authenticate(context, known.key);

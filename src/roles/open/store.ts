@@ -1,10 +1,16 @@
-// Opens the store that GRANTD_STORE names. If it cannot be reached, the process waits and logs the reason: a database
-// that starts later, or is away for a while, must not end it. A new adapter is a case in each of the two switches.
+// Opens the store that GRANTD_STORE names. While it cannot be reached, the process waits and logs the reason: a
+// database that starts later, or is down for a while, must not end it. A new adapter is a case in each of the two
+// switches.
 
 import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import { assert, assertNever } from '../../core/assert.ts';
-import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { type Clock, delay, type Random, untilAborted } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { SEGMENT_SIZE_DEFAULT, SLOTS_DEFAULT } from '../../core/slots.ts';
+import { LOG_FORMAT } from '../../shard/log/entries.ts';
+import type { CassandraOptions } from '../../store/cassandra/driver/options.ts';
+import type { ClusterRow } from '../../store/cassandra/tables/rows.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { Meta, Store } from '../../store/store.ts';
 import {
   type OpenedStore,
@@ -16,9 +22,6 @@ import {
 import { traceStore } from '../../store/traced-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { StartError } from '../process/start-error.ts';
-import { untilAborted } from '../process/waiting.ts';
-import { createCassandraAdapter, createCassandraSchemaTask } from './cassandra.ts';
-import { createSqliteAdapter } from './sqlite.ts';
 
 const RETRY_MS = 1000;
 
@@ -146,4 +149,132 @@ export function openSchemaTask(dependencies: StoreDependencies, config: MigrateC
     migrate: (waiting) => run(migrate, waiting),
     wait: (waiting) => run(() => wait(forSchema(waiting)), waiting),
   };
+}
+
+// ---- Cassandra: a store for shards, and its schema as a task for `migrate` ----
+
+const PRODUCT = 'Cassandra';
+
+interface CassandraDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+function cassandraOptions(config: ShardConfig | MigrateConfig): CassandraOptions {
+  const { contactPoints, localDatacenter, keyspace, serialLevel } = config;
+  const { cassandraUsername: username, cassandraPassword: password } = config;
+  const { cassandraTlsCa: ca, cassandraTlsCert: cert, cassandraTlsKey: key } = config;
+  return {
+    contactPoints,
+    localDatacenter,
+    keyspace,
+    serialLevel,
+    ...(username === undefined || password === undefined
+      ? {}
+      : { credentials: { username, password: password.reveal() } }),
+    ...(ca === undefined
+      ? {}
+      : { tls: { ca, ...(cert === undefined || key === undefined ? {} : { cert, key: key.reveal() }) } }),
+  };
+}
+
+const importStore = () => import('../../store/cassandra/cassandra-store.ts');
+const importSchemaGate = () => import('../../store/cassandra/schema/schema-gate.ts');
+const importMigration = () => import('../../store/cassandra/schema/migrate.ts');
+
+export function createCassandraAdapter(dependencies: CassandraDependencies, config: ShardConfig): StoreAdapter {
+  return {
+    product: PRODUCT,
+    database: { system: 'cassandra', namespace: config.keyspace },
+    open: async () => {
+      const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
+      const store = await openCassandraStore(dependencies, cassandraOptions(config));
+      return {
+        store,
+        awaitMeta: async (waiting) => (await waitForSchema(dependencies, store, config, waiting)).meta,
+      };
+    },
+  };
+}
+
+function describeCluster({ meta, schema, serial }: ClusterRow): string {
+  const where = serial.datacenter === '' ? '' : ` in ${serial.datacenter}`;
+  return `The schema is at version ${schema.version}: ${meta.slots} slots, ${serial.serialLevel}${where}.`;
+}
+
+export function createCassandraSchemaTask(
+  dependencies: CassandraDependencies & { readonly random: Random },
+  config: MigrateConfig,
+): SchemaTask {
+  const options = cassandraOptions(config);
+  return {
+    product: PRODUCT,
+    target: `the keyspace ${config.keyspace} in ${config.localDatacenter}`,
+    migrate: async () => {
+      const { migrateCassandra } = await importMigration();
+      const { slots, replicationFactor } = config;
+      const cluster = newCluster(SLOTS_DEFAULT);
+      return describeCluster(await migrateCassandra(dependencies, { ...options, slots, replicationFactor }, cluster));
+    },
+    wait: async (waiting) => {
+      const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
+      const store = await openCassandraStore(dependencies, options);
+      try {
+        return describeCluster(await waitForSchema(dependencies, store, config, waiting));
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}
+
+// ---- SQLite: migrates its schema when it opens, and creates the cluster if there is none ----
+
+interface SqliteDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export function createSqliteAdapter(
+  { clock, random, log }: SqliteDependencies,
+  { dataDirectory: directory, slots }: Pick<DevConfig, 'dataDirectory' | 'slots'>,
+): StoreAdapter {
+  return {
+    product: 'SQLite',
+    database: { system: 'sqlite' },
+    open: async () => {
+      const store = await openSqliteStore({ directory, slots, clock, log });
+      return {
+        store,
+        awaitMeta: () =>
+          store.initializeMeta(
+            { ...newCluster(slots), cursorSecrets: [makeCursorSecret(random)] },
+            clock.monotonicMs() + DEADLINE_MS,
+          ),
+      };
+    },
+  };
+}
+
+// ---- the properties of a new cluster, which the store keeps and no setting changes later ----
+
+/** Long enough to survive an event loop and a store that each stall for a second. */
+const LEASE_MS = 2_500;
+/** Every front responds to every request within this time. */
+export const DEADLINE_MS = 10_000;
+const CURSOR_SECRET_LENGTH = 32;
+
+export function newCluster(slots: number): Omit<Meta, 'cursorSecrets'> {
+  return {
+    slots,
+    segmentSize: SEGMENT_SIZE_DEFAULT,
+    leaseMs: LEASE_MS,
+    deadlineMs: DEADLINE_MS,
+    logFormat: LOG_FORMAT,
+  };
+}
+
+export function makeCursorSecret(random: Random): string {
+  return Buffer.from(random.bytes(CURSOR_SECRET_LENGTH)).toString('base64url');
 }

@@ -21,8 +21,8 @@ export function boundGarbage(): void {
 }
 
 /**
- * Returns what the start has left behind: source texts, parsed modules, and a young generation that has grown for them.
- * V8 would keep it for as long as the process has little to do. Stops the process for about a tenth of a second.
+ * Frees the garbage of the start: source texts, parsed modules, and a young generation that has grown for them. V8
+ * would keep it for as long as the process is mostly idle. Stops the process for about a tenth of a second.
  */
 export function collectStartGarbage(): void {
   setFlagsFromString('--expose-gc');

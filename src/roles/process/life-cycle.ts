@@ -6,7 +6,6 @@ import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { collectStartGarbage } from './heap.ts';
 import { StartError } from './start-error.ts';
-import { onStopSignals, SIGNAL_EXIT_CODES, STOP_SIGNALS, type StopSignal } from './stop-signals.ts';
 
 export interface RunningRole {
   /** Ends everything in order. */
@@ -107,5 +106,33 @@ export async function runTask(log: Log, run: (signal: AbortSignal) => Promise<nu
     throw error;
   } finally {
     clearInterval(keepAlive);
+  }
+}
+
+// ---- signals ----
+
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** 128 + the number of the signal, the convention of shells. */
+export const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A second interrupt within this time is the same one: npm forwards the SIGINT that the terminal has sent to both. */
+const SAME_INTERRUPT_MS = 2000;
+
+/** Calls `onAsked` at the first signal, `onInsisted` at each further one. */
+export function onStopSignals(onAsked: (signal: StopSignal) => void, onInsisted: (signal: StopSignal) => void): void {
+  let asked: { readonly signal: StopSignal; readonly atMs: number } | undefined;
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      const atMs = performance.now();
+      if (asked === undefined) {
+        asked = { signal, atMs };
+        onAsked(signal);
+        return;
+      }
+      const isSame = signal === 'SIGINT' && asked.signal === 'SIGINT' && atMs - asked.atMs < SAME_INTERRUPT_MS;
+      if (!isSame) onInsisted(signal);
+    });
   }
 }

@@ -7,12 +7,12 @@
 // connection.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { Clock, Timer } from '../../core/async/clock.ts';
+import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import { httpUrlOf, splitAddress } from '../../core/text/addresses.ts';
 import { ConnectionPool } from '../../operator/connection-pool.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { createMetricsText } from './metrics-text.ts';
+import { listenOn } from './start-error.ts';
 
 export interface OpsServer {
   /** `http://host:port`, as bound. */
@@ -205,4 +205,57 @@ export async function listenOps(
         pool.closeAll();
       }),
   };
+}
+
+// ---- the text of all metrics ----
+
+/** The pause after a rendering, as a multiple of its duration. */
+const PAUSE_RATIO = 9;
+/** The longest pause, however long a rendering took on a busy machine. */
+const PAUSE_MS_MAX = 1000;
+
+/**
+ * Renders the metrics for any number of scrapes. Invariant: one rendering at a time, started after the scrapes that
+ * wait for it, which all share it. Renderings take at most a tenth of the time, however frequent the scrapes.
+ */
+export function createMetricsText(dependencies: {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}): () => Promise<Buffer> {
+  const { metrics, clock } = dependencies;
+  /** Resolves when the next rendering may begin. */
+  let free: Promise<void> = Promise.resolve();
+  let next: Promise<Buffer> | undefined;
+
+  async function renderOnceFree(): Promise<Buffer> {
+    await free;
+    // Later scrapes wait for the next rendering.
+    next = undefined;
+    const startedMs = clock.monotonicMs();
+    const rendering = metrics.render();
+    free = rendering
+      .catch(() => {})
+      .then(() => delay(clock, Math.min(PAUSE_MS_MAX, PAUSE_RATIO * (clock.monotonicMs() - startedMs))));
+    return Buffer.from(await rendering);
+  }
+
+  return () => {
+    next ??= renderOnceFree();
+    return next;
+  };
+}
+
+/** Opens the ops port, the first step of every role: alive at once, ready when the role is. */
+export function openOps(
+  dependencies: {
+    readonly metrics: Metrics;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly notReady: () => readonly string[];
+  },
+  config: { readonly opsAddress: string },
+): Promise<OpsServer> {
+  return listenOn('GRANTD_OPS_ADDRESS', config.opsAddress, () =>
+    listenOps(dependencies, { address: config.opsAddress }),
+  );
 }

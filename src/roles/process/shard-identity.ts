@@ -1,5 +1,7 @@
-// The name and address under which other processes know a shard, if the settings leave them to the machine.
+// How other processes identify a shard: its name and address, if the settings leave them to the machine, and its place.
 
+import { readFileSync, readlinkSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { isWildcard } from '../../config/cluster-parsers.ts';
 import { parseShardName } from '../../config/parsers.ts';
@@ -29,4 +31,30 @@ export function resolveAdvertised(
 ): string {
   if (config.rpcAdvertise !== undefined) return config.rpcAdvertise;
   return isWildcard(bound) ? `${hostName}${bound.slice(bound.lastIndexOf(':'))}` : bound;
+}
+
+// ---- the place of a shard ----
+//
+// The place proves to the next process of a shard that the previous one has ended. The kernel lets one socket listen at
+// an address in a network namespace, and closes it when the last thread of its process has ended. So once a process
+// listens there, no earlier process that listened there still runs. A shard listens from before it is a member until
+// its session has ended. The boot id distinguishes machines and their restarts; containers of one pod share a network
+// namespace.
+
+const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
+const NETWORK_NAMESPACE_LINK = '/proc/self/ns/net';
+
+/**
+ * `address`: host:port at which this process listens. Undefined if the place cannot be known: on systems without
+ * `/proc`, and for a host name, which may have resolved to another address for the previous process.
+ */
+export function readPlace(address: string): string | undefined {
+  const host = address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) === 0) return undefined;
+  try {
+    const bootId = readFileSync(BOOT_ID_FILE, 'utf8').trim();
+    return [bootId, readlinkSync(NETWORK_NAMESPACE_LINK), address].join(' ');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,7 @@
 // The connection of a front to one shard: one stream, dialled again for as long as it is wanted. Invariants: at most
 // one stream at a time; no event of a stream is reported after it was given up.
 
-import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
-import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';

@@ -1,7 +1,7 @@
-// Checks of a tenant with rules: all of a call at one moment of the tenant's history. Most are decided at once, from
-// pages in memory. Otherwise what the run missed is loaded and the run begins again, in a turn of its tenant, until one
-// step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin again if a
-// commit touches what they rest on.
+// Checks of a tenant with rules: all checks of a call at one moment of the tenant's history. Most are decided at once,
+// from pages in memory. Otherwise the missing grants are loaded and the run begins again, in a turn of its tenant,
+// until one step finds everything in memory. Checks that cost more than a step are evaluated in several, and begin
+// again if a commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
@@ -17,7 +17,7 @@ import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
 
-/** What a check may visit and look at. */
+/** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 10_000,
@@ -38,11 +38,11 @@ const SPENT_AT_ONCE_MAX = 1000;
 const SPENT_PER_STEP_MAX = 4000;
 /** The same where commits keep interrupting: some milliseconds. */
 const LAST_SPENT_PER_STEP_MAX = 16_000;
-/** What a step that runs at once costs. */
+/** The cost of a step that runs immediately. */
 const TURN_MS = 0.0005 * SPENT_AT_ONCE_MAX;
 /** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
 const ROUNDS_MAX = 200;
-/** Estimated bytes of a call that waits: what it has found so far is dropped first. */
+/** Estimated bytes of a waiting call, which drops the results of its search before it waits. */
 const WAITING_BYTES = 256 * 1024;
 
 /** Undefined: the call has to wait. */
@@ -57,13 +57,13 @@ class CheckRun {
   readonly #checks: NamedChecks;
   /** Of a run in one synchronous step: an answer from it would not be watched. */
   readonly #answers: AnswerCache | undefined;
-  /** By subject: what one check has found serves the others. */
+  /** By subject, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
   readonly #evaluations: CheckEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
   readonly #undefinedAt: number[] = [];
-  /** To be gone on with in the next step. */
+  /** Continues in the next step. */
   #interrupted: CheckEvaluation | undefined;
   #spent = 0;
 
@@ -111,8 +111,8 @@ class CheckRun {
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
   /**
-   * Decides the check at `index`, or goes on with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
-   * that no rule defines, unless such a check is to be denied.
+   * Decides the check at `index`, or continues with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
+   * that no rule defines, unless such checks are to be denied.
    */
   decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
     const number = this.#rules.numberOf(check.relation);
@@ -149,7 +149,7 @@ class CheckRun {
     const rules = this.#rules;
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
-    // A shortest chain is found from the beginning only.
+    // Only a search of its own, from the beginning, finds a shortest chain.
     const granted = this.#checks.explain ? undefined : this.#grantedTo(subject, limits);
     const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
     this.#evaluations.push(evaluation);
@@ -174,14 +174,14 @@ class CheckRun {
       assert(relation !== undefined, 'a grant has a built-in relation');
       const attributes = this.#graph.attributesOf(step);
       if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
-      // Notes that it is missing.
+      // The graph records that it is missing.
       else this.#graph.relationsOf(subject, 1 << step.relation, object);
     }
     return grants.length === chain.length ? grants : undefined;
   }
 }
 
-/** All answers, or undefined if they cannot be told at once. */
+/** All answers, or undefined if the call has to wait. */
 export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
   const rules = memory.rules.loaded;
   if (rules === undefined) return undefined;
@@ -197,7 +197,7 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
 export const evaluateChecks = (of: Ruled, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
 
 /**
- * What the subject may do on the object, of what comes after a name; ascending. Rejects as `evaluation-too-large` or
+ * The actions that the subject may take on the object, ascending, after a name. Rejects as `evaluation-too-large` or
  * `overloaded`.
  */
 export async function listHeldNames(
@@ -218,7 +218,7 @@ export async function listHeldNames(
   return names.filter((_, index) => authorized[index] === true);
 }
 
-/** `checksOf`: asked again whenever the evaluation begins again, since the rules may have changed. */
+/** Calls `checksOf` whenever the evaluation begins again, since the rules may have changed. */
 function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): Promise<NamedAnswer> {
   const { tenure, memory } = of;
   const options = {
@@ -238,7 +238,7 @@ function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): P
   });
 }
 
-/** `changed`: a commit has touched what the run rests on. */
+/** `changed`: a commit has changed a grant that the run rests on. */
 async function runInSteps(
   of: Ruled,
   run: CheckRun,

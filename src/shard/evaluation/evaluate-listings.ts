@@ -1,20 +1,20 @@
 // Listings of a tenant with rules: the objects on which a subject holds a name, and the subjects that hold one on an
-// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit touches what it
-// rests on; so it is the state of one moment. Nothing is kept between pages.
+// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit changes a grant that
+// it rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { assert } from '../../core/assert.ts';
+import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import { type Bound, lowestIn, type SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import type { TextsQuery } from './first-counterparts.ts';
+import type { TextsQuery } from './enumerated-range.ts';
 import type { PageGraph, Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
-import { SmallestTexts } from './smallest-texts.ts';
 
-/** What a listing may visit and look at. */
+/** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 100_000,
@@ -22,7 +22,7 @@ const LISTING_LIMITS: SearchLimits = {
   entityGrantsMax: 100_000,
   charactersMax: 8_000_000,
 };
-/** What most listings stay within: they need no more memory than `LISTING_BYTES`. */
+/** Bounds that most listings stay within: they need no more memory than `LISTING_BYTES`. */
 const SMALL_LIMITS: SearchLimits = { ...LISTING_LIMITS, entitiesMax: 5000, entityGrantsMax: 0, charactersMax: 500_000 };
 const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
@@ -54,7 +54,7 @@ interface Attempt {
   collect(into: SmallestTexts): Generator<void>;
 }
 
-/** What an evaluation of a page begins with. `number`: of the name. */
+/** The inputs of the evaluation of a page. `number`: of the name. */
 interface Beginning {
   readonly rules: CompiledRules;
   readonly graph: PageGraph;
@@ -87,7 +87,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
       *collect(into) {
         let examined = 0;
         for (const [object, last] of search.held) {
-          for (let find: typeof last | undefined = last; find !== undefined; find = find.former) {
+          for (let find: typeof last | undefined = last; find !== undefined; find = find.earlier) {
             if ((find.names & bit) !== 0n) into.add(object);
           }
           examined += 1;
@@ -118,7 +118,7 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
         let examined = 0;
         for (const [visited, last] of search.visited) {
           let relations = 0;
-          for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.former) {
+          for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
             relations |= visit.wanted.relations;
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
@@ -223,4 +223,48 @@ async function pageOf(
   // Still in the step of which it is the state.
   if (!time.depends) of.memory.answers.keepPage(key, texts);
   return { texts };
+}
+
+/**
+ * The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists.
+ */
+export class SmallestTexts {
+  readonly #countMax: number;
+  readonly #prefix: string;
+  readonly #after: string;
+  /** Ascending up to `#sorted`, then unordered. */
+  #texts: string[] = [];
+  #sorted = 0;
+
+  /** Only strings after `after` that begin with `prefix`. */
+  constructor(countMax: number, after: string, prefix: string) {
+    this.#countMax = countMax;
+    this.#prefix = prefix;
+    this.#after = after;
+  }
+
+  /** Whether the string, and so every greater one of its list, is too great to be among them. */
+  isBeyond(text: string): boolean {
+    if (this.#prefix !== '' && !text.startsWith(this.#prefix)) return compareUtf8(text, this.#prefix) > 0;
+    const last = this.#sorted < this.#countMax ? undefined : this.#texts[this.#countMax - 1];
+    return last !== undefined && compareUtf8(text, last) > 0;
+  }
+
+  add(text: string): void {
+    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.#after) <= 0 || this.isBeyond(text)) return;
+    this.#texts.push(text);
+    if (this.#texts.length >= 2 * this.#countMax + 64) this.#sort();
+  }
+
+  /** Ascending. */
+  get texts(): readonly string[] {
+    this.#sort();
+    return this.#texts;
+  }
+
+  #sort(): void {
+    const ascending = sortUtf8(this.#texts).filter((text, index, texts) => text !== texts[index - 1]);
+    this.#texts = ascending.slice(0, this.#countMax);
+    this.#sorted = this.#texts.length;
+  }
 }

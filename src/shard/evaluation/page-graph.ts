@@ -1,7 +1,6 @@
-// The grants of a tenant as evaluation sees them: the pages of both sides, at the present moment and at one time of the
-// slot. It notes what a run missed, and loads it before the next run. Invariant: within one step, everything that it
-// answers is the state of that moment; no answer is kept over an await, but of tuples and ranges that receive every
-// commit.
+// The grants of a tenant for evaluation: the pages of both sides, at the present moment and at one time of the slot.
+// The graph records what a run missed, and loads it before the next run. Invariant: within one step, all its answers
+// are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
@@ -20,8 +19,7 @@ import type { SubjectKinds } from '../memory/subject-kinds.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
-import { EnumeratedRange } from './enumerated-range.ts';
-import { FirstCounterparts, type TextsQuery } from './first-counterparts.ts';
+import { EnumeratedRange, FirstCounterparts, type TextsQuery } from './enumerated-range.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;
@@ -36,7 +34,7 @@ const LARGE_REACH_SHIFT = 16;
 const NOTHING: readonly Adjacent[] = [];
 
 type Side = 'subject' | 'object';
-/** What a run needs of an entity: its page, a whole page, one tuple, the grants of one relation. */
+/** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
 type Keeps = (facts: GrantAttributes) => boolean;
 
@@ -50,11 +48,11 @@ export interface Reach {
   readonly isLarge: boolean;
 }
 
-/** What loading needs. An evaluation without it asks only for what is in memory. */
+/** The needs of loading. An evaluation without them uses only pages in memory. */
 export interface GraphLoads {
   /** Resolves when the state tables contain every commit so far. */
   readonly applied: () => Promise<void>;
-  /** Reserves memory for what a call keeps of large entities. Returns what gives it back. */
+  /** Reserves memory for what a call keeps of large entities. Resolves to the function that releases it. */
   readonly reserve: () => Promise<() => void>;
 }
 
@@ -67,7 +65,7 @@ export class PageGraph implements Graph, Disposable {
   #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
   #missing: Map<string, Load> | undefined;
-  /** Reads of many rows: only once a run misses nothing else, since without them it may be decided, too. */
+  /** Reads of many rows: started only once a run misses nothing else, since it may be decided without them. */
   #missingRows: Map<string, Load> | undefined;
   /** Created at the first use, as the maps above: most evaluations find everything in memory. */
   #tuples: Map<string, HeldTuples> | undefined;
@@ -79,7 +77,7 @@ export class PageGraph implements Graph, Disposable {
   #missesRanges = false;
   #giveBack: (() => void) | undefined;
   #disposed = false;
-  /** The last page of each side in this step: a search asks about the same subject, and the same object, in a row. */
+  /** The last page of each side in this step: a search looks up the same subject, and the same object, in a row. */
   #subjectPage: GrantPage | undefined;
   #objectPage: GrantPage | undefined;
 
@@ -337,13 +335,13 @@ export class PageGraph implements Graph, Disposable {
     // From here on, the page itself follows the grants to groups.
     const found = looked >= GROUP_ROWS_MAX ? Number.POSITIVE_INFINITY : range.size;
     const known = range.isPart ? found : range.now();
-    // What only the memory of this call has ended is no knowledge.
+    // A range that only the memory of this call has cut off says nothing about the entity.
     if (known === undefined || (typeof known === 'number' && known < entityGrantsMax)) return;
     page.keepGroups(number, known);
     pages.changed(page);
   }
 
-  /** The first subjects of one relation on an object, ascending, as many as the page wants if there are so many. */
+  /** The first subjects of one relation on an object, ascending, up to the number that the page needs. */
   firstSubjects(object: string, number: number, query: TextsQuery): readonly string[] | typeof TOO_MANY | undefined {
     const page = this.#wholePage('object', object);
     const relation = relationOf(number);

@@ -1,5 +1,5 @@
-// Evaluation of a call in rounds: a round runs at one moment and at one time of the slot. What it missed is loaded, and
-// the next round begins again, each in a turn of its tenant, until one finds everything in memory.
+// Evaluation of a call in rounds: a round runs at one moment and at one time of the slot. The grants that it missed are
+// loaded, and the next round begins again, each in a turn of its tenant, until one finds everything in memory.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
@@ -10,9 +10,9 @@ import { LARGE_EVALUATION_BYTES } from '../memory/memory-budget.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 
-/** What a call keeps of entities that are too large for whole pages: half of what it reserves for that. */
+/** Bytes that a call keeps of entities that are too large for whole pages: half of its reservation for them. */
 export const RANGE_BYTES_MAX = LARGE_EVALUATION_BYTES / 2;
-/** How often an evaluation that takes several steps begins again because of a commit. */
+/** Attempts of an evaluation that takes several steps and is interrupted by commits. */
 const TRIES = 4;
 
 /** The tenant of a call. */
@@ -36,8 +36,8 @@ export interface RoundOptions {
 }
 
 /**
- * `missing`: the graph has noted what it did not know. `changed`: a commit has touched what the round rests on.
- * `waits`: it rests on grants that have expired since the log was written.
+ * `missing`: the graph has recorded the missing grants. `changed`: a commit has changed a grant that the round rests
+ * on. `waits`: it rests on grants that have expired since the log was written.
  */
 export type Unfinished = 'missing' | 'changed' | 'waits';
 

@@ -1,15 +1,19 @@
-// What the appender gathers: waiting operations, and the batch that one append carries, with the reply to each
-// operation.
+// The work of the appender: proposals, which wait in its queue, and the batch that one append carries, with the reply
+// to each of them; its spans; and its ports.
 
+import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ids.ts';
-import type { Stamp } from '../../store/store.ts';
-import type { TraceSpan } from '../../telemetry/spans.ts';
-import type { EntryOperation } from './entries.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
+import type { LogStore, Stamp } from '../../store/store.ts';
+import { runInSpan, runTraced, type TraceSpan } from '../../telemetry/spans.ts';
+import type { HeldBytes } from '../memory/write-memory.ts';
+import type { Entry, EntryOperation } from './entries.ts';
+import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
 
-export interface Operation {
+/** A write that is proposed for the log of its slot. It becomes an operation of an entry, if it changes anything. */
+export interface Proposal {
   readonly tenantId: TenantId;
   readonly actor: string;
   readonly requestId: string;
@@ -23,10 +27,10 @@ export interface Operation {
   readonly decide: Decide;
 }
 
-/** How many single writes an operation stands for where work is bounded. */
-export const weightOf = ({ changesMax = 1 }: Operation): number => changesMax;
+/** The number of single writes that a proposal counts as where work is bounded. */
+export const weightOf = ({ changesMax = 1 }: Proposal): number => changesMax;
 
-export interface Waiting extends Operation {
+export interface QueuedProposal extends Proposal {
   /** The span of its call, if the call is traced. */
   readonly span: TraceSpan | undefined;
   readonly resolve: (result: OperationResult) => void;
@@ -34,7 +38,7 @@ export interface Waiting extends Operation {
 }
 
 export interface Answer {
-  readonly waiting: Waiting;
+  readonly waiting: QueuedProposal;
   readonly result?: OperationResult;
   readonly error?: unknown;
 }
@@ -51,11 +55,11 @@ export interface Batch {
   readonly advance: PromiseWithResolvers<void> | undefined;
 }
 
-/** Grants whose expiry the operations tell. */
+/** The number of expired grants that the operations collect. */
 export const expiredIn = (operations: readonly EntryOperation[]): number =>
   operations.reduce((sum, { changes }) => sum + changes.filter(({ kind }) => kind === 'grant-expired').length, 0);
 
-/** What repeats of these operations get as their reply. */
+/** The outcomes that repeats of these operations get. */
 export function decidedOf({ answers }: Batch): DecidedOperation[] {
   const decided: DecidedOperation[] = [];
   for (const { waiting, result, error } of answers) {
@@ -65,4 +69,64 @@ export function decidedOf({ answers }: Batch): DecidedOperation[] {
     else if (error instanceof GrantdError) decided.push({ requestId, index, outcome: { error } });
   }
   return decided;
+}
+
+// ---- spans ----
+//
+// The append span covers one call, from the queue to the reply. The group commit span covers the appends of many calls;
+// it is part of the first call's trace and links to all of them.
+
+/** Covers all operations of one call, until they are durable. */
+export function appendTraced<Result>(operations: number, append: () => Promise<Result>): Promise<Result> {
+  return runTraced('append', 'internal', { 'grantd.operations': operations }, append);
+}
+
+/** `spans`: the traced appends in the batch. */
+export function commitTraced<Result>(
+  batch: { readonly slot: number; readonly operations: readonly unknown[]; readonly spans: ReadonlySet<TraceSpan> },
+  commit: () => Promise<Result>,
+): Promise<Result> {
+  const [first] = batch.spans;
+  if (first === undefined) return commit();
+  const attributes = { 'grantd.slot': batch.slot, 'grantd.operations': batch.operations.length };
+  return runInSpan(first, () =>
+    runTraced('group commit', 'internal', attributes, (span) => {
+      for (const append of batch.spans) {
+        if (span === undefined) break;
+        append.link(span);
+        span.link(append);
+      }
+      return commit();
+    }),
+  );
+}
+
+// ---- the ports of the appender ----
+
+export interface CommittedEntry extends Entry {
+  readonly seq: number;
+}
+
+export interface AppenderPorts {
+  readonly log: LogStore;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly operations: OperationMemory;
+  /** Bytes held by the queues of all slots. */
+  readonly queue: HeldBytes;
+  /** Takes a committed entry into memory, synchronously. */
+  readonly commit: (entry: CommittedEntry) => void;
+  /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */
+  readonly waitForCapacity: () => Promise<void>;
+  /** Whether the owner's lease allows it to answer now. */
+  readonly leaseValid: () => boolean;
+  /** Called when the tenure has ended: the log contains an entry of another owner, or this program has a defect. */
+  readonly lost: (reason: string) => void;
+  readonly observe: (append: {
+    readonly outcome: 'committed' | 'lost' | 'unknown';
+    readonly seconds: number;
+    readonly operations: number;
+    /** Expired grants that the entry collects. */
+    readonly expired: number;
+  }) => void;
 }

@@ -11,8 +11,7 @@
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, no caller gets a result
 
 import { assert } from '../../core/assert.ts';
-import { backoffMs } from '../../core/async/backoff.ts';
-import { delay } from '../../core/async/clock.ts';
+import { backoffMs, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
@@ -20,28 +19,28 @@ import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
   type Answer,
+  type AppenderPorts,
   type Batch,
+  commitTraced,
   decidedOf,
   expiredIn,
-  type Operation,
-  type Waiting,
+  type Proposal,
+  type QueuedProposal,
   weightOf,
 } from './append-batch.ts';
-import { commitTraced } from './append-spans.ts';
-import type { AppenderPorts } from './appender-ports.ts';
 import { Draft } from './draft.ts';
 import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
-import { Cohort } from './group-commit-window.ts';
-import { InFlightOperations } from './idempotency/in-flight-operations.ts';
+import { GroupCommitWindow } from './group-commit-window.ts';
+import { InFlightOperations } from './idempotency/cache.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import { timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /**
- * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
- * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. An operation with
- * many changes reserves all that it may need, and leaves the rest to those after it.
+ * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Applying it to memory is one step of the event
+ * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. A proposal with
+ * many changes reserves all that it may need; the proposals after it get what it does not use.
  */
 const BATCH_OPERATIONS_MAX = 512;
 const BATCH_CHANGES_MAX = 1024;
@@ -55,7 +54,7 @@ const CHANGE_BYTES = 1000;
 /** Reserved for the head of an entry. */
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY = { firstMs: 20, maxMs: 1000 };
-/** How often a commit that waits for the lease checks whether it is valid again. */
+/** The interval at which a commit that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
 
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
@@ -73,13 +72,13 @@ export class Appender {
   #advance: PromiseWithResolvers<void> | undefined;
   #running = false;
   #settlingSinceMs: number | undefined;
-  readonly #cohort: Cohort;
+  readonly #commitWindow: GroupCommitWindow;
   #closed: ShardFailure | undefined;
   #idle: (() => void)[] = [];
 
   constructor(ports: AppenderPorts, end: LogEnd) {
     this.#ports = ports;
-    this.#cohort = new Cohort(ports.clock);
+    this.#commitWindow = new GroupCommitWindow(ports.clock);
     this.#slot = end.slot;
     this.#epoch = end.epoch;
     this.#lastSeq = end.lastSeq;
@@ -100,13 +99,13 @@ export class Appender {
     return this.#queue.length;
   }
 
-  /** Since when the current batch has been in flight; undefined: there is none. */
+  /** The start of the current batch, on the monotonic clock; undefined: none is in flight. */
   get settlingSinceMs(): number | undefined {
     return this.#settlingSinceMs;
   }
 
   /** Resolves with the result once it is durable. A repeat of the operation gets the first result. */
-  submit(operation: Operation): Promise<OperationResult> {
+  submit(operation: Proposal): Promise<OperationResult> {
     const { requestId, index } = operation;
     const inFlight = this.#inFlight.get(requestId, index);
     if (inFlight !== undefined) return inFlight;
@@ -125,12 +124,12 @@ export class Appender {
     });
     held.add(CHANGE_BYTES * weightOf(operation));
     this.#inFlight.set(requestId, index, result);
-    this.#cohort.arrived(this.#queue.length);
+    this.#commitWindow.arrived(this.#queue.length);
     this.#start();
     return result;
   }
 
-  /** Resolves once an entry that is created from now on is in the log, if need be an empty one. */
+  /** Resolves once an entry that is created from now on is in the log; an empty one if there are no writes. */
   advance(): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     this.#advance ??= Promise.withResolvers();
@@ -148,7 +147,7 @@ export class Appender {
   /** Resolves when no operation waits or is in flight. */
   async drained(): Promise<void> {
     if (!this.#running) return;
-    this.#cohort.end();
+    this.#commitWindow.end();
     await new Promise<void>((resolve) => {
       this.#idle.push(resolve);
     });
@@ -158,13 +157,13 @@ export class Appender {
   close(failure: ShardFailure): void {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
-    this.#cohort.end();
+    this.#commitWindow.end();
     this.#advance?.reject(failure);
     this.#advance = undefined;
     void this.#refuse(this.#queue.clear(), failure);
   }
 
-  async #refuse(refused: readonly Waiting[], failure: ShardFailure): Promise<void> {
+  async #refuse(refused: readonly QueuedProposal[], failure: ShardFailure): Promise<void> {
     for (const [index, waiting] of refused.entries()) {
       this.#ended(waiting);
       waiting.reject(failure);
@@ -173,7 +172,7 @@ export class Appender {
   }
 
   /** Call this right before the reply. */
-  #ended(waiting: Waiting): void {
+  #ended(waiting: QueuedProposal): void {
     this.#inFlight.delete(waiting.requestId, waiting.index);
     this.#ports.queue.add(-CHANGE_BYTES * weightOf(waiting));
   }
@@ -199,7 +198,8 @@ export class Appender {
       if (failure === undefined) batch.advance?.resolve();
       else batch.advance?.reject(failure);
       const tookMs = clock.monotonicMs() - startedMs;
-      if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queue.length);
+      if (this.#idle.length === 0)
+        await this.#commitWindow.gather(batch.answers.length, tookMs, () => this.#queue.length);
     }
     this.#running = false;
     const idle = this.#idle;
@@ -208,8 +208,8 @@ export class Appender {
   }
 
   /**
-   * Resolves to the reason why the batch gets no replies, or undefined. Without a valid lease nothing is acknowledged,
-   * neither a commit nor a write that changed nothing.
+   * Resolves to undefined if the batch may be acknowledged, otherwise to the failure of its proposals. Without a valid
+   * lease nothing is acknowledged, neither a commit nor a write without changes.
    */
   async #settle(batch: Batch): Promise<ShardFailure | undefined> {
     // A batch without changes was decided by committed state, so there is nothing to append.
@@ -237,7 +237,7 @@ export class Appender {
 
   /** Takes the oldest operation of each tenant in turn, until the entry is full or none waits. */
   #takeBatch(): Batch {
-    // Decisions see the time at which they will stand in the log.
+    // Decisions see the time that the log will record for them.
     const time = this.time.next(this.#nextBase);
     const draft = new Draft(timeOfStamp(time.base));
     const advance = this.#advance;
@@ -250,7 +250,7 @@ export class Appender {
     const atMs = this.#ports.clock.wallMs();
     let bytesFree = BATCH_BYTES_MAX - ENTRY_HEAD_BYTES;
     let changesFree = BATCH_CHANGES_MAX;
-    const fits = (next: Waiting): boolean =>
+    const fits = (next: QueuedProposal): boolean =>
       answers.length < BATCH_OPERATIONS_MAX && next.bytesMax <= bytesFree && weightOf(next) <= changesFree;
     for (const next of this.#queue.inTurn(fits)) {
       if (next.span !== undefined) spans.add(next.span);
@@ -269,7 +269,7 @@ export class Appender {
   }
 
   #decide(
-    waiting: Waiting,
+    waiting: QueuedProposal,
     draft: Draft,
     nowMs: number,
   ): Pick<EntryOperation, 'changes' | 'results'> & { readonly answer: Answer } {

@@ -1,8 +1,8 @@
 // The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, reports
 // confirmed entries to memory, and moves the checkpoint, never past what is confirmed. It retries a failed batch until
 // it succeeds: state writes are stamped, so a repeat changes nothing. Its backlog is bounded: if it lags, writes wait.
-// The backlog consists of entries; their rows are derived when they are written. Rows would be several times as large,
-// and would outlive several collections of garbage.
+// The backlog consists of entries; their rows are derived only for the write. Rows would be several times as large, and
+// would outlive several garbage collections.
 //
 // The grant counts that a batch changed are written once, with its last entry. No checkpoint precedes them, so a stored
 // count is never behind the checkpoint.
@@ -11,20 +11,19 @@
 // empty, so that the next owner has nothing to read back.
 
 import { assert } from '../../core/assert.ts';
-import { backoffMs } from '../../core/async/backoff.ts';
-import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
 import { countStateRows, deriveState } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { CommittedEntry } from './appender-ports.ts';
+import type { CommittedEntry } from './append-batch.ts';
 import { checkpointStamp } from './entries.ts';
 import type { IdempotencyWindow } from './idempotency/window.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;
-/** Their memory, roughly: of rows of rules, which can be as long as a thousand others. */
+/** Their approximate memory: a row of rules can be as long as a thousand others. */
 const BYTES_PER_CALL = 16 * 1024 * 1024;
 /** Backlog of rows at which writes to the slot wait. All slots together also have a bound in bytes. */
 const LAG_WRITES_MAX = 40_000;
@@ -55,7 +54,7 @@ export interface ApplierPorts {
   readonly backlog: HeldBytes;
   /** The state tables now contain the changes of these tenants up to `seq`. */
   readonly confirm: (tenants: ReadonlySet<TenantId>, seq: number) => void;
-  /** That many rows were written. */
+  /** Called with the number of rows written. */
   readonly wrote: (rows: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -105,7 +104,7 @@ export class Applier {
     return this.#checkpoint.seq;
   }
 
-  /** Since when entries have waited without any being applied; undefined: none waits. */
+  /** The time of the last progress while entries wait, on the monotonic clock; undefined: none waits. */
   get waitingSinceMs(): number | undefined {
     return this.#pending.length === 0 ? undefined : this.#progressAtMs;
   }

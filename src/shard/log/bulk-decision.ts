@@ -1,8 +1,8 @@
 // Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists,
 // are evaluated against the state before the call; none of its own changes counts.
 //
-// A tuple whose grant has expired does not exist. The decision may rest on that only once the log says so. So if it
-// meets such a grant, it decides nothing; its caller collects the grant first, and submits the write again. A write
+// A tuple whose grant has expired does not exist, but a decision may rely on that only once the log records it. So if
+// it finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write
 // that collected them itself would need room in the log for twice its changes.
 
 import { assert } from '../../core/assert.ts';
@@ -14,7 +14,7 @@ import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkWrite, BulkWriteResult } from '../shard.ts';
-import type { Operation } from './append-batch.ts';
+import type { Proposal } from './append-batch.ts';
 import { asOf, type Draft } from './draft.ts';
 import {
   assertLives,
@@ -43,8 +43,8 @@ const OPERATION_BYTES = 1024;
  */
 const BYTES_PER_UNIT = 3;
 
-/** What the log must have room for. At most 100 changes of the longest identifiers take 400 KiB. */
-export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Operation, 'bytesMax' | 'changesMax'> {
+/** The room that the write needs in the log. At most 100 changes of the longest identifiers take 400 KiB. */
+export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Proposal, 'bytesMax' | 'changesMax'> {
   let bytesMax = OPERATION_BYTES;
   for (const { subject, object } of [...grants, ...revocations]) {
     bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);
@@ -54,14 +54,14 @@ export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Operation, 
 
 const withoutChange = (bulk: BulkWriteResult): Decision => ({ result: { kind: 'bulk', bulk }, changes: [] });
 
-/** The tuples of a bulk write in the order in which `decideBulk` expects what is known of them. */
+/** The tuples of a bulk write, in the order of the watched tuples that `decideBulk` expects. */
 export const tuplesOf = ({ grants, revocations, conditions }: BulkWrite): readonly Tuple[] => [
   ...grants,
   ...revocations,
   ...conditions,
 ];
 
-/** Grants that the write names have expired and are not collected. Nothing was done. */
+/** The write names grants that have expired and are not collected. Nothing was done. */
 export class UncollectedGrants extends Error {
   /** Each once. */
   readonly tuples: readonly CollectedTuple[];
@@ -104,7 +104,7 @@ export function decideBulk(
   };
 }
 
-/** `granted`, `ended`: what existed of the grants and of the revocations. */
+/** `granted`, `ended`: the grants that existed, of those to grant and of those to revoke. */
 function decideChanges(
   context: DecideContext,
   memory: TenantMemory,

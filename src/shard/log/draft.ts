@@ -1,5 +1,5 @@
-// The draft of a batch: committed memory plus the earlier decisions of the batch, at the time at which the batch will
-// stand in the log.
+// The draft of a batch: committed memory plus the earlier decisions of the batch, at the time that the log will record
+// for the batch.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -150,8 +150,8 @@ function nested<Value>(maps: Map<TenantId, Map<string, Value>>, tenantId: Tenant
 }
 
 /**
- * What a tuple holds at the time of the batch. A decision that rests on an expiry logs it, so that the log tells it
- * before any caller learns of it, and tells it once.
+ * The grant of a tuple at the time of the batch. A decision that rests on an expiry logs it: the expiry is in the log,
+ * once, before any caller learns of it.
  */
 export function asOf(
   { nowMs }: Draft,

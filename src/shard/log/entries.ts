@@ -9,7 +9,6 @@ import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { grantOf, RELATIONS } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
-import { type ChangeKind, type LoggedResults, readLoggedResults } from './logged-results.ts';
 
 /** The newest format that this program reads, and the one that it writes. */
 export const LOG_FORMAT = 1;
@@ -80,23 +79,16 @@ export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: r
   return body;
 }
 
-const tenantIdSchema = z.string().transform((text, context) => {
-  const id = parseTenantId(text);
-  if (id === undefined) {
-    context.addIssue({ code: 'custom', message: 'not a tenant id' });
+const idSchema = <Id extends string>(parse: (text: string) => Id | undefined, message: string) =>
+  z.string().transform((text, context) => {
+    const id = parse(text);
+    if (id !== undefined) return id;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
-  }
-  return id;
-});
+  });
 
-const keyIdSchema = z.string().transform((text, context) => {
-  const id = parseKeyId(text);
-  if (id === undefined) {
-    context.addIssue({ code: 'custom', message: 'not a key id' });
-    return z.NEVER;
-  }
-  return id;
-});
+const tenantIdSchema = idSchema(parseTenantId, 'not a tenant id');
+const keyIdSchema = idSchema(parseKeyId, 'not a key id');
 
 const grantSchema = z
   .looseObject({ subject: z.string(), relation: z.enum(RELATIONS), object: z.string() })
@@ -166,7 +158,7 @@ const entrySchema = headSchema.extend({
   ),
 });
 
-/** Thrown when the log cannot be read: the slot must not be served on a guess. */
+/** The log cannot be read. A slot is never served on a guess. */
 export class LogUnreadableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -175,8 +167,8 @@ export class LogUnreadableError extends Error {
 }
 
 /**
- * What the repeat of an operation needs: its id, and its last change, which determines its result; or its results, with
- * all changes of a bulk write.
+ * The parts of an operation that its repeat needs: its id, and its last change, which determines its result; or its
+ * results, with all changes of a bulk write.
  */
 export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes' | 'results'>;
 
@@ -293,4 +285,63 @@ function parseEntry<Parsed>(record: LogRecord, schema: z.ZodType<Parsed>): Parse
   const entry = schema.safeParse(json);
   if (!entry.success) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`, entry.error);
   return entry.data;
+}
+
+// ---- stored results ----
+//
+// An operation with one change needs none, since the change determines its result. The results of an operation with
+// many changes are stored with it, so that a repeat gets them exactly. Invariant: stored results agree with the changes
+// next to them, or the log is unreadable.
+
+/** Results that are stored with an operation. */
+export type LoggedResults =
+  | {
+      readonly kind: 'bulk';
+      /**
+       * In the order of the request. `created`: by the next change that creates a grant. Otherwise the grant existed,
+       * and has these attributes after the write.
+       */
+      readonly grants: readonly ('created' | GrantAttributes)[];
+      readonly revoked: readonly boolean[];
+    }
+  | { readonly kind: 'revocation'; readonly revoked: number; readonly complete: boolean };
+
+/** The part of a change that results depend on. */
+export interface ChangeKind {
+  readonly kind: string;
+}
+
+const count = <Item>(items: readonly Item[], holds: (item: Item) => boolean): number =>
+  items.reduce((sum, item) => sum + (holds(item) ? 1 : 0), 0);
+
+function bulkGrant(value: unknown): 'created' | GrantAttributes | undefined {
+  if (value === 'created') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const stored: { readonly [Field in keyof GrantAttributes]?: unknown } = value;
+  return readGrantAttributes(({ field }) => stored[field]);
+}
+
+const isDefined = <Value>(value: Value | undefined): value is Value => value !== undefined;
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+
+/** Undefined: these are not the results of an operation with these changes. */
+export function readLoggedResults(value: unknown, changes: readonly ChangeKind[]): LoggedResults | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const stored: { readonly [Field in 'kind' | 'grants' | 'revoked' | 'complete']?: unknown } = value;
+  const created = count(changes, ({ kind }) => kind === 'grant-created');
+  const ended = count(changes, ({ kind }) => kind === 'grant-revoked');
+  const expired = count(changes, ({ kind }) => kind === 'grant-expired');
+  if (stored.kind === 'bulk') {
+    const { grants, revoked } = stored;
+    if (!Array.isArray(grants) || !Array.isArray(revoked) || !revoked.every(isBoolean)) return undefined;
+    const read = grants.map(bulkGrant);
+    if (!read.every(isDefined) || count(read, (grant) => grant === 'created') !== created) return undefined;
+    return count(revoked, Boolean) === ended ? { kind: 'bulk', grants: read, revoked } : undefined;
+  }
+  if (stored.kind === 'revocation') {
+    const { revoked, complete } = stored;
+    if (!isBoolean(complete) || revoked !== ended || ended + expired !== changes.length) return undefined;
+    return { kind: 'revocation', revoked, complete };
+  }
+  return undefined;
 }

@@ -1,24 +1,25 @@
-// Collection: tells in the log, as changes of the system, which grants have expired. Whether a grant holds does not
-// depend on it (slot-time.ts). It keeps tables, counts and the audit log up to date, within a minute unless very many
-// grants expire at once.
+// Collection: records expired grants in the log, as changes of the system. Whether a grant holds does not depend on it
+// (slot-time.ts); it keeps tables, counts and the audit log up to date, within a minute unless very many grants expire
+// at once.
 //
-// A pass over a tenant follows the rows that tell expiries, up to a time that the log has reached. No later grant
+// A pass over a tenant follows the expiry rows of its grants, up to a time that the log has reached. No later grant
 // expires by then, and the state tables contain every earlier one, so nothing is missed. A row alone collects nothing:
-// the decision looks at the grant itself, so one that was revoked, collected or given another expiry stays as it is,
-// and none is collected twice. Memory holds one page of rows. A pass rests in between, so that checks are not affected,
-// and makes way for the next tenant. Where it stands is kept in memory; up to where passes have come, with the count of
-// the tenant's grants.
+// the decision reads the grant itself, so a grant that was revoked, collected or given another expiry stays as it is,
+// and none is collected twice. Memory holds one page of rows. A pass pauses between pages, so that checks are not
+// affected, and yields to the next tenant. Its position is in memory; the time up to which passes are complete is
+// stored with the count of the tenant's grants.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf, tupleKey } from '../../core/tuples.ts';
+import { columnsOf, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { collectionOperation, withinOperation } from './collection-operation.ts';
+import type { Proposal } from './append-batch.ts';
 import type { Tenure } from './tenure.ts';
+import { type CollectedTuple, decideCollection } from './write-decisions.ts';
 
 /** Rows of one read, whose grants one operation of the log collects. */
 const ROWS_PER_STEP = 50;
@@ -124,7 +125,7 @@ export class GrantCollection {
     const toMs = slotTime.loggedMs;
     if (expectedMs > toMs) return undefined;
     const stamp = tenure.nextBase - 1;
-    // From here on, commits say what the pass may miss.
+    // From here on, commits record the expiries that the pass may miss.
     memory.nextExpiryMs = Number.POSITIVE_INFINITY;
     memory.collectingMs = expectedMs;
     try {
@@ -176,7 +177,7 @@ export class GrantCollection {
     await tenure.submit(collectionOperation(memory, tuples, { requestId, expiresAtMs }));
   }
 
-  /** Everything up to the end of the pass is collected, so the rows that led there are no longer needed. */
+  /** Everything up to the end of the pass is collected, so its expiry rows are obsolete. */
   async #finish(memory: TenantMemory, pass: Pass): Promise<void> {
     const { store, clock } = this.#ports;
     const { tenantId } = memory;
@@ -194,3 +195,43 @@ export class GrantCollection {
 const withoutRepeats = (rows: readonly ExpiryPlace[]): readonly ExpiryPlace[] => [
   ...new Map(rows.map((row) => [tupleKey(row), row])).values(),
 ];
+
+// ---- the write that collects expired grants ----
+
+/** UTF-8 bytes of an operation, and of each change, without strings; a character takes at most 6 (an escape). */
+const OPERATION_BYTES = 1024;
+const CHANGE_BYTES = 400;
+const BYTES_PER_CHARACTER = 6;
+/** A hundred of the longest grants would be more. */
+const OPERATION_BYTES_MAX = 256 * 1024;
+
+const bytesOf = (tuples: readonly Tuple[]): number =>
+  tuples.reduce(
+    (sum, { subject, object }) => sum + CHANGE_BYTES + BYTES_PER_CHARACTER * (subject.length + object.length),
+    0,
+  );
+
+/** The first tuples, as many as one operation may collect. */
+export function withinOperation<Each extends Tuple>(tuples: readonly Each[]): readonly Each[] {
+  let count = tuples.length;
+  while (count > 1 && bytesOf(tuples.slice(0, count)) > OPERATION_BYTES_MAX) count = Math.ceil(count / 2);
+  return tuples.slice(0, count);
+}
+
+/** Collects those of the tuples, each named once, whose grants have expired. */
+export function collectionOperation(
+  memory: TenantMemory,
+  tuples: readonly CollectedTuple[],
+  { requestId, expiresAtMs }: Pick<Proposal, 'requestId' | 'expiresAtMs'>,
+): Proposal {
+  return {
+    tenantId: memory.tenantId,
+    actor: 'system',
+    requestId,
+    index: 0,
+    expiresAtMs,
+    bytesMax: OPERATION_BYTES + bytesOf(tuples.map(({ request }) => request)),
+    changesMax: tuples.length,
+    decide: decideCollection(memory, tuples),
+  };
+}

@@ -1,16 +1,16 @@
 // The group-commit window. Closed-loop writers send their next write as soon as they get a reply. If an append takes
 // much longer than their round trip, a short wait for them turns two appends into one and lets each of them write more
-// often. Without it they split into two cohorts that wait for each other's appends.
+// often. Without it they split into two groups, each of which waits for the appends of the other.
 
 import type { Clock } from '../../core/async/clock.ts';
 
 /** Shorter waits are not worth a timer; longer ones would delay replies too much. */
 const WAIT_MS_MIN = 1;
 const WAIT_MS_MAX = 25;
-/** After useless waits, at most this many appends go without one before the next attempt. */
+/** After futile waits, at most this many appends go without one before the next attempt. */
 const SKIPPED_MAX = 64;
 
-export class Cohort {
+export class GroupCommitWindow {
   readonly #clock: Clock;
   #target = 0;
   #end: (() => void) | undefined;

@@ -1,26 +1,23 @@
-// The hot pages of one tenure. It counts which pages are used, stores the names of the hottest, and loads those that
-// the former owner stored, so that the first checks after a failover or handover find them in memory. All of it is
-// optional: a list that is missing, damaged or old costs time, never an answer, since a page is always loaded as for a
-// call.
+// The hot pages of one tenure. It counts the uses of pages, stores the names of the hottest, and preloads those that
+// the previous owner stored, so that the first checks after a failover or handover find them in memory. A list that is
+// missing, damaged or old costs time, never a wrong answer: pages are loaded the same way as for a call.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import type { StateStore } from '../../store/store.ts';
-import { decodeHotPages, encodeHotPages } from '../memory/hot-page-list.ts';
-import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { type NamedPage, PAGE_USES_BYTES, PageUses } from '../memory/page-uses.ts';
-import type { Preload } from '../memory/preloads.ts';
+import type { MemoryBudget, Preload } from '../memory/memory-budget.ts';
+import { decodeHotPages, encodeHotPages, type NamedPage, PAGE_USES_BYTES, PageUses } from '../memory/page-uses.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 
 /** A list is stored at most this often. An owner that dies leaves one of this age, in which little has changed. */
 const WRITE_MS = 60_000;
 
-/** What became of a page of a stored list. */
+/** The outcome of preloading a page. */
 export type PreloadOutcome = 'loaded' | 'skipped' | 'failed';
 
-/** See tenure-dependencies.ts. */
+/** See TenureDependencies in tenure.ts. */
 interface HotPagesPorts {
   readonly store: Pick<StateStore, 'readHotPages' | 'writeHotPages'>;
   readonly clock: Clock;
@@ -60,12 +57,12 @@ export class HotPages {
   /** Loads the pages that are stored as hot, in the background. Resolves when the list is read. */
   async preload(): Promise<void> {
     const { store, clock, budget } = this.#ports;
-    // Without the list, pages are loaded when they are needed.
+    // Without the list, pages are loaded on demand.
     const text = await store.readHotPages(this.#served.slot, storeDeadline(clock)).catch(() => undefined);
     const pages = text === undefined ? undefined : decodeHotPages(text);
     if (text === undefined || pages === undefined || pages.length === 0 || !this.#served.serving) return;
     this.#stored = text;
-    // What was hot is hot until something else is: the first list of this tenure must not forget the rest.
+    // The first list of this tenure must not drop pages only because they have not been used again yet.
     for (const page of pages) this.note(page);
     budget.preloads.add(this.#preloads(pages));
   }
@@ -76,7 +73,7 @@ export class HotPages {
       await this.storeNow();
   }
 
-  /** The same without regard to when it was done last. Never rejects: the list may be lost. */
+  /** The same, whether it is due or not. Never rejects: the list may be lost. */
   async storeNow(): Promise<void> {
     const { store, clock } = this.#ports;
     if (this.#uses === undefined || this.#writing) return;

@@ -1,5 +1,5 @@
-// Decides the writes of API keys: creation, rotation, revocation. Invariants: a derived id is used once; a rotation
-// moves the end of the former key nearer, never away; and a key has one successor at most.
+// Decides the writes of API keys: creation, rotation, revocation. Invariants: a derived id is used once; a rotation can
+// only bring the end of the old key forward; and a key has one successor at most.
 
 import { type ApiKeyRecord, keyLinks } from '../../core/api-keys.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -44,7 +44,7 @@ export function decideKey(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
-    // Only a derived id can be there already. A repeat is told so even if the limit is reached.
+    // Only a derived id can exist already. A repeat gets this refusal even if the limit is reached.
     const present = draft.key(memory, key.keyId);
     if (present !== undefined) throw refusalOfKey(present, key);
     if (draft.revokes(memory.tenantId, key.keyId)) throw keyRevoked(key.keyId);
@@ -68,7 +68,7 @@ const notRotatable = (keyId: KeyId, why: string): GrantdError =>
 
 export const revokedBefore = (keyId: KeyId): GrantdError => notRotatable(keyId, 'was revoked');
 
-/** A repeat finds the key that the first request created, whatever has become of the former one. */
+/** A repeat finds the key that the first request created, whatever the state of the old key. */
 function refusalOfSuccessor(present: ApiKeyRecord, formerId: KeyId): GrantdError {
   return present.rotatedFrom === formerId
     ? new GrantdError(
@@ -78,17 +78,17 @@ function refusalOfSuccessor(present: ApiKeyRecord, formerId: KeyId): GrantdError
     : new GrantdError('idempotency-key-reused', `An earlier request has created the API key ${present.keyId}.`);
 }
 
-/** What a rotation asks for. */
+/** The parameters of a rotation. */
 export interface RequestedRotation {
   readonly keyId: KeyId;
   /** Of the new key. */
   readonly newKeyId: KeyId;
   readonly hash: string;
-  /** For how long the former key still works; 0: it is revoked. */
+  /** The time for which the old key still works; 0: it is revoked. */
   readonly graceMs: number;
 }
 
-/** The end of the former key goes by the wall clock, as every expiry of a key does. */
+/** The end of the old key goes by the wall clock, as every expiry of a key does. */
 export function decideRotation(context: DecideContext, memory: TenantMemory, requested: RequestedRotation): Decide {
   const { keyId, newKeyId, hash, graceMs } = requested;
   return (draft) => {
@@ -104,7 +104,7 @@ export function decideRotation(context: DecideContext, memory: TenantMemory, req
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
       throw notRotatable(keyId, `has expired at ${formatTimestamp(expiresAtMs)}`);
     }
-    // Its own expiry is no longer known: a second successor would end with the grace.
+    // Its own expiry was overwritten: a second successor would end with the grace.
     if (rotatedTo !== undefined) {
       throw notRotatable(keyId, `has been rotated to ${rotatedTo} before; if that key is lost, create another one`);
     }

@@ -2,8 +2,8 @@
 //   - `atLeastMs`: measured by this owner's monotonic clock; for earlier epochs, since it opened its own. Anything that
 //     must not happen too early relies on this alone.
 //   - `byWallMs`: for earlier epochs, the difference between the wall clocks of two owners. A clock that was ahead
-//     leaves entries, and bases after them, that lie in the future until wall clocks catch up. These say nothing about
-//     the age and count as old, so that nothing waits for as long as a clock was wrong.
+//     leaves entries, and bases after them, that lie in the future until wall clocks catch up. Their age is unknown,
+//     and they count as old, so that nothing waits for as long as a clock was wrong.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';

@@ -1,6 +1,6 @@
-// Maintenance of a tenure, between requests: trims the log, removes the data of deleted tenants and rows that are no
-// longer needed (row-removal.ts), and stores when keys were last used and which pages are hot. Each task does a bounded
-// part at a time and can be interrupted anywhere: it finds unfinished work again.
+// Maintenance of a tenure, between requests: trims the log, removes the data of deleted tenants and obsolete rows
+// (row-removal.ts), and stores the last uses of keys and the list of hot pages. Each task does a bounded part at a time
+// and can be interrupted anywhere: it finds unfinished work again.
 
 import { delay } from '../../core/async/clock.ts';
 import { segmentOf } from '../../core/slots.ts';
@@ -23,9 +23,9 @@ const TENANT_OPERATION_BYTES = 8 * 1024;
  * log, to take over a slot or to copy it, has an hour.
  */
 const TRIM_AGE_MS_MIN = 3_600_000;
-/** The trimmer looks at the log once per this many rounds. */
+/** The trimmer checks the log once per this many rounds. */
 const TRIM_ROUNDS = 30;
-/** How long deleted tenants of one slot may delay the maintenance of the others; the next round continues. */
+/** The time per round that deleted tenants of one slot may take from the maintenance of the others. */
 const PURGE_MS_PER_ROUND = 1000;
 
 /** Runs rounds with pauses between them, until `tenures` returns undefined. */

@@ -1,4 +1,4 @@
-// Recovery: how a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from
+// Recovery: a new owner takes over a slot. It raises the epoch, reads the checkpoint, the tenants and the log from
 // there to its end, and appends the first entry of its epoch. After that no earlier epoch can commit:
 //
 //   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
@@ -6,25 +6,17 @@
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
 // It replays only contiguous seqs, and refuses a log that ends before the row's `opened`. After recovery the slot
-// serves reads. Writes wait for `rebuildWindow`, which reads back before the checkpoint as far as operation ids must be
-// known.
+// serves reads. Writes wait for `rebuildWindow`, which reads back from the checkpoint to the start of the idempotency
+// window.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { segmentOf } from '../../core/slots.ts';
-import type {
-  Checkpoint,
-  ConditionalOutcome,
-  GrantCountRow,
-  LogRecord,
-  SlotRow,
-  Stamp,
-  Store,
-} from '../../store/store.ts';
+import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, SlotStore, Stamp, Store } from '../../store/store.ts';
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
-import type { CommittedEntry } from './appender-ports.ts';
+import type { CommittedEntry } from './append-batch.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -114,7 +106,7 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
 }
 
 /**
- * How many records to read next: at most twice as many, and no more than fit if all are as large as the largest of
+ * The number of records to read next: at most twice as many, and no more than fit if all are as large as the largest of
  * these.
  */
 function nextCount(records: readonly LogRecord[], count: number): number {
@@ -207,7 +199,7 @@ class Slice {
 
 /**
  * Whether the log ends here. An empty result covers only one segment, and entries of the next segment after a gap would
- * be acknowledged writes. False: a former owner has appended since.
+ * be acknowledged writes. False: a previous owner has appended since.
  */
 async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
   const { store, clock, segmentSize } = ports;
@@ -264,9 +256,9 @@ function leastAgeMs(newer: Moment | undefined, older: Moment): number {
 }
 
 /**
- * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that are
- * so much older than later ones of their own epochs that no client repeats their operations. Resolves with the first
- * seq from which operation ids are known. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that by
+ * the clocks of their own epochs are too old for a client to repeat their operations. Resolves with the first seq from
+ * which operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function rebuildWindow(
   ports: TailPorts,
@@ -311,32 +303,63 @@ export async function rebuildWindow(
   return end + 1;
 }
 
-/** Every tenant of a slot in the state tables, including fully deleted ones. */
-export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
+/** The rows of all tenants of a slot, page by page. */
+async function* everyTenant<Row extends { readonly tenantId: TenantId }>(
+  read: (page: { readonly limit: number; readonly after?: TenantId }) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
   let after: TenantId | undefined;
   while (true) {
-    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
-    const tenants = await ports.store.listTenants(query, storeDeadline(ports.clock));
-    yield* tenants;
-    after = tenants.at(-1)?.tenantId;
-    if (tenants.length < TENANTS_PER_READ) return;
+    const rows = await read({ limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) });
+    yield* rows;
+    after = rows.at(-1)?.tenantId;
+    if (rows.length < TENANTS_PER_READ) return;
   }
 }
+
+/** Every tenant of a slot in the state tables, including fully deleted ones. */
+export const readTenants = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
+  everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)));
 
 /**
  * The grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries that
  * changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
  */
-export async function* readGrantCounts(
-  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
-  slot: number,
-): AsyncGenerator<GrantCountRow> {
-  let after: TenantId | undefined;
-  while (true) {
-    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
-    const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
-    yield* rows;
-    after = rows.at(-1)?.tenantId;
-    if (rows.length < TENANTS_PER_READ) return;
+export const readGrantCounts = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
+  everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)));
+
+// ---- after recovery ----
+
+/** When many slots are opened at once, this conditional write can wait for the others. */
+const RECORD_OPENED_MS = 1000;
+const RECORD_RETRY_MS = 200;
+
+interface Owned {
+  readonly slot: number;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly state: string;
+}
+
+/**
+ * Records the seq of a tenure's first entry in the row of its slot, so that a later owner detects that the log has lost
+ * that entry; the entry itself already fences. Retries until the store has recorded it, or the tenure has ended.
+ */
+export async function recordOpened(
+  { store, clock }: { readonly store: SlotStore; readonly clock: Clock },
+  tenure: Owned,
+  opened: number,
+  lose: (reason: string) => void,
+): Promise<void> {
+  const { slot, owner, epoch } = tenure;
+  await delay(clock, RECORD_OPENED_MS);
+  while (tenure.state !== 'ended') {
+    try {
+      const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
+      if (applied) return;
+      if (row?.owner !== owner || row.epoch !== epoch) lose('The slot has another owner now.');
+    } catch {
+      // The next attempt finds out whether it was recorded.
+    }
+    await delay(clock, RECORD_RETRY_MS);
   }
 }

@@ -1,7 +1,7 @@
-// Decides a revocation by a filter: at one moment, it revokes the first grants that match then, as many as one
-// operation takes. Those among them that have expired it collects instead, without counting them. Invariant: it reports
-// `complete` only if no grant that matches is left at that very moment, with the earlier decisions of the batch, and
-// the log says so: what it passes over is in its own entry.
+// Decides a revocation by a filter: at one moment, it revokes the first matching grants, as many as one operation
+// takes. It collects the expired ones among them instead, without counting them. Invariant: it reports `complete` only
+// if no matching grant is left at that moment, after the earlier decisions of the batch and by the log: the expiries
+// that it relies on are in its own entry.
 
 import { hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
@@ -11,7 +11,7 @@ import type { PageRow } from '../memory/grant-page.ts';
 import type { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { GrantFilter } from '../shard.ts';
-import type { Operation } from './append-batch.ts';
+import type { Proposal } from './append-batch.ts';
 import type { Draft } from './draft.ts';
 import { assertLives, type Decide } from './write-decisions.ts';
 
@@ -24,18 +24,18 @@ const SPARE_CHANGES = 50;
 /** Of an operation: about 1,400 ordinary grants, or 200 of the longest. */
 const BYTES_MAX = 480 * 1024;
 
-/** What an operation reserves in its entry. */
-export type RevocationSize = Required<Pick<Operation, 'bytesMax' | 'changesMax'>>;
+/** The room that an operation reserves in its entry. */
+export type RevocationSize = Required<Pick<Proposal, 'bytesMax' | 'changesMax'>>;
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
 const bytesOf = (entityBytes: number, { counterpart }: PageRow): number =>
   REVOCATION_BYTES + entityBytes + jsonBytes(counterpart);
 
-/** Too much has changed since the matching grants were read: read them again. Nothing was done. */
+/** Too much has changed since the matching grants were read; the caller reads them again. Nothing was done. */
 export class RangeOutdated extends Error {}
 
-/** What the operation needs, given what matches now. */
+/** The room that the operation needs for the grants that match now. */
 export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: readonly PageRow[]): RevocationSize {
   const entityBytes = jsonBytes(entity);
   let bytesMax = OPERATION_BYTES + SPARE_BYTES;
@@ -85,7 +85,7 @@ function grantIn(of: GrantFilter['of'], { relation, counterpart, ...attributes }
   return grantOf({ subject, relation, object }, attributes);
 }
 
-/** What earlier decisions of the batch changed of the entity. */
+/** The changes of the entity by earlier decisions of the batch. */
 function* draftedOf(draft: Draft, memory: TenantMemory, of: GrantFilter['of']): Generator<TupleChange> {
   for (const { tuple, facts } of draft.draftedGrants(memory)) {
     const { subject, object } = tuple;

@@ -1,6 +1,6 @@
-// Physical removal of rows that are no longer needed: revoked grants and keys, records of deleted tenants, subjects
-// without a grant. The rows that a segment of the log revoked are removed before the segment. Other leftovers, such
-// as those that are too many to read past, are removed in between, in bounded steps.
+// Physical removal of obsolete rows: revoked grants and keys, records of deleted tenants, subjects without a grant. The
+// rows that a segment of the log revoked are removed before the segment. Other leftovers, such as revoked rows that
+// slow down reads, are removed in between, in bounded steps.
 //
 // No later write brings a row back: the state tables contain, behind the checkpoint, every entry up to the stamps that
 // are removed, and later writes have greater stamps. A revoked key or a deleted tenant never comes back to life, but a
@@ -22,7 +22,7 @@ export interface MaintenancePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly segmentSize: number;
-  /** Entries younger than this are kept, as far as clocks can tell. Outside tests at least an hour. */
+  /** Entries younger than this, by the clocks, are kept. Outside tests at least an hour. */
   readonly logRetentionMs: number;
   readonly createRequestId: () => string;
 }
@@ -36,8 +36,8 @@ const SUBJECTS_AT_ONCE = 16;
 /** Rows of tenants and keys examined in one step. */
 const ROWS_PER_STEP = 1000;
 /**
- * How long leftovers of one slot may delay the maintenance of the others, or one step if longer; the next round
- * continues.
+ * The time per round that leftovers of one slot may take from the maintenance of the others, or one step if that takes
+ * longer.
  */
 const LEFTOVERS_MS_PER_ROUND = 250;
 /** Pause after a failure: every replica has to take part, and one may be down. */

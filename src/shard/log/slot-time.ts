@@ -1,25 +1,25 @@
 // The time of a slot, by which its grants expire. Invariant: a grant that any owner has once treated as expired never
-// holds again, whatever the wall clocks of the owners say, and without a bound on how far they are apart.
+// holds again, whatever the wall clocks of the owners say and however far they are apart.
 //
-// The log keeps it. Bases of entries only grow, over owners too, since a new owner continues behind the last entry. The
-// *logged time* is that of the last entry of the log. What expires up to then has expired for this owner and for every
-// later one. So:
+// The log guarantees this. Bases of entries only grow, across owners too, since a new owner continues after the last
+// entry. The *logged time* is that of the last entry of the log. Grants that expire up to then have expired for this
+// owner and for every later one. So:
 //   - A grant whose expiry lies behind the logged time has expired. The present, which is the greater of wall clock and
 //     logged time, is not before its expiry.
 //   - A grant whose expiry lies after the present holds.
-//   - In between, the wall clock says that the grant has expired, and the log does not yet. Nobody is told before it
-//     does: the answer waits for an entry, empty if nothing else is to be written, whose base is that of the wall clock
-//     or later. If the wall clock was set back in the meantime, the grant still holds, and nobody has been told
+//   - In between, the grant has expired by the wall clock, but not by the log. Its expiry is not reported until it is
+//     in the log: the answer waits for an entry, an empty one if there are no writes, whose base is that of the wall
+//     clock or later. If the wall clock was set back in the meantime, the grant still holds, and no answer has said
 //     otherwise.
 //
-// What remains possible, then?
+// The failures, and their effects:
 //   - Death and takeover, a released slot, a process that was paused: the next owner reads the log to its end, and so
 //     knows every time by which its predecessors have answered. Their clocks and leases do not matter.
 //   - A restart of the only process with its wall clock set back: the same.
-//   - A wall clock that is ahead: grants expire early, for good, since the log says so. Time then stands still until
-//     wall clocks catch up with the log; it never goes back.
-//   - A wall clock that is behind: grants expire late; `checked_at` says by which time they held.
-//   - A lease that runs out: the owner answers nothing at all.
+//   - A wall clock that is ahead: grants expire early, for good, since the log records it. Time then stops until wall
+//     clocks catch up with the log; it never goes back.
+//   - A wall clock that is behind: grants expire late; `checked_at` is the time at which they held.
+//   - An expired lease: the owner answers nothing at all.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
@@ -38,7 +38,7 @@ export class SlotTime {
     this.#log = log;
   }
 
-  /** What expires up to then has expired for good. */
+  /** Grants that expire up to then have expired for good. */
   get loggedMs(): number {
     return timeOfStamp(this.#log.nextBase - 1);
   }

@@ -6,45 +6,46 @@
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended
 
 import { assert } from '../../core/assert.ts';
-import { delay } from '../../core/async/clock.ts';
-import type { TenantId } from '../../core/ids.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { GrantCountWrite, SlotRow, Stamp } from '../../store/store.ts';
+import type { GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
 import { endsGrant } from '../log-changes.ts';
+import type { MemoryBudget } from '../memory/memory-budget.ts';
+import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
-import type { Operation } from './append-batch.ts';
+import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
-import type { CommittedEntry } from './appender-ports.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
-import { HotPages } from './hot-pages.ts';
+import { HotPages, type PreloadOutcome } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
-import { recordOpened } from './opened-record.ts';
 import {
   type RecoveryPorts,
   readCheckpoint,
   readGrantCounts,
   readTenants,
   rebuildWindow,
+  recordOpened,
   recoverLog,
 } from './recovery.ts';
-import { SlotTime } from './slot-time.ts';
-import { tellFollowers } from './tell-followers.ts';
-import type { Leftovers, TenureDependencies } from './tenure-dependencies.ts';
+import { SlotTime, timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
 
-/** How often an opening that waits for the lease checks whether it is valid again. */
+/** The interval at which an opening that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
 
 export class Tenure {
   readonly slot: number;
   readonly epoch: number;
   readonly owner: string;
+  /** The first seq that the log still has. */
+  first: number;
   readonly tenants = new Map<TenantId, TenantMemory>();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly budget: TenureDependencies['budget'];
@@ -62,7 +63,6 @@ export class Tenure {
   #state: SlotStatus['state'] | 'ended' = 'opening';
   #appender: Appender | undefined;
   #applier: Applier | undefined;
-  #first: number;
   #window: IdempotencyWindow | undefined;
   #rebuilding: Promise<void> | undefined;
 
@@ -72,7 +72,7 @@ export class Tenure {
     this.epoch = row.epoch;
     this.owner = owner;
     this.#row = row;
-    this.#first = row.first;
+    this.first = row.first;
     this.#dependencies = dependencies;
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
@@ -92,14 +92,6 @@ export class Tenure {
     return this.#state === 'serving';
   }
 
-  get first(): number {
-    return this.#first;
-  }
-
-  set first(first: number) {
-    this.#first = first;
-  }
-
   get lastSeq(): number {
     return this.#appender?.lastSeq ?? 0;
   }
@@ -108,7 +100,7 @@ export class Tenure {
     return this.#appender?.queueLength ?? 0;
   }
 
-  /** Since when an append has been in flight, and appended entries have waited to be applied; undefined: none. */
+  /** The start of the append in flight, and of the wait of appended entries for the applier; undefined: none. */
   get waits(): { readonly appendSinceMs: number | undefined; readonly applySinceMs: number | undefined } {
     return { appendSinceMs: this.#appender?.settlingSinceMs, applySinceMs: this.#applier?.waitingSinceMs };
   }
@@ -189,7 +181,7 @@ export class Tenure {
   }
 
   /** Resolves with the result once it is durable. */
-  submit(operation: Operation): Promise<OperationResult> {
+  submit(operation: Proposal): Promise<OperationResult> {
     if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
     return this.#appender.submit(operation);
   }
@@ -371,12 +363,25 @@ export class Tenure {
         }
       }
     }
-    tellFollowers(this.tenants, entry);
+    this.#publish(entry);
     this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
     const rows = Array.from(counted, ({ tenantId, grantCount }) => grantCount.row(tenantId, entry.seq));
     const counts = rows.map((row): GrantCountWrite => ({ kind: 'grant-count', slot: this.slot, row, stamp }));
     this.#applier?.add(entry, counts);
+  }
+
+  /**
+   * Publishes a committed entry to the change feeds of its tenants. Memory has the whole entry by then, so a follower
+   * finds its key, its tenant and the pages as the entry left them. An operation without followers costs one lookup.
+   */
+  #publish({ seq, base, operations }: CommittedEntry): void {
+    const timeMs = timeOfStamp(base);
+    let index = 0;
+    for (const operation of operations) {
+      this.tenants.get(operation.tenantId)?.publish(operation.changes, operation, { seq, index, timeMs });
+      index += operation.changes.length;
+    }
   }
 
   /** A grant of the tenant may expire at this time. */
@@ -388,4 +393,35 @@ export class Tenure {
   #addTenant(tenant: Tenant): void {
     this.tenants.set(tenant.tenantId, new TenantMemory(tenant, this.#dependencies));
   }
+}
+
+/** The ports and bounds of the shard, and the observers of the tenure's work. */
+export interface TenureDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly budget: MemoryBudget;
+  readonly pageLimits: PageLimits;
+  readonly segmentSize: number;
+  /** How long operation ids are kept: twice the deadline. */
+  readonly operationsKeptMs: number;
+  /** Whether the owner's lease lets it answer now. */
+  readonly leaseValid: () => boolean;
+  readonly observeAppend: AppenderPorts['observe'];
+  readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
+  /** Called when writes of a slot wait for memory. */
+  readonly observeWait: (slot: number, kind: WriteKind) => void;
+  /** A slot's list of hot pages is stored at most this often. Default: once a minute. */
+  readonly hotPagesWriteMs?: number | undefined;
+  readonly observePreload: (outcome: PreloadOutcome) => void;
+  /** The tenure ended unexpectedly. */
+  readonly onLost: (reason: string) => void;
+}
+
+/** Obsolete rows that the tenure has found; its maintenance removes them. */
+export interface Leftovers {
+  /** Where the removal of deleted tenants' records continues; undefined: there are none. */
+  deletedTenants: { readonly after: TenantId | undefined } | undefined;
+  /** Not before this time, on the monotonic clock. */
+  notBeforeMs: number;
 }

@@ -1,5 +1,5 @@
-// Decides each kind of write. A decision is taken in batch order, against committed memory plus the earlier decisions
-// of the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
+// Decides each kind of write. A decision is made in batch order, against committed memory plus the earlier decisions of
+// the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -11,8 +11,10 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { hasRules, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
   type BulkWriteResult,
@@ -21,15 +23,15 @@ import {
   type GrantRequest,
   type GrantResult,
   type RevokeResult,
+  type RulesRequest,
   ShardFailure,
 } from '../shard.ts';
 import { asOf, type Draft } from './draft.ts';
-import type { TailOperation } from './entries.ts';
-import type { LoggedResults } from './logged-results.ts';
+import type { LoggedResults, TailOperation } from './entries.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
-  /** Grants whose expiry was told. */
+  /** Expired grants that were collected. */
   | { readonly kind: 'collected'; readonly grants: number }
   | { readonly kind: 'bulk'; readonly bulk: BulkWriteResult }
   | ({ readonly kind: 'revocation' } & RevokeResult)
@@ -44,7 +46,7 @@ export interface Decision {
   readonly result: OperationResult;
   /** Empty: nothing is logged. Without `results`, the last one is the change that the operation requested. */
   readonly changes: readonly Change[];
-  /** What the log stores of the result in addition to the changes. */
+  /** The part of the result that the log stores in addition to the changes. */
   readonly results?: LoggedResults;
 }
 
@@ -61,7 +63,7 @@ export interface DecideContext {
 
 type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
 
-/** A write that was queued before its tenant's deletion must not follow it. Its caller authenticates again, in vain. */
+/** A write that was queued before its tenant's deletion must not follow it. Its caller then fails to authenticate. */
 export function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
@@ -127,7 +129,7 @@ export function decideGrant(
   };
 }
 
-/** The tuple has a grant: its expiry stays, or is replaced, or removed. */
+/** For a tuple with a grant: keeps, replaces or removes its expiry. */
 export function decideExpiry(
   request: GrantedTuple,
   present: GrantAttributes,
@@ -138,7 +140,7 @@ export function decideExpiry(
   return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
 }
 
-/** Tells the expiry of grants that have expired by the time of the batch, unless they have ended or changed since. */
+/** Collects the grants that have expired by the time of the batch, unless they have ended or changed since. */
 export function decideCollection(memory: TenantMemory, tuples: readonly CollectedTuple[]): Decide {
   return (draft) => {
     assertLives(draft, memory);
@@ -241,7 +243,7 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'grant-updated':
       return { kind: 'grant', grant: { kind: 'exists', ...attributesOf(change.grant) } };
     case 'grant-expired':
-      // Of a revocation that found the grant expired. Nobody repeats a collection.
+      // Of a revocation that found the grant expired: a collection is never repeated.
       return { kind: 'grant', grant: { kind: 'not-found' } };
     case 'namespace-created':
       return { kind: 'namespace', created: true, namespace: { name: change.name, createdAtMs: change.createdAtMs } };
@@ -257,4 +259,33 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'rules-updated':
       return { kind: 'rules-written' };
   }
+}
+
+// ---- rules ----
+
+/**
+ * Throws `precondition-failed` unless the rules have one of the revisions. `ifMatch`: undefined if it does not matter.
+ */
+export function demandRevision(ifMatch: readonly string[] | undefined, revision: string | undefined): void {
+  const current = revision ?? NO_RULES_REVISION;
+  if (ifMatch === undefined || ifMatch.includes(current)) return;
+  throw new GrantdError(
+    'precondition-failed',
+    `The rules have the revision ${current}, which "If-Match" does not name. Nothing was changed.`,
+  );
+}
+
+/** The rules of the tenant must be pinned. */
+export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
+  const rules = textOfRules(ruleSet);
+  const revision = hasRules(ruleSet) ? revisionOfRules(rules) : undefined;
+  return (draft) => {
+    assertLives(draft, memory);
+    const present = draft.tenant(memory);
+    demandRevision(ifMatch, present.rulesRevision);
+    const former = draft.rules(memory);
+    if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
+    const tenant = withRulesRevision(present, revision);
+    return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
+  };
 }

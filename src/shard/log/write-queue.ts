@@ -3,14 +3,14 @@
 // for the slot.
 
 import type { TenantId } from '../../core/ids.ts';
-import { type Operation, type Waiting, weightOf } from './append-batch.ts';
+import { type Proposal, type QueuedProposal, weightOf } from './append-batch.ts';
 
 /** Waiting operations of a slot, and the weight of those of one tenant. */
 const OPERATIONS_MAX = 50_000;
 const TENANT_WEIGHT_MAX = 10_000;
 
 interface TenantQueue {
-  readonly waiting: Waiting[];
+  readonly waiting: QueuedProposal[];
   weight: number;
 }
 
@@ -23,12 +23,12 @@ export class WriteQueue {
   }
 
   /** Whether an operation of the tenant may wait. */
-  accepts({ tenantId }: Operation): boolean {
+  accepts({ tenantId }: Proposal): boolean {
     if (this.#length >= OPERATIONS_MAX) return false;
     return (this.#queues.get(tenantId)?.weight ?? 0) < TENANT_WEIGHT_MAX;
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: QueuedProposal): void {
     const { tenantId } = waiting;
     const queue = this.#queues.get(tenantId);
     if (queue === undefined) this.#queues.set(tenantId, { waiting: [waiting], weight: weightOf(waiting) });
@@ -43,7 +43,7 @@ export class WriteQueue {
    * Takes the oldest operation of each tenant in turn, until none waits or `fits` rejects one. The tenant of that one
    * goes first next time.
    */
-  *inTurn(fits: (next: Waiting) => boolean): Generator<Waiting> {
+  *inTurn(fits: (next: QueuedProposal) => boolean): Generator<QueuedProposal> {
     while (this.#length > 0) {
       for (const [tenantId, queue] of this.#queues) {
         const [next] = queue.waiting;
@@ -72,7 +72,7 @@ export class WriteQueue {
   }
 
   /** Removes all operations and returns them. */
-  clear(): readonly Waiting[] {
+  clear(): readonly QueuedProposal[] {
     const removed = Array.from(this.#queues.values(), ({ waiting }) => waiting).flat();
     this.#queues.clear();
     this.#length = 0;

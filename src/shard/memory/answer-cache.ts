@@ -1,7 +1,7 @@
-// Answers under rules, kept until the tenant's next commit of a grant or of rules: checks and pages of listings that
-// are asked again are not evaluated again. Invariant: every answer is that of the present state. The commit that
-// changes the state drops all of them in the same synchronous step, and an answer that depends on the time, because it
-// met a grant that expires, is not kept.
+// Answers under rules, cached until the tenant's next commit of a grant or of rules, so that repeated checks and pages
+// of listings are not evaluated again. Invariant: every answer is that of the present state. The commit that changes
+// the state drops all of them in the same synchronous step, and an answer that depends on the time, because it met a
+// grant that expires, is not cached.
 
 import { bytesOfText } from './grant-page.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
@@ -28,7 +28,7 @@ const newGeneration = (): Generation => ({ checks: new Map(), pages: new Map(), 
 export class AnswerCache extends Evictable {
   readonly #budget: MemoryBudget;
   readonly #bytesMax: number;
-  /** What was asked lately; when it has half of the bytes, it replaces the old ones. */
+  /** Recent answers; once they have half of the bytes, they replace the old ones. */
   #young = newGeneration();
   #old = newGeneration();
   #dropped = false;
@@ -43,9 +43,9 @@ export class AnswerCache extends Evictable {
   check(key: string): boolean | undefined {
     const authorized = this.#young.checks.get(key);
     if (authorized !== undefined) return authorized;
-    const former = this.#old.checks.get(key);
-    if (former !== undefined) this.keepCheck(key, former);
-    return former;
+    const previous = this.#old.checks.get(key);
+    if (previous !== undefined) this.keepCheck(key, previous);
+    return previous;
   }
 
   keepCheck(key: string, authorized: boolean): void {
@@ -56,9 +56,9 @@ export class AnswerCache extends Evictable {
   page(key: string): readonly string[] | undefined {
     const texts = this.#young.pages.get(key);
     if (texts !== undefined) return texts;
-    const former = this.#old.pages.get(key);
-    if (former !== undefined) this.keepPage(key, former);
-    return former;
+    const previous = this.#old.pages.get(key);
+    if (previous !== undefined) this.keepPage(key, previous);
+    return previous;
   }
 
   keepPage(key: string, texts: readonly string[]): void {

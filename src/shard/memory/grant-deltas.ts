@@ -5,7 +5,7 @@
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 
 /**
- * Changes of an entity during a read that one step takes in. Beyond, its page becomes sparse and a listing starts over.
+ * Changes of an entity during a read that one step applies. With more, its page becomes sparse and a listing restarts.
  */
 export const CHANGES_MAX = 500;
 
@@ -22,7 +22,7 @@ const tupleKey = (relation: number, counterpart: string): string => `${relation}
 /** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
-/** Of one entity, by tuple. A single change stands for itself: in a bulk write most objects have no more. */
+/** Of one entity, by tuple. A single change needs no map: in a bulk write most objects have one. */
 type Changes = TupleChange | Map<string, TupleChange>;
 
 const keyOf = ({ relation, counterpart }: TupleChange): string => tupleKey(relation, counterpart);
@@ -126,9 +126,9 @@ export class GrantDeltas {
     }
   }
 
-  #begin(former: Generation | undefined): Generation {
+  #begin(previous: Generation | undefined): Generation {
     const generation = createGeneration();
-    if (former !== undefined) former.next = generation;
+    if (previous !== undefined) previous.next = generation;
     this.#generations.push(generation);
     return generation;
   }

@@ -16,7 +16,7 @@ import { TupleTable } from './tuple-table.ts';
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
-/** Additional bytes of a grant that expires: its id alone does not tell its attributes. */
+/** Additional bytes of a grant that expires: its id alone does not determine its attributes. */
 const EXPIRY_BYTES = 32;
 const ORDER_BYTES = 12;
 
@@ -74,12 +74,12 @@ export class GrantPage extends Evictable {
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
   #table = new TupleTable();
   /** Sparse pages only: the previous generation of known tuples. */
-  #former: TupleTable | undefined;
+  #previous: TupleTable | undefined;
   /** By relation; only for a whole page with more than a few grants. */
   #orders: TextOrder[] | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
-  #formerBytes = 0;
+  #previousBytes = 0;
   /** By relation: the counterparts that contain a `#`; undefined: not gathered since the last change of one. */
   #marked: Counterparts[] | undefined;
   /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
@@ -108,12 +108,12 @@ export class GrantPage extends Evictable {
   /** Bytes of the current content. */
   get estimate(): number {
     const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
-    return this.#baseBytes + this.#tableBytes + this.#formerBytes + this.#groupBytes + ordered;
+    return this.#baseBytes + this.#tableBytes + this.#previousBytes + this.#groupBytes + ordered;
   }
 
   /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
   get tuples(): number {
-    return this.#table.size + (this.#former?.size ?? 0);
+    return this.#table.size + (this.#previous?.size ?? 0);
   }
 
   /** Whether the entity is known to have a grant now. */
@@ -133,7 +133,7 @@ export class GrantPage extends Evictable {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return null;
-      packed = this.#former?.get(relation, counterpart);
+      packed = this.#previous?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     return packed === null ? null : unpackAttributes(packed);
@@ -150,12 +150,12 @@ export class GrantPage extends Evictable {
     if (!this.#expiring) {
       const has = this.#table.has(relation, counterpart);
       if (has !== undefined) return has;
-      return this.whole ? false : this.#former?.has(relation, counterpart);
+      return this.whole ? false : this.#previous?.has(relation, counterpart);
     }
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return false;
-      packed = this.#former?.get(relation, counterpart);
+      packed = this.#previous?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     if (packed !== null && expires(packed)) return undefined;
@@ -218,7 +218,7 @@ export class GrantPage extends Evictable {
     this.#groups.set(relation, groups);
   }
 
-  /** As `keepGroups` was told; undefined: they are not known. */
+  /** The argument of the last `keepGroups`; undefined: unknown. */
   groupsOf(relation: number): GroupGrants | number | undefined {
     return this.#groups?.get(relation);
   }
@@ -242,8 +242,8 @@ export class GrantPage extends Evictable {
   age(tuplesMax: number): void {
     assert(!this.whole, 'only a sparse page forgets');
     if (2 * this.#table.size < tuplesMax) return;
-    this.#former = this.#table;
-    this.#formerBytes = this.#tableBytes;
+    this.#previous = this.#table;
+    this.#previousBytes = this.#tableBytes;
     this.#table = new TupleTable();
     this.#tableBytes = 0;
   }
@@ -280,8 +280,8 @@ export class GrantPage extends Evictable {
   }
 
   /**
-   * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`:
-   * only these; a page without grants that expire does not ask.
+   * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`
+   * filters them; a page without expiring grants does not call it.
    */
   grantsAfter(
     after: PagePlace | undefined,

@@ -1,7 +1,7 @@
-// The pages of one tenant's entities on one side, its subjects or its objects: how they are loaded, kept current and
-// evicted. Invariant: a page in memory reflects every commit so far, and what a call has learned still holds when it
-// gets its reply. No caller relies on a page across an await; a call watches the tuples that it needs
-// (watched-tuples.ts), so any page may be evicted at any time.
+// The pages of one tenant's entities on one side, its subjects or its objects: their loading, updates and eviction.
+// Invariant: a page in memory reflects every commit so far, and the tuples of a call are current when it gets its
+// reply. No caller relies on a page across an await; a call watches the tuples that it needs (watched-tuples.ts), so
+// any page may be evicted at any time.
 //
 // The first read of an entity returns up to `rowsPerRead` rows. If that is all, the page is whole. Otherwise the page
 // is sparse, and tuples are read one by one. After enough such reads the remaining rows are read too, in slices and in
@@ -22,16 +22,15 @@ import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
 import { GrantPage, type PagePlace } from './grant-page.ts';
+import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
-import { READ_MS, RowReader } from './row-reader.ts';
-import { SweptRanges } from './swept-ranges.ts';
+import { type PageRows, type PageRowsQuery, type PageSide, READ_MS, RowReader } from './page-side.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
 const ROW_BYTES = 1024;
-/** A point read with what waits for it. */
+/** A point read and its waiting callers. */
 const POINT_READ_BYTES = 16 * 1024;
 /**
  * A whole page may exceed its bounds by this factor, so that a page near its bounds is not reloaded after a few
@@ -225,8 +224,8 @@ export class GrantPages {
   }
 
   /**
-   * Up to here, no grant of the entity matches: none is committed, but for what an open delta shows. For reads that are
-   * evaluated at the turn of a write, since a revocation up to here may still be in flight.
+   * Up to here, no committed grant of the entity matches, except those in an open delta. For reads that are evaluated
+   * at the turn of a write, since a revocation up to here may still be in flight.
    */
   sweptTo(entity: string, relation: Relation | undefined): PagePlace | undefined {
     return this.#swept?.get(entity, relation);

@@ -16,7 +16,7 @@ interface Loading<Row> {
   /** The overlay at the start of the read, and every commit since. */
   readonly delta: Map<string, Row | null>;
   readonly done: Promise<void>;
-  /** Also resolves once the read is known to take long. */
+  /** Also resolves once the read turns out to take long. */
   readonly doneOrLong: Promise<void>;
   pins: number;
 }

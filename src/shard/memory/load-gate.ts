@@ -48,7 +48,7 @@ export class LoadGate {
   readonly #shares = new Map<string, Share>();
   /** Tenants with waiting calls; the first has the next turn. */
   readonly #turns = new Map<string, Share>();
-  /** A call waits for capacity of the process, so none is admitted before it. */
+  /** Whether a call waits for capacity of the process, so that no other is admitted before it. */
   #full = false;
   #bytes = 0;
   #waiting = 0;

@@ -1,9 +1,9 @@
-// Lookups of subjects in memory: how many succeed, and a sample of which pages they use.
+// Lookups of subjects in memory: counts of hits and misses, and a sample of the pages used.
 
 import type { NamedPage } from './page-uses.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 
-/** One of so many lookups is noted, so that noting costs a lookup next to nothing. */
+/** Samples 1 in 16 lookups, so that sampling costs next to nothing. */
 const LOOKUPS_PER_SAMPLE = 16;
 
 interface LookedUp {

@@ -9,7 +9,6 @@ import type { Turns } from '../../core/async/turns.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { LoadGate } from './load-gate.ts';
-import { Preloads } from './preloads.ts';
 import { WRITE_KINDS, WriteMemory } from './write-memory.ts';
 
 export abstract class Evictable {
@@ -43,8 +42,8 @@ const TENANTS_PER_GATE = 4;
  */
 const PAGES_SHARE_MIN = 4;
 /**
- * What a check or listing under rules keeps while it goes through large entities, or through very many. A quarter of
- * the budget is for them; one tenant has one at a time.
+ * Reserved by a check or listing under rules that goes through large entities, or through very many. They may take a
+ * quarter of the budget; one tenant has one at a time.
  */
 export const LARGE_EVALUATION_BYTES = 32 * 1024 * 1024;
 const EVALUATIONS_SHARE = 4;
@@ -102,7 +101,7 @@ export class MemoryBudget {
   readonly evaluations: LoadGate;
   /** Memory that cannot be read again from the store. */
   readonly writes: WriteMemory;
-  /** The turns of the process: a read starts, and its result is taken in, when its tenant has its turn. */
+  /** The turns of the process: a read starts, and its result is processed, when its tenant has its turn. */
   readonly turns: Turns;
   /** Pages loaded ahead of calls. */
   readonly preloads = new Preloads();
@@ -216,6 +215,46 @@ export class MemoryBudget {
       this.remove(item);
       this.#evictions += 1;
       item.evict();
+    }
+  }
+}
+
+// ---- preloads ----
+
+/**
+ * Loads in flight. More would not end sooner: each costs the process and the store the same time, which checks need as
+ * well.
+ */
+const PRELOADS_AT_ONCE = 8;
+
+/** Loads one page. Never rejects. */
+export type Preload = () => Promise<void>;
+
+/**
+ * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots. The
+ * owner of a list ends it once it is obsolete. Pages are loaded the same way as for a call.
+ */
+export class Preloads {
+  readonly #lists: Iterator<Preload>[] = [];
+  #running = 0;
+
+  add(list: Iterable<Preload>): void {
+    this.#lists.push(list[Symbol.iterator]());
+    this.#advance();
+  }
+
+  #advance(): void {
+    while (this.#running < PRELOADS_AT_ONCE) {
+      const list = this.#lists.shift();
+      if (list === undefined) return;
+      const { done, value } = list.next();
+      if (done === true) continue;
+      this.#lists.push(list);
+      this.#running += 1;
+      void value().finally(() => {
+        this.#running -= 1;
+        this.#advance();
+      });
     }
   }
 }

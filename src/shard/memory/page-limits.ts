@@ -7,7 +7,7 @@ export interface PageLimits {
   readonly rowsMax: number;
   /** Estimated bytes up to which a page is kept whole. */
   readonly bytesMax: number;
-  /** Rows in one read of the store: what one step of the event loop takes in. */
+  /** Rows in one read of the store; one step of the event loop processes them. */
   readonly rowsPerRead: number;
   /** Reads of the store for a sparse page after which its remaining rows are read. */
   readonly readsBeforeWhole: number;
@@ -20,7 +20,7 @@ export interface PageLimits {
 }
 
 /**
- * 10,000 rows of short objects take 1.5 MiB; of the longest ones they would take 12 MiB. 256 rows are taken in within a
+ * 10,000 rows of short objects take 1.5 MiB; of the longest ones they would take 12 MiB. Processing 256 rows takes a
  * millisecond or two. A sparse page is read to its end only after 32 reads about it.
  */
 export const PAGE_LIMITS: PageLimits = Object.freeze({

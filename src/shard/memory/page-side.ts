@@ -1,11 +1,14 @@
 // The two sides from which grants are read: by subject and by object. Pages of both sides get rows of the same form,
 // whichever table of the store they come from.
 
+import type { Clock } from '../../core/async/clock.ts';
+import { type Turns, turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
-import type { Relation } from '../../core/tuples.ts';
+import { type Relation, relationNumber } from '../../core/tuples.ts';
 import type { DeadlineMs, StateStore } from '../../store/store.ts';
-import type { PagePlace, PageRow } from './grant-page.ts';
+import { readFromStore, storeDeadline } from '../store-calls.ts';
+import type { GrantPage, PagePlace, PageRow } from './grant-page.ts';
 
 export interface PageRowsQuery {
   readonly entity: string;
@@ -61,3 +64,66 @@ export const OBJECT_SIDE: PageSide = {
   readTuple: (store, tenantId, { entity, relation, counterpart }, deadline) =>
     store.readGrant(tenantId, counterpart, relation, entity, deadline),
 };
+
+// ---- reads of the store ----
+
+/** Rows processed at once; with more rows, each slice waits for its own turn. */
+const ROWS_AT_ONCE = 32;
+/** Approximate cost to the process of a read, of each of its rows, and of processing one slice. */
+export const READ_MS = 0.2;
+const ROW_MS = 0.01;
+const SLICE_MS = 0.3;
+/** Weight of the last read in the estimate for the tenant's next read. */
+const LAST_READ_WEIGHT = 0.25;
+
+export interface RowReaderDependencies {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly budget: { readonly turns: Turns };
+}
+
+/**
+ * Reads rows of one tenant on one side from the store and fills pages with them. A read starts, and each slice of its
+ * rows is processed, in a turn of the tenant.
+ */
+export class RowReader {
+  readonly #tenantId: TenantId;
+  readonly #side: PageSide;
+  readonly #dependencies: RowReaderDependencies;
+  /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
+  #rowsExpected = 0;
+
+  constructor(tenantId: TenantId, side: PageSide, dependencies: RowReaderDependencies) {
+    this.#tenantId = tenantId;
+    this.#side = side;
+    this.#dependencies = dependencies;
+  }
+
+  /** Resolves in a turn of this tenant, for work that costs about `costMs`. */
+  turn(costMs: number): Promise<void> {
+    return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
+  }
+
+  async list(query: PageRowsQuery): Promise<PageRows> {
+    const { store, clock } = this.#dependencies;
+    await this.turn(READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
+    const read = await readFromStore(this.#side.listRows(store, this.#tenantId, query, storeDeadline(clock)));
+    this.#rowsExpected += LAST_READ_WEIGHT * (read.rows.length - this.#rowsExpected);
+    return read;
+  }
+
+  /** Results of many reads may arrive together; they are processed in turns, so that other work gets its share. */
+  async takeIn({ rows }: PageRows): Promise<void> {
+    if (rows.length > ROWS_AT_ONCE) await this.turn(SLICE_MS);
+  }
+
+  /** Fills a page that is not visible yet. */
+  async fill(page: GrantPage, rows: readonly PageRow[]): Promise<void> {
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      if (rows.length > ROWS_AT_ONCE) await this.turn(SLICE_MS);
+      for (const row of rows.slice(start, start + ROWS_AT_ONCE)) {
+        page.set(relationNumber(row.relation) ?? 0, row.counterpart, row);
+      }
+    }
+  }
+}

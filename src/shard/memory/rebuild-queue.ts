@@ -10,7 +10,7 @@ const READS_SHARE = 4;
 
 /** The place of one slot in the queue. */
 export interface RebuildPlace {
-  /** Whether every earlier slot is done: this one may then keep what it holds while it waits for capacity. */
+  /** Whether every earlier slot is done. This one may then keep its memory while it waits for capacity. */
   readonly isFirst: boolean;
   /**
    * Resolves when this slot may begin, with `first` only when every earlier slot is done; or when it has left the

@@ -1,7 +1,7 @@
-// The last changes of a tenant whose change feed is being followed, so that followers at its end never read the store.
-// Invariant: every change that the feed tells and that was committed after `afterSeq` is here, in the order of the log.
-// Bounded: in changes and bytes for each tenant, oldest first, and by the budget of the process, as a whole. A tenant
-// that nobody has followed for a while has none.
+// The last changes of a tenant whose change feed has followers, so that followers at its end never read the store.
+// Invariant: every change of the feed that was committed after `afterSeq` is here, in the order of the log. Each tenant
+// has a bound in changes and bytes, beyond which the oldest are dropped; the budget of the process evicts a tenant's
+// changes as a whole. A tenant without followers for a while has none.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type FeedContent, type FeedPlace, isAfter, isFeedAction, parseFeedContent } from '../../core/change-feed.ts';
@@ -17,7 +17,7 @@ const CHANGE_BYTES = 400;
 const RING_BYTES = 500;
 /** Characters are in the text of a change and, once it was filtered, in its content. */
 const BYTES_PER_CHARACTER = 2;
-/** Without a call for this long, nobody follows the tenant any more. Followers call again every few seconds. */
+/** After this time without a call, the tenant has no followers: they call every few seconds. */
 const FOLLOWED_MS = 60_000;
 /** Dropped changes leave the list in bulk. */
 const DROPPED_MAX = 1024;
@@ -29,7 +29,7 @@ export interface RecentChange {
   readonly bytes: number;
   /** Read from the row when a filter first needs it. */
   content: FeedContent | undefined;
-  /** Signed when it is first told. */
+  /** Signed at its first delivery. */
   cursor: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export class RecentChanges extends Evictable {
     budget.add(this, RING_BYTES);
   }
 
-  /** Whether someone follows the tenant. */
+  /** Whether the tenant has followers. */
   get followed(): boolean {
     return this.#waiting.size > 0 || this.#clock.monotonicMs() - this.#askedAtMs < FOLLOWED_MS;
   }
@@ -131,12 +131,12 @@ export class RecentChanges extends Evictable {
     this.#waiting.delete(waiter);
   }
 
-  /** Readers find what is gone in the store. Nothing is kept again until the next call. */
+  /** Readers find evicted changes in the store. Changes are kept again from the next call on. */
   override evict(): void {
     this.#clear();
   }
 
-  /** The tenant or its tenure is gone, or nobody follows the tenant. Whoever waits is called back. */
+  /** The tenant or its tenure has ended, or the tenant has no followers. Calls back every waiting call. */
   drop(): void {
     this.#dropped = true;
     this.#budget.remove(this);

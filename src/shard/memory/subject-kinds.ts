@@ -1,7 +1,7 @@
-// Of which kinds the subjects of a tenant are: their namespaces, and those of groups with their names. Evaluation asks
-// for the grants of every object and every group that it meets, and most of those are never subjects: what is of no
-// known kind need not be read. Invariant: the kind of every subject with a grant is known, or `mayExist` says that of
-// every subject. Known kinds are never forgotten, so some may have no subject any more.
+// The kinds of a tenant's subjects: their namespaces, and for groups also their names. Evaluation looks up the grants
+// of every object and every group that it meets, most of which are never subjects: entities of an unknown kind need no
+// read. Invariant: the kind of every subject with a grant is known, or `mayExist` is true for every subject. Known
+// kinds are never forgotten, so some may have no subject any more.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';

@@ -1,7 +1,7 @@
-// What a tenure keeps in memory for one tenant: its record, the pages of its subjects, its namespaces and keys, the
-// handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step, and
-// every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is created
-// at its first use. Both count towards the memory budget.
+// The memory of one tenant at the owner of its slot: its record, the pages of its subjects, its namespaces and keys,
+// the handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step,
+// and every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is
+// created at its first use. Both count towards the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
@@ -18,7 +18,6 @@ import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { GrantCount } from './grant-count.ts';
 import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
-import { type HandleState, IssuedHandles } from './issued-handles.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -32,7 +31,7 @@ export interface KeyUse {
   writtenAtMs: number;
 }
 
-/** Tells whether a grant was changed that something rests on. */
+/** Whether a watched grant has changed. */
 export interface GrantWatch extends Disposable {
   readonly changed: boolean;
 }
@@ -56,12 +55,12 @@ const TENANT_BYTES = 444;
 const USED_BYTES = 2100;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
-/** Additional bytes of what holds its rules, without the rules themselves (measured). */
+/** Additional bytes of the object that holds its rules, without the rules themselves (measured). */
 const RULES_BYTES = 1300;
 /** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
 const KINDS_BYTES = 2000;
 
-/** Additional bytes of what holds its answers under rules, without the answers. */
+/** Additional bytes of the cache of its answers under rules, without the answers. */
 const ANSWERS_BYTES = 700;
 
 /** Created at the first use. */
@@ -77,7 +76,7 @@ interface UsedMemory {
   subjectKinds: SubjectKinds | undefined;
   /** The same. */
   answers: AnswerCache | undefined;
-  /** Set while someone follows the change feed. */
+  /** Set while the change feed has followers. */
   recentChanges: RecentChanges | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
@@ -95,7 +94,7 @@ export class TenantMemory {
   /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   /**
-   * No grant that is still to be collected expires before this; only collection moves it on. Undefined: no grant of the
+   * The earliest expiry of a grant that is not collected; only collection moves it on. Undefined: no grant of the
    * tenant ever had an expiry.
    */
   nextExpiryMs: number | undefined;
@@ -118,7 +117,7 @@ export class TenantMemory {
 
   // ---- created at the first use ----
 
-  /** Whether this tenure has had a request for the tenant, or a change of it. */
+  /** Whether this tenure has had a request for the tenant, or a change by it. */
   get isUsed(): boolean {
     return this.#used !== undefined;
   }
@@ -130,11 +129,10 @@ export class TenantMemory {
   /** The pages of its objects. */
   get objectPages(): GrantPages {
     const used = this.#used ?? this.#use();
-    if (used.objectPages === undefined) {
-      used.objectPages = new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies);
-      if (this.#dropped) used.objectPages.drop();
-      else this.#hold(OBJECT_PAGES_BYTES);
-    }
+    used.objectPages ??= this.#created(
+      new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies),
+      OBJECT_PAGES_BYTES,
+    );
     return used.objectPages;
   }
 
@@ -153,31 +151,21 @@ export class TenantMemory {
       const { tenantId } = this;
       const { store, clock, budget } = this.#dependencies;
       const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
-      used.rules = new TenantRules(budget, () => this.tenant.rulesRevision, readText);
-      if (this.#dropped) used.rules.drop();
-      else this.#hold(RULES_BYTES);
+      used.rules = this.#created(new TenantRules(budget, () => this.tenant.rulesRevision, readText), RULES_BYTES);
     }
     return used.rules;
   }
 
   get subjectKinds(): SubjectKinds {
     const used = this.#used ?? this.#use();
-    if (used.subjectKinds === undefined) {
-      used.subjectKinds = new SubjectKinds(this.tenantId, this.#dependencies);
-      if (this.#dropped) used.subjectKinds.drop();
-      else this.#hold(KINDS_BYTES);
-    }
+    used.subjectKinds ??= this.#created(new SubjectKinds(this.tenantId, this.#dependencies), KINDS_BYTES);
     return used.subjectKinds;
   }
 
   /** Answers under its rules, as of the last commit. */
   get answers(): AnswerCache {
     const used = this.#used ?? this.#use();
-    if (used.answers === undefined) {
-      used.answers = new AnswerCache(this.#dependencies.budget);
-      if (this.#dropped) used.answers.drop();
-      else this.#hold(ANSWERS_BYTES);
-    }
+    used.answers ??= this.#created(new AnswerCache(this.#dependencies.budget), ANSWERS_BYTES);
     return used.answers;
   }
 
@@ -187,6 +175,13 @@ export class TenantMemory {
 
   get usage(): TenantUsage {
     return (this.#used ?? this.#use()).usage;
+  }
+
+  /** Counts a new part. A call that was waiting when the tenure ended gets it dropped. */
+  #created<Part extends { drop(): void }>(part: Part, bytes: number): Part {
+    if (this.#dropped) part.drop();
+    else this.#hold(bytes);
+    return part;
   }
 
   #use(): UsedMemory {
@@ -209,7 +204,6 @@ export class TenantMemory {
       handles: new IssuedHandles(),
     };
     this.#used = used;
-    // A call that was waiting when the tenure ended finds it ended.
     if (this.#dropped) dropUsed(used);
     else this.#hold(USED_BYTES);
     return used;
@@ -240,8 +234,8 @@ export class TenantMemory {
   followChanges(seq: number): RecentChanges {
     const used = this.#used ?? this.#use();
     if (used.recentChanges === undefined) {
-      used.recentChanges = new RecentChanges(this.#dependencies.budget, this.#dependencies.clock, seq);
-      if (this.#dropped) used.recentChanges.drop();
+      const { budget, clock } = this.#dependencies;
+      used.recentChanges = this.#created(new RecentChanges(budget, clock, seq), 0);
     }
     used.recentChanges.asked();
     return used.recentChanges;
@@ -274,7 +268,7 @@ export class TenantMemory {
     this.#dependencies.budget.hold(bytes);
   }
 
-  /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object matters. */
+  /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object is relevant. */
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
     let changed = false;
     // Other rules change everything.
@@ -344,7 +338,7 @@ export class TenantMemory {
     }
   }
 
-  /** Its handles die, since fronts know its former end by them. `null`: the key is revoked. */
+  /** Invalidates the handles of the key, since fronts have cached its end with them. `null`: the key is revoked. */
   #replaceKey(keyId: KeyId, key: ApiKeyRecord | null, seq: number): void {
     this.keys.commit(keyId, key, seq);
     this.#used?.handles.kill(keyId);
@@ -354,8 +348,8 @@ export class TenantMemory {
     if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
   }
 
-  /** Tells an operation, with all of its entry committed, to whoever follows the changes. */
-  tell(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
+  /** Publishes an operation to the followers of the change feed, once all of its entry is committed. */
+  publish(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
     const recent = this.#used?.recentChanges;
     if (this.#used === undefined || recent === undefined) return;
     if (recent.followed) recent.commit(changes, origin, place);
@@ -397,4 +391,45 @@ export class TenantMemory {
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
   for (const each of [used.rules, used.subjectKinds, used.answers, used.recentChanges, used.usage]) each?.drop();
+}
+
+// ---- handles ----
+
+/** A handle as its owner keeps it. */
+export interface HandleState {
+  readonly keyId: string;
+  /** On its connection. */
+  readonly id: number;
+  dead: boolean;
+  /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
+  readonly onDead: (id: number) => void;
+}
+
+/** The handles of one tenant that its owner has issued to fronts, by key. */
+export class IssuedHandles {
+  readonly #byKey = new Map<string, Set<HandleState>>();
+
+  add(handle: HandleState): void {
+    const handles = this.#byKey.get(handle.keyId);
+    if (handles === undefined) this.#byKey.set(handle.keyId, new Set([handle]));
+    else handles.add(handle);
+  }
+
+  remove(handle: HandleState): void {
+    const handles = this.#byKey.get(handle.keyId);
+    if (handles?.delete(handle) && handles.size === 0) this.#byKey.delete(handle.keyId);
+  }
+
+  /** Kills the handles of one key, or all handles. */
+  kill(keyId?: string): void {
+    const killed = keyId === undefined ? this.#byKey.values() : [this.#byKey.get(keyId) ?? []];
+    for (const handles of killed) {
+      for (const handle of handles) {
+        handle.dead = true;
+        handle.onDead(handle.id);
+      }
+    }
+    if (keyId === undefined) this.#byKey.clear();
+    else this.#byKey.delete(keyId);
+  }
 }

@@ -94,7 +94,7 @@ export class TenantRules {
 
   async #read(): Promise<string> {
     const revision = this.#revision();
-    // A commit that state may lack wins over what is read.
+    // A commit that the state tables may lack takes precedence over the row that is read.
     if (revision === undefined || this.#pendingSeq !== undefined) return NO_RULES_TEXT;
     const commits = this.#commits;
     const text = await this.#readText();

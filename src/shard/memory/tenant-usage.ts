@@ -1,6 +1,6 @@
-// The usage of one tenant over the last 60 minutes, as fronts report it to the owner. It is kept only in memory, under
-// the bound of the process: it goes with the tenure, or when it is evicted as least recently used. Invariant: a cell
-// holds one minute, and no report, however wrong, takes more memory than 60 cells.
+// The usage of one tenant over the last 60 minutes, as fronts report it to the owner. It is kept only in memory, within
+// the budget of the process: it is lost with the tenure, or when it is evicted as least recently used. Invariant: a
+// cell holds one minute, and no report, however wrong, takes more memory than 60 cells.
 
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantUsageReport, UsageMinute } from '../shard.ts';

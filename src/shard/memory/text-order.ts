@@ -11,7 +11,7 @@ function commonUnits(left: string, right: string, from: number): number {
   return index;
 }
 
-/** Surrogates stand for code points above every single unit. */
+/** Surrogates encode code points above every single unit. */
 const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 /** The order of two strings that share exactly `common` units: negative, zero or positive. */

@@ -17,7 +17,7 @@ const HANDOVERS_MIN = 2;
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** From the release to the claim, as seen by the former owner: 50 to 150 ms on an idle machine. */
+/** From the release to the claim, as seen by the previous owner: 50 to 150 ms on an idle machine. */
 const PROMPT_MS = 400;
 const SLOW_MS = 1000;
 

@@ -8,8 +8,7 @@
 //   - If a slot's append is stuck although its log accepts probes, this shard opens the slot again, in a new epoch.
 
 import { assert } from '../../core/assert.ts';
-import { backoffMs } from '../../core/async/backoff.ts';
-import type { Clock } from '../../core/async/clock.ts';
+import { backoffMs, type Clock } from '../../core/async/clock.ts';
 import { encodeUuid, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { StateWrite, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';

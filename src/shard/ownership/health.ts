@@ -8,9 +8,9 @@
 //      ▲                                                                          │
 //      └── the part works again and the back-off has passed · no other shard left ┘
 
-import { backoffMs } from '../../core/async/backoff.ts';
+import { backoffMs } from '../../core/async/clock.ts';
 
-/** What a shard must be able to do: append to the log, write state, and answer a call over its own gRPC listener. */
+/** The abilities that health needs: to append to the log, to write state, and to answer over its own gRPC listener. */
 export const HEALTH_PARTS = ['append', 'apply', 'loop-back'] as const;
 export type HealthPart = (typeof HEALTH_PARTS)[number];
 
@@ -85,7 +85,7 @@ export class HealthJudge {
   #look(nowMs: number, report: HealthReport): Health {
     let suspect: Health = HEALTHY;
     for (const part of HEALTH_PARTS) {
-      // Without heartbeats the store does not respond to this shard at all, and the lease decides what it may do.
+      // Without heartbeats the store does not respond to this shard at all, and the lease limits what it may do.
       const sinceMs = Math.max(report.provenAtMs[part], report.steadySinceMs, this.#graceFromMs);
       const silentMs = nowMs - sinceMs;
       const silenceMsMax = report.openingOnly && part !== 'loop-back' ? OPENING_MS_MAX : SILENCE_MS_MAX[part];

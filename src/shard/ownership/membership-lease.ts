@@ -189,7 +189,7 @@ export class MembershipLease {
       if (this.#ports.health.healthy) {
         await this.#heartbeat();
       } else {
-        // Why, the health watch has logged: its slots go to other shards.
+        // The health watch has logged the reason; the slots go to other shards.
         this.#ports.observe({ outcome: 'skipped', seconds: 0 });
       }
       if (this.ended) return;

@@ -1,5 +1,5 @@
-// What one member knows of the others from their rows in the store, and how it declares silent members dead. Invariant:
-// a member is declared dead only if this process saw its heartbeat unchanged, by its own clock, for longer than any
+// The view of one member of the others, from their rows in the store; it declares silent members dead. Invariant: a
+// member is declared dead only if this process saw its heartbeat unchanged, by its own clock, for longer than any
 // lease that the heartbeat can have given. During all that time this process itself must have been able to read and to
 // send heartbeats. Any gap of its own restarts the count, so that members do not declare each other dead after an
 // outage of the store. The declaration is conditional on the heartbeat, so it fails if a newer one came first. `dead`
@@ -21,7 +21,7 @@ const SUSPECT_SCAN_MS = 200;
 /** Declarers are staggered, so that usually a single conditional write does it. */
 const RANK_STAGGER_MS = 150;
 const RANK_MAX = 10;
-/** Rows of dead members are kept this long, so that a former member is not mistaken for one that never existed. */
+/** Rows of dead members are kept this long, so that a past member is not mistaken for one that never existed. */
 const DEAD_ROW_KEPT_MS = 3_600_000;
 
 export interface MembershipPorts {
@@ -88,7 +88,7 @@ export class Membership {
       .map(({ shardName, address }) => ({ shardName, address }));
   }
 
-  /** Takes in a row from a conditional write or a serial read. */
+  /** Records a row from a conditional write or a serial read. */
   learn(row: MemberRow): void {
     const known = this.#rows.get(row.incarnation);
     // Death is final: an older row that arrives later does not undo it.

@@ -11,9 +11,9 @@
 // in a new epoch or releases it. Few slots move at a time (handover-pace.ts); the next ones move once those have been
 // claimed.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
-import { equalLists } from '../../core/structures/equal-lists.ts';
-import type { MemberRow, SlotRow, Store } from '../../store/store.ts';
+import type { SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { claimSlot } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
@@ -79,7 +79,8 @@ export class Ownership {
   #settled = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #scannedAtMs = Number.NEGATIVE_INFINITY;
-  #scannedMembers: readonly MemberRow[] = [];
+  /** Incarnation and state of each. */
+  #scannedMembers: readonly string[] = [];
   #plan: SlotPlan | undefined;
 
   constructor(ports: OwnershipPorts, options: OwnershipOptions) {
@@ -193,9 +194,9 @@ export class Ownership {
   /** Reads the rows if they may have changed since the last read. */
   async #refreshRows(): Promise<void> {
     const { store, clock, membership } = this.#ports;
-    const members = membership.rows();
+    const members = membership.rows().map(({ incarnation, state }) => `${incarnation} ${state}`);
     const isDue = clock.monotonicMs() - this.#scannedAtMs >= SCAN_MS;
-    const isSettled = this.complete && !this.moving && equalLists(members, this.#scannedMembers, isSameState);
+    const isSettled = this.complete && !this.moving && isDeepStrictEqual(members, this.#scannedMembers);
     if (isSettled && !isDue) return;
     this.#scannedAtMs = clock.monotonicMs();
     this.#takeRows(await store.listSlots(storeDeadline(clock)));
@@ -257,7 +258,7 @@ export class Ownership {
     const living = this.#ports.membership.rows().filter(({ state }) => state !== 'dead');
     const members = living.map(({ incarnation }) => incarnation).sort();
     if (this.#settling === undefined) this.#settling = { members, sinceMs: nowMs, startedMs: nowMs };
-    else if (!equalLists(this.#settling.members, members)) {
+    else if (!isDeepStrictEqual(this.#settling.members, members)) {
       this.#settling = { ...this.#settling, members, sinceMs: nowMs };
     }
     const { sinceMs, startedMs } = this.#settling;
@@ -330,10 +331,6 @@ export class Ownership {
       }
     }
   }
-}
-
-function isSameState(left: MemberRow, right: MemberRow): boolean {
-  return left.incarnation === right.incarnation && left.state === right.state;
 }
 
 /**

@@ -9,8 +9,8 @@
 //   mine, but not served (a lost reply, a failed opening) │ the wanted owner opens it in a new epoch, any other
 //                                                         │ releases it
 
+import { isDeepStrictEqual } from 'node:util';
 import { rankShards } from '../../core/slots.ts';
-import { equalLists } from '../../core/structures/equal-lists.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
 const RANK_WAIT_MS = 2000;
@@ -143,7 +143,7 @@ export class SlotPlanner {
 
   #rank(names: readonly string[]): void {
     const sorted = [...names].sort();
-    if (equalLists(sorted, this.#names)) return;
+    if (isDeepStrictEqual(sorted, this.#names)) return;
     this.#names = sorted;
     this.#ranks = Array.from({ length: this.#slots }, (_, slot) => rankShards(names, slot));
   }

@@ -5,8 +5,7 @@
 // A new plan replaces all tasks of the previous one that have not started, so that each round acts on current
 // knowledge.
 
-import { backoffMs } from '../../core/async/backoff.ts';
-import type { Clock } from '../../core/async/clock.ts';
+import { backoffMs, type Clock } from '../../core/async/clock.ts';
 
 /**
  * Openings in flight, including releases without a successor. An opening mostly waits for the store (its claim, its

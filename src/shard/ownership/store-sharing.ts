@@ -1,5 +1,5 @@
-// How a shard uses its store: among other members, or alone. All differences between the two are here: the lease, how
-// the shard starts and stops, and which members it watches.
+// The use of a store by a shard: among other members, or alone. All differences between the two are here: the lease,
+// the start and the stop, and the watch over members.
 //
 // With the embedded store one process owns the data directory, enforced by a lock, so only its incarnations can be
 // alive. `retireMembers` declares dead what an earlier run left behind, and no lease has to fence it.

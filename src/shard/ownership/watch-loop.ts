@@ -1,8 +1,8 @@
 // The rounds of a shard: each scans the members, plans the slots and moves them, until the shard has stopped.
 // Invariant: a store that does not respond never ends the loop, and the log reports an outage once, not once per round.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
-import { equalLists } from '../../core/structures/equal-lists.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { MOVING_ROUND_MS } from './handover-pace.ts';
@@ -78,11 +78,8 @@ export class WatchLoop {
 
   #updateNeighbours(): void {
     const neighbours = this.#ports.membership.neighboursOf(this.#ports.session().incarnation);
-    if (equalLists(neighbours, this.#neighbours, isSameMember)) return;
+    if (isDeepStrictEqual(neighbours, this.#neighbours)) return;
     this.#neighbours = neighbours;
     this.#ports.onNeighboursChanged();
   }
 }
-
-const isSameMember = (left: MemberAddress, right: MemberAddress): boolean =>
-  left.shardName === right.shardName && left.address === right.address;

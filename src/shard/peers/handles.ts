@@ -7,8 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { Tenure } from '../log/tenure.ts';
-import type { HandleState } from '../memory/issued-handles.ts';
-import type { KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 

@@ -4,9 +4,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { MemberRow, SlotRow, Store } from '../../store/store.ts';
-import type { Operation } from '../log/append-batch.ts';
-import { appendTraced } from '../log/append-spans.ts';
-import { collectionOperation, withinOperation } from '../log/collection-operation.ts';
+import { appendTraced, type Proposal } from '../log/append-batch.ts';
+import { collectionOperation, withinOperation } from '../log/grant-collection.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../log/write-decisions.ts';
 import type { Lookups } from '../memory/lookups.ts';
@@ -23,7 +22,7 @@ const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
 
 /** What the log must have room for. */
-export type OperationSize = Pick<Operation, 'bytesMax' | 'changesMax'>;
+export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
 
 /** The parts of the shard that serve its peers. */
 export interface ShardParts extends ListingContext, DecideContext {

@@ -3,12 +3,11 @@
 
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
-import { CompiledRules, parseGroup } from '../../rules/compiled-rules.ts';
+import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules, RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
-import { unfollowedReason } from '../../rules/unfollowed-grants.ts';
-import { decideRules, demandRevision } from '../log/rules-decision.ts';
+import { decideRules, demandRevision } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { RulesPreview, RulesRequest } from '../shard.ts';

@@ -14,7 +14,7 @@ const PART_TIMEOUT_MS = 60_000;
 const MS_PER_DAY = 24 * 3_600_000;
 
 /**
- * Deletes a part of what is older than the month. Returns the tenant after which to continue; undefined: nothing is
+ * Deletes a part of the changes before the month. Returns the tenant after which to continue; undefined: nothing is
  * left.
  */
 type RemovePart = (beforeMonth: string, after: string, deadline: DeadlineMs) => Promise<string | undefined>;

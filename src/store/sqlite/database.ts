@@ -1,8 +1,7 @@
-// A connection to the database: its settings, and prepared statements whose rows are arrays of values, read column by
-// column through typed parsers. SQL is constant text; values are always bound.
+// A connection to the database: its settings, and its prepared statements. SQL is constant text; values are always
+// bound.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
-import { assert } from '../../core/assert.ts';
 
 /** Only another program (a backup, a shell) can hold a lock on this file; a call that waits longer fails. */
 const BUSY_TIMEOUT_MS = 1000;
@@ -36,45 +35,33 @@ export function openDatabase(path: string, mode: ConnectionMode): DatabaseSync {
   }
 }
 
-export type Row = readonly SQLOutputValue[];
+export type Row = Readonly<Record<string, SQLOutputValue>>;
+/** The values of a row, in the order of the selected columns. */
+export type FlatRow = readonly SQLOutputValue[];
 
-export interface Statement {
-  all(...values: readonly SQLInputValue[]): readonly Row[];
+export interface Statement<EachRow = Row> {
+  all(...values: readonly SQLInputValue[]): readonly EachRow[];
   /** Reads no further than its reader. The statement must not run again before its end. */
-  iterate(...values: readonly SQLInputValue[]): Iterable<Row>;
-  get(...values: readonly SQLInputValue[]): Row | undefined;
+  iterate(...values: readonly SQLInputValue[]): Iterable<EachRow>;
+  get(...values: readonly SQLInputValue[]): EachRow | undefined;
   /** The number of rows changed. */
   run(...values: readonly SQLInputValue[]): number;
 }
 
 export function prepare(database: DatabaseSync, sql: string): Statement {
   const statement = database.prepare(sql);
-  statement.setReturnArrays(true);
   return {
-    // The types of node:sqlite do not know `setReturnArrays`, which makes rows arrays.
-    all: (...values) => statement.all(...values) as unknown as readonly Row[],
-    iterate: (...values) => statement.iterate(...values) as unknown as Iterable<Row>,
-    get: (...values) => statement.get(...values) as unknown as Row | undefined,
+    all: (...values) => statement.all(...values),
+    iterate: (...values) => statement.iterate(...values),
+    get: (...values) => statement.get(...values),
     run: (...values) => Number(statement.run(...values).changes),
   };
 }
 
-export function textAt(row: Row, column: number): string {
-  const value = row[column];
-  assert(typeof value === 'string', 'a text column holds text');
-  return value;
-}
-
-export function integerAt(row: Row, column: number): number {
-  const value = row[column];
-  assert(typeof value === 'number' && Number.isSafeInteger(value), 'an integer column holds a safe integer');
-  return value;
-}
-
-export function optionalTextAt(row: Row, column: number): string | undefined {
-  return row[column] === null ? undefined : textAt(row, column);
-}
-
-export function optionalIntegerAt(row: Row, column: number): number | undefined {
-  return row[column] === null ? undefined : integerAt(row, column);
+/** For listings of many rows, which are cheaper as arrays. */
+export function prepareFlat(database: DatabaseSync, sql: string): Pick<Statement<FlatRow>, 'all'> {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  // The types of node:sqlite do not know `setReturnArrays`, which makes rows arrays.
+  return { all: (...values) => statement.all(...values) as unknown as readonly FlatRow[] };
 }

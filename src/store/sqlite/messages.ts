@@ -1,11 +1,11 @@
 // The messages between the main thread and the store's worker threads: plain arrays and objects. The calls are those of
-// the store port without their deadline, which the main side keeps. If a call carries many rows (a batch of state, a
-// page of grants), they travel as one flat array, which is many times cheaper to copy than an array of objects.
+// the store port without their deadline, which the main side keeps. Many rows (a batch of state, a page of grants)
+// travel as one flat array, which is many times cheaper to copy than an array of objects.
 
-import { GRANT_ATTRIBUTES } from '../../core/grant-attributes.ts';
 import type { Relation } from '../../core/tuples.ts';
-import type { AppendOutcome, DeadlineMs, LogRecord, Meta, Store } from '../store.ts';
-import type { Row } from './database.ts';
+import type { AppendOutcome, DeadlineMs, LogRecord, Meta, StateWrite, Store } from '../store.ts';
+import { cellsOf, type StateKind } from '../stored-rows.ts';
+import type { FlatRow } from './database.ts';
 
 type Call<Method> = Method extends (...args: [...infer Args, DeadlineMs]) => Promise<infer Result>
   ? { readonly args: Args; readonly result: Result }
@@ -32,68 +32,28 @@ export type ConditionalCalls = Calls<
 
 export type Value = string | number | null;
 
-/** The rows of a `writeState` by table: for each row the values of all columns, one row after another. */
-export interface StateBatch {
-  readonly subjects: Value[];
-  /** Each row goes into two tables: by subject and by object. */
-  readonly grants: Value[];
-  readonly expiries: Value[];
-  readonly namespaces: Value[];
-  readonly keys: Value[];
-  readonly tenants: Value[];
-  readonly rules: Value[];
-  readonly auditLog: Value[];
-  readonly grantCounts: Value[];
+/** The rows of a `writeState` by table: for each row its cells and its stamp, one row after another. */
+export type StateBatch = Readonly<Record<StateKind, Value[]>>;
+
+export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
+  const batch: StateBatch = {
+    subject: [],
+    grant: [],
+    expiry: [],
+    namespace: [],
+    key: [],
+    tenant: [],
+    rules: [],
+    'audit-log': [],
+    'grant-count': [],
+  };
+  for (const write of writes) {
+    const values = batch[write.kind];
+    for (const cell of cellsOf(write)) values.push(typeof cell === 'boolean' ? Number(cell) : (cell ?? null));
+    values.push(write.stamp);
+  }
+  return batch;
 }
-
-export type StateBatchTable = keyof StateBatch;
-
-interface StateTable {
-  readonly name: string;
-  /** The table that gets the same rows under another key. */
-  readonly twin?: string;
-  /** The columns of the primary key, then the others; the last is the stamp. */
-  readonly key: readonly string[];
-  readonly values: readonly string[];
-}
-
-const GRANT_COLUMNS = {
-  key: ['tenant', 'subject', 'relation', 'object'],
-  values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
-} as const;
-
-/** The order of the columns in a `StateBatch`; `toStateBatch` and the statements of the writer follow it. */
-export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
-  subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
-  grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },
-  expiries: {
-    name: 'grants_by_expiry',
-    key: ['tenant', 'bucket', 'expires_at_ms', 'subject', 'relation', 'object'],
-    values: ['stamp'],
-  },
-  namespaces: { name: 'namespaces', key: ['tenant', 'name'], values: ['created_at_ms', 'stamp'] },
-  keys: {
-    name: 'keys',
-    key: ['tenant', 'key_id'],
-    values: ['name', 'scopes', 'created_at_ms', 'expires_at_ms', 'hash', 'gone', 'rotated_from', 'rotated_to', 'stamp'],
-  },
-  tenants: {
-    name: 'tenants',
-    key: ['slot', 'tenant'],
-    values: ['name', 'plan', 'state', 'created_at_ms', 'stamp'],
-  },
-  rules: { name: 'tenant_rules', key: ['tenant'], values: ['rules', 'stamp'] },
-  auditLog: {
-    name: 'changes',
-    key: ['tenant', 'month', 'seq', 'position'],
-    values: ['at_ms', 'actor', 'request_id', 'change', 'stamp'],
-  },
-  grantCounts: {
-    name: 'grant_counts',
-    key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'collected_to_ms', 'stamp'],
-  },
-};
 
 /** Executed in slices, in transactions that become durable with a later durable transaction at the latest. */
 export type StateCalls = Calls<
@@ -107,7 +67,7 @@ export type StateCalls = Calls<
 > & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
-   * Deletes a bounded part of what is older than the month in the audit logs of the tenants after `after`. Resolves to
+   * Deletes a bounded part of the changes before the month in the audit logs of the tenants after `after`. Resolves to
    * the tenant after which to continue; undefined: nothing is left.
    */
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
@@ -115,7 +75,7 @@ export type StateCalls = Calls<
 
 /** A page of grants: relation, object (or subject) and attributes of each, one grant after another. */
 export interface FlatGrants {
-  readonly values: Row;
+  readonly values: FlatRow;
   readonly next: { readonly relation: Relation; readonly entity: string } | undefined;
 }
 
@@ -186,7 +146,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly meta: Meta | undefined }
-  /** The database cannot be used; `message` tells the operator why. */
+  /** The database cannot be used; `message` is the reason, for the operator. */
   | { readonly kind: 'refused'; readonly message: string; readonly cause: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] };
 

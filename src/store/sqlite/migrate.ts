@@ -3,7 +3,8 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../core/assert.ts';
-import { integerAt, prepare } from './database.ts';
+import { integerAt } from '../stored-rows.ts';
+import { prepare } from './database.ts';
 import type { Migration } from './migrations.ts';
 
 /** Why a database cannot be used, in words for the operator. */
@@ -15,12 +16,15 @@ export class DatabaseRefusal extends Error {
 }
 
 function readVersion(database: DatabaseSync): number {
-  const tables = prepare(database, "SELECT count(*), sum(name = 'schema_versions') FROM sqlite_schema").get();
+  const tables = prepare(
+    database,
+    "SELECT count(*) AS tables, sum(name = 'schema_versions') AS own FROM sqlite_schema",
+  ).get();
   assert(tables !== undefined, 'an aggregate has a row');
-  if (integerAt(tables, 0) === 0) return 0;
-  if (integerAt(tables, 1) === 0) throw new DatabaseRefusal('grantd.db was not made by grantd');
-  const newest = prepare(database, 'SELECT coalesce(max(version), 0) FROM schema_versions').get();
-  return newest === undefined ? 0 : integerAt(newest, 0);
+  if (integerAt(tables, 'tables') === 0) return 0;
+  if (integerAt(tables, 'own') === 0) throw new DatabaseRefusal('grantd.db was not made by grantd');
+  const newest = prepare(database, 'SELECT coalesce(max(version), 0) AS version FROM schema_versions').get();
+  return newest === undefined ? 0 : integerAt(newest, 'version');
 }
 
 function applyMigration(database: DatabaseSync, migration: Migration, wallMs: number): void {

@@ -34,7 +34,7 @@ export function primaryCodeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether the error leaves open what has reached the disk: an input/output error (SQLITE_IOERR). */
+/** Whether the error is an input/output error (SQLITE_IOERR), after which it is unknown what reached the disk. */
 export function isInputOutputError(error: unknown): boolean {
   return primaryCodeOf(error) === 10;
 }

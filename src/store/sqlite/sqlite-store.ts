@@ -10,9 +10,15 @@ import type { Log } from '../../telemetry/log.ts';
 import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
-import type { Row } from './database.ts';
-import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
-import { toStateBatch } from './state-batch.ts';
+import type { FlatRow } from './database.ts';
+import {
+  type CallMap,
+  type FlatGrants,
+  type ReadCalls,
+  toStateBatch,
+  type WorkerSettings,
+  type WriteCalls,
+} from './messages.ts';
 import { GRANT_WIDTH, grantRowOf, objectGrantRowOf } from './worker/rows.ts';
 import { WorkerClient } from './worker-client.ts';
 
@@ -214,7 +220,7 @@ const weightOf = (writes: readonly StateWrite[]): number =>
     writes.length * STATE_ROW_WEIGHT,
   );
 
-function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: Row, at: number) => Grant): Grant[] {
+function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: FlatRow, at: number) => Grant): Grant[] {
   const grants: Grant[] = [];
   for (let at = 0; at < values.length; at += GRANT_WIDTH) grants.push(rowOf(values, at));
   return grants;

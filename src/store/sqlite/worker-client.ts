@@ -39,7 +39,7 @@ export interface WorkerClientDependencies {
 }
 
 /**
- * What a thread allocates dies with the message; a larger young generation would only be memory that is never returned.
+ * A thread's allocations die with their message; a larger young generation would only be memory that is never returned.
  */
 const YOUNG_GENERATION_MIB = 8;
 

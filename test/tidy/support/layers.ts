@@ -40,7 +40,7 @@ const SHARD_PORT = 'src/shard/shard.ts';
 
 /** Rooms whose folders or files are adapters of one port, which these files make: none knows another. */
 const ADAPTER_LAYERS = new Map<string, readonly string[]>([
-  ['store', ['src/store/store.ts', 'src/store/store-adapter.ts']],
+  ['store', ['src/store/store.ts', 'src/store/store-adapter.ts', 'src/store/stored-rows.ts']],
   ['discovery', ['src/discovery/discovery.ts']],
 ]);
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
-import { parseRedisUrl } from '../../../src/config/redis-settings.ts';
+import { parseRedisUrl } from '../../../src/config/redis-url.ts';
 import { WrongSetting } from '../../../src/config/setting.ts';
 import { problemsOf } from './problems.ts';
 

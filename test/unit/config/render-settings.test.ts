@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderSettingsHelp } from '../../../src/config/render-settings.ts';
+import { renderSettingsHelp } from '../../../src/config/read-config.ts';
 import type { Setting } from '../../../src/config/setting.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
 

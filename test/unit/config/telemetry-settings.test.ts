@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parsePairs } from '../../../src/config/parsers.ts';
 import { describeConfig, readConfig } from '../../../src/config/read-config.ts';
-import { parsePairs } from '../../../src/config/telemetry-settings.ts';
 import { problemsOf, settingFiles } from './problems.ts';
 
 const SECRET = 'Bearer%20s3cret';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeTenantState, encodeTenantState } from '../../../src/core/tenant-state-text.ts';
+import { decodeTenantState, encodeTenantState } from '../../../src/core/tenants.ts';
 import { newTenantId } from '../../kit/store/store-fixtures.ts';
 
 const REVISION = '0123456789abcdef0123456789abcdef';

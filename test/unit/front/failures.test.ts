@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
-import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../../src/core/async/clock.ts';
 import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { slotOfTenant } from '../../../src/core/slots.ts';
-import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront, type FrontOptions } from '../../../src/front/create-front.ts';
 import type { RequestContext, TenantSession } from '../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';

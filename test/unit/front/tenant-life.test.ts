@@ -7,7 +7,7 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
-import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';

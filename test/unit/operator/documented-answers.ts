@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { operatorOpenapiText } from '../../../scripts/docs/operator-openapi.ts';
-import { isJsonObject, type JsonObject } from '../../../src/core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../src/core/json-members.ts';
 
 const document: JsonObject = JSON.parse(operatorOpenapiText());
 

@@ -68,7 +68,7 @@ describe('--help', async () => {
   });
 
   for (const command of commands) {
-    it(`of ${command} says how it is used and which settings it reads`, async () => {
+    it(`of ${command} shows its usage and the settings it reads`, async () => {
       const text = await help(command);
       assert.match(text, new RegExp(`^Usage: grantd ${command}`));
       assert.equal(/^ {2}GRANTD_DATA_DIR /m.test(text), !CLUSTER_ROLES.includes(command));
@@ -84,7 +84,7 @@ describe('--help', async () => {
 });
 
 describe('the command line', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     assert.deepEqual(await grantd(['--version']), { code: 0, stdout: `${packageFile.version}\n`, stderr: '' });
   });
 
@@ -111,14 +111,14 @@ describe('the command line', () => {
     [{ GRANTD_OPERATOR_URL: 'https://x' }, /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/],
     [{ GRANTD_TENANT: 'acme' }, /GRANTD_TENANT must be a tenant ID/],
   ] as const) {
-    it(`takes ${Object.keys(environment)} that is wrong for wrong usage of an operator's command`, async () => {
+    it(`reports a wrong ${Object.keys(environment)} as wrong usage of an operator's command`, async () => {
       const { code, stdout, stderr } = await grantd(['subjects', '--json'], environment);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(JSON.parse(stderr).error.message, message);
     });
   }
 
-  it('offers commands, options and values to a shell that completes', async (context) => {
+  it('completes commands, options and values for a shell', async (context) => {
     const log = context.mock.method(console, 'log', () => {});
     for (const [words, offered] of [
       [
@@ -135,7 +135,7 @@ describe('the command line', () => {
     }
   });
 
-  it('says where a command looked for the service in vain', async () => {
+  it('names the places where a command did not find the service', async () => {
     const { code, stderr } = await grantd(['slots'], {
       GRANTD_DATA_DIR: join(import.meta.dirname, 'no-such-directory'),
     });

@@ -69,7 +69,7 @@ export function testEvaluation(cases: number): void {
       assert.ok(authorized > AUTHORIZED_MIN * cases, `only ${authorized} of them were authorized`);
     });
 
-    it('answers the same when entities are loaded as it misses them', () => {
+    it('answers the same when missing entities are loaded on demand', () => {
       for (let seed = 1; seed <= cases; seed += 1) {
         const { ruleSet, grants, subjects, objects, names } = randomCase(seed);
         const rules = new CompiledRules(ruleSet);
@@ -118,7 +118,7 @@ export function testEvaluation(cases: number): void {
           for (const name of names) {
             const bit = bitOf(rules.numberOf(name) ?? 0);
             const listed = objects.filter((object) => {
-              for (let find = search.held.get(object); find !== undefined; find = find.former) {
+              for (let find = search.held.get(object); find !== undefined; find = find.earlier) {
                 if ((find.names & bit) !== 0n) return true;
               }
               return false;
@@ -135,7 +135,7 @@ export function testEvaluation(cases: number): void {
             assert.ok(search.isComplete);
             const listed = new Set<string>();
             for (const [entity, last] of search.visited) {
-              for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.former) {
+              for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
                 for (const grant of grants) {
                   const number = rules.numberOf(grant.relation) ?? 0;
                   if (grant.object === entity && (visit.wanted.relations & (1 << number)) !== 0)

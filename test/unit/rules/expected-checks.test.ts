@@ -43,7 +43,7 @@ describe('checks with expected results', () => {
     );
   });
 
-  it('are refused where the expectation is mistyped, or anything else is wrong', () => {
+  it('are refused if the expectation or anything else is invalid', () => {
     const refused = refusalsOf(
       'user:ada viewer doc:1 flase\nuser:ada viewer\nada viewer doc:1\nuser:ada viewer doc:1 true false\n{"subject":1}\n{',
     );
@@ -68,7 +68,7 @@ describe('checks with expected results', () => {
     assert.deepEqual([array.lines.length, array.count], [2, 5]);
   });
 
-  it('make a file that is read as the same checks', () => {
+  it('render to a file that parses to the same checks', () => {
     const checks = [
       { question: ADA, expected: true },
       { question: BOB, expected: false },

@@ -28,7 +28,7 @@ test('the order of rules and elements makes no difference', () => {
   assert.deepEqual(diffRules(ruleSet, other), []);
 });
 
-test('each rule and switch that differs is named, with both its forms', () => {
+test('each different rule and switch is listed, with both versions', () => {
   const other = parseRuleSet({
     rules: [
       { namespace: 'doc', name: 'viewer', any_of: ['editor'] },
@@ -61,7 +61,7 @@ test('a rule set uses the built-in relations on its own objects', () => {
   assert.deepEqual(relationsUsed(NO_RULES), []);
 });
 
-test('a rule set rendered for people is the same rule set', () => {
+test('a rule set rendered as text parses to the same rule set', () => {
   for (const each of [ruleSet, NO_RULES]) {
     const read = parseRuleSet(JSON.parse(renderRuleSet(each)));
     assert.equal(revisionOfRules(textOfRules(read)), revisionOfRules(textOfRules(each)));

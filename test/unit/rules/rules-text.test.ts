@@ -1,10 +1,11 @@
-// Rules as text: what is wrong is told with its line.
+// Rules as text, with the line of an error, and in words.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { RELATIONS } from '../../../src/core/tuples.ts';
 import { NO_RULES, parseRuleSet } from '../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../src/rules/rules-diff.ts';
-import { parseRulesText } from '../../../src/rules/rules-text.ts';
+import { describeWanted, namesToAsk, orList, parseRulesText, sentenceOfRule } from '../../../src/rules/rules-text.ts';
 
 const RULES = parseRuleSet({
   rules: [
@@ -17,12 +18,12 @@ const RULES = parseRuleSet({
 const TEXT = renderRuleSet(RULES);
 
 describe('the text of rules', () => {
-  it('as it is shown is what is meant', () => {
+  it('parses to the rule set that it was rendered from', () => {
     assert.deepEqual(parseRulesText(TEXT), { kind: 'parsed', ruleSet: RULES });
     assert.deepEqual(parseRulesText(renderRuleSet(NO_RULES)), { kind: 'parsed', ruleSet: NO_RULES });
   });
 
-  it('that is wrong is refused with the line of what is wrong', () => {
+  it('is refused if invalid, with the line of the error', () => {
     const cases: readonly (readonly [from: string, to: string, line: number, message: RegExp])[] = [
       ['"groups": true', '"groups": 1', 6, /^"groups" must be true or false/],
       ['"viewer from parent"', '"reader from parent"', 4, /^"rules\[1\]\.any_of\[1\]" uses "reader"/],
@@ -46,11 +47,67 @@ describe('the text of rules', () => {
     }
   });
 
-  it('is refused where it is no object', () => {
+  it('is refused if it is not an object', () => {
     for (const text of ['[]', 'null', '1', '"x"']) {
       const parsed = parseRulesText(text);
       assert.ok(parsed.kind === 'wrong');
       assert.match(parsed.message, /^The text must be a JSON object/);
     }
+  });
+});
+
+const WORDED = parseRuleSet({
+  rules: [
+    { namespace: 'doc', name: 'editor', any_of: ['owner'] },
+    { namespace: 'doc', name: 'viewer', any_of: ['editor', 'guest', 'viewer from parent', 'can_read from member'] },
+    { namespace: 'doc', name: 'can_read', any_of: ['viewer'] },
+  ],
+  groups: true,
+});
+
+describe('a rule in words', () => {
+  it('is a sentence', () => {
+    assert.deepEqual(WORDED.rules.map(sentenceOfRule), [
+      'editor of doc: owner',
+      'viewer of doc: editor or guest, or viewer from parent, or can_read from member',
+      'can_read of doc: viewer',
+    ]);
+    assert.equal(orList(['a', 'b', 'c']), 'a, b or c');
+  });
+});
+
+describe('the names to ask about', () => {
+  it('are the relations and the derived names, each once', () => {
+    assert.deepEqual(namesToAsk(WORDED), [...RELATIONS, 'can_read']);
+    assert.deepEqual(namesToAsk(NO_RULES), RELATIONS);
+  });
+});
+
+describe('what a check looks for', () => {
+  it('is every name that suffices on the object, and on its parents one level up', () => {
+    assert.deepEqual(describeWanted(WORDED, 'can_read', 'doc:1'), {
+      names: ['can_read', 'owner', 'editor', 'viewer', 'guest'],
+      relations: ['owner', 'editor', 'viewer', 'guest'],
+      parents: [
+        { relation: 'parent', names: ['viewer'] },
+        { relation: 'member', names: ['can_read'] },
+      ],
+    });
+    assert.deepEqual(describeWanted(WORDED, 'editor', 'doc:1'), {
+      names: ['editor', 'owner'],
+      relations: ['owner', 'editor'],
+      parents: [],
+    });
+  });
+
+  it('is the grant alone on objects without rules', () => {
+    const alone = { names: ['editor'], relations: ['editor'], parents: [] };
+    assert.deepEqual(describeWanted(WORDED, 'editor', 'folder:1'), alone);
+    assert.deepEqual(describeWanted(NO_RULES, 'editor', 'doc:1'), alone);
+  });
+
+  it('is nothing for a name that no rule defines', () => {
+    assert.equal(describeWanted(WORDED, 'can_write', 'doc:1'), undefined);
+    assert.equal(describeWanted(NO_RULES, 'can_read', 'doc:1'), undefined);
   });
 });

@@ -27,7 +27,7 @@ test('a subject is listed from its first grant on, before the grant itself', () 
   assert.deepEqual(kinds(false), ['grant', 'audit-log']);
 });
 
-test('the audit log never tells the hash of a key', () => {
+test('the audit log never contains the hash of a key', () => {
   const key = {
     keyId: ids.create('key'),
     name: 'ci',

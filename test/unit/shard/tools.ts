@@ -1,5 +1,5 @@
 // One slot over a store in memory, opened without a node around it: its tenure, a console's connection and the store's
-// switches. Opening it again claims it from whoever had it, which is how these tests make a former owner.
+// switches. Opening it again claims it from its owner, which is how these tests make an earlier owner.
 
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
@@ -112,7 +112,7 @@ export class OpenSlot {
   leaseValid = true;
   /** Operations of each committed append. */
   readonly batches: number[] = [];
-  /** Expiries that each of them told. */
+  /** Expiries that each of them reported. */
   readonly expired: number[] = [];
   readonly #collection: GrantCollection;
 
@@ -174,7 +174,7 @@ export class OpenSlot {
 
   static #claimed: SlotRow | undefined;
 
-  /** Claims the slot, whoever has it; not opened yet. */
+  /** Claims the slot from any owner, without opening it. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const clock = createProcessClock(options.wallMs, options.aheadMs);
     const { store, faults } = delayedStore(memory, clock, options.hooks);
@@ -184,7 +184,7 @@ export class OpenSlot {
     return new OpenSlot(memory, { store, faults, clock }, options);
   }
 
-  /** Claims the slot, whoever has it, and opens it. */
+  /** Claims the slot from any owner, and opens it. */
   static async open(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const slot = await OpenSlot.claim(memory, options);
     await slot.tenure.open();

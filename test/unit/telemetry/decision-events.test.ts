@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decisionLine } from '../../../src/telemetry/decision-events.ts';
+import { decisionLine } from '../../../src/telemetry/decision-output.ts';
 import { anyText } from '../../kit/any-text.ts';
 import { decision } from './decisions.ts';
 

@@ -6,8 +6,7 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { decisionLine } from '../../../src/telemetry/decision-events.ts';
-import { createDecisionOutput } from '../../../src/telemetry/decision-output.ts';
+import { createDecisionOutput, decisionLine } from '../../../src/telemetry/decision-output.ts';
 import { createTemporaryDirectory } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { decision } from './decisions.ts';

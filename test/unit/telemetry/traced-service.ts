@@ -6,7 +6,7 @@ import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
-import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.ts';
 import { createMemoryRateLimiter } from '../../../src/front/limits/memory-rate-limiter.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatTraceparent, parseTraceparent } from '../../../src/telemetry/traceparent.ts';
+import { formatTraceparent, parseTraceparent } from '../../../src/telemetry/tracing.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const SPAN_ID = 'b7ad6b7169203331';

@@ -3,7 +3,7 @@
 
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure } from '../../../../src/cli/failures.ts';
-import type { JsonObject } from '../../../../src/core/json-object.ts';
+import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { ELEMENTS_MAX, RULES_MAX } from '../../../../src/rules/rule-set.ts';
 import { type MappedRelation, mapRelations, type NameMap } from './relation-map.ts';
 import {

@@ -4,7 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure, reasonOf } from '../../../../src/cli/failures.ts';
-import { isJsonObject } from '../../../../src/core/json-object.ts';
+import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
 import type { MappedRelation } from '../model/relation-map.ts';
 import { isStored, MODEL_BYTES_MAX, quote, type SourceModel, type SourceRelation } from '../model/source-model.ts';

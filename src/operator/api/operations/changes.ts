@@ -1,8 +1,7 @@
 // The change feed of a tenant for operators: the pages of GET /v1/changes, with the same cursors.
 
 import { z } from 'zod';
-import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../../core/change-feed.ts';
-import { changeJson } from '../../../core/change-json.ts';
+import { changeJson, FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { RELATIONS } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';

@@ -9,7 +9,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
-import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-in-words.ts';
+import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-text.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
 import {
   type ConsolePage,

@@ -6,7 +6,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
-import { namesToAsk } from '../../../rules/rules-in-words.ts';
+import { namesToAsk } from '../../../rules/rules-text.ts';
 import { type Refusal, refuse, refuseQuestion } from '../forms.ts';
 import { type PageCall, pathTo } from '../page.ts';
 import { entityLink, holdersPath } from '../parts/entity-links.ts';

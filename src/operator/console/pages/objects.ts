@@ -6,7 +6,7 @@ import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules } from '../../../rules/rule-set.ts';
-import { namesToAsk } from '../../../rules/rules-in-words.ts';
+import { namesToAsk } from '../../../rules/rules-text.ts';
 import { type Refusal, refuseQuestion } from '../forms.ts';
 import {
   type ConsolePage,

@@ -4,12 +4,12 @@
 // break this, so the bound is in time. If the ids take more memory than writes may have, the next writes wait
 // (write-memory.ts).
 //
-// Ids are kept in generations. A timer drops each generation when its time has come, in one step, however much it
-// holds. A single map that is constantly filled and emptied would leave a chain of outgrown tables, with all their
-// content, to the next full garbage collection.
+// Ids are kept in generations, each of which a timer drops as a whole. A single map that is constantly filled and
+// emptied would leave a chain of outgrown tables, with all their content, to the next full garbage collection.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { HeldBytes } from '../../memory/write-memory.ts';
+import type { OperationResult } from '../write-decisions.ts';
 import { type DecidedOperation, type OperationOutcome, OperationTable } from './operation-table.ts';
 
 const GENERATIONS = 4;
@@ -143,9 +143,50 @@ export class OperationRebuild {
     return keep;
   }
 
-  /** No more entries follow: what was not found valid is void, or was read in vain. */
+  /** No more entries follow: tables that were not found valid are void or unneeded. */
   end(): void {
     for (const { bytes } of this.#tables) this.#held.add(-bytes);
     this.#tables.clear();
+  }
+}
+
+type Pending = Promise<OperationResult>;
+
+/** Operations that are queued or being appended, by operation id: a repeat gets the promise of the first attempt. */
+export class InFlightOperations {
+  /** Most requests have one operation; a call with many has a map of its own. */
+  readonly #byRequest = new Map<string, { readonly index: number; readonly pending: Pending } | Map<number, Pending>>();
+
+  get(requestId: string, index: number): Pending | undefined {
+    const found = this.#byRequest.get(requestId);
+    if (found instanceof Map) return found.get(index);
+    return found?.index === index ? found.pending : undefined;
+  }
+
+  /** The operation must not be in flight yet. */
+  set(requestId: string, index: number, pending: Pending): void {
+    const found = this.#byRequest.get(requestId);
+    if (found === undefined) this.#byRequest.set(requestId, { index, pending });
+    else if (found instanceof Map) found.set(index, pending);
+    else {
+      this.#byRequest.set(
+        requestId,
+        new Map([
+          [found.index, found.pending],
+          [index, pending],
+        ]),
+      );
+    }
+  }
+
+  delete(requestId: string, index: number): void {
+    const found = this.#byRequest.get(requestId);
+    if (found instanceof Map) {
+      found.delete(index);
+      if (found.size > 0) return;
+    } else if (found?.index !== index) {
+      return;
+    }
+    this.#byRequest.delete(requestId);
   }
 }

@@ -1,6 +1,7 @@
 // A hash table from operation ids to a few words each, in typed arrays (open addressing with linear probing; Knuth, The
 // Art of Computer Programming, volume 3, section 6.4). The arrays do not grow; the table adds a larger one instead, so
-// that no step copies existing content. It keeps: what was added is found again, and `bytes` counts all the memory.
+// that no step copies existing content. Invariants: every added entry is found again, and `bytes` counts all the
+// memory.
 
 import { UUID_WORDS } from '../../../core/ids.ts';
 

@@ -30,7 +30,7 @@ export interface RebuildPorts {
   readonly onWait: () => void;
 }
 
-/** Memory is short, and an earlier slot also waits for it: this rebuild gives back what it has read. */
+/** Memory is short, and an earlier slot also waits for it: this rebuild releases the memory it holds. */
 class Postponed extends Error {}
 
 /** The outcomes of an entry in the log. */

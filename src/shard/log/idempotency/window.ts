@@ -1,9 +1,10 @@
 // The idempotency window of a slot: the log entries whose operations may still be repeated, so that their ids must be
 // known. This file tracks the seq at which the window begins. Invariant: an entry leaves the window only when this
-// owner has seen it in the log for `keptMs`, by its own monotonic clock, or when an earlier owner has recorded so in a
-// checkpoint. Wall clocks and differences between clocks do not count: a wrong one would let an operation happen twice.
+// owner has seen it in the log for `keptMs`, by its own monotonic clock, or when a checkpoint of an earlier owner
+// records that. Wall clocks and differences between clocks do not count: a wrong one would let an operation happen
+// twice.
 //
-// An entry that has left has left for good, for every owner. So the checkpoint stores the start of the window: the next
+// An entry leaves the window for good, for every owner. So the checkpoint stores the start of the window: the next
 // owner reads back from there, and the log is never trimmed beyond it.
 
 import type { Clock } from '../../../core/async/clock.ts';

@@ -1,5 +1,5 @@
 // The configured driver: short timeouts, so that a lost node is noticed soon; reconnection at a constant interval; no
-// retry of what is not safe to repeat; verified certificates.
+// retry of statements that are not safe to repeat; verified certificates.
 
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import cassandra, { type Client } from 'cassandra-driver';

@@ -21,7 +21,7 @@ export interface ConnectionPorts {
 }
 
 export interface Connection {
-  /** The current one: another one after all nodes were lost. */
+  /** The current one; replaced after all nodes were lost. */
   readonly client: Client;
   readonly executor: Executor;
   /** Nodes of the local datacenter. */

@@ -23,7 +23,7 @@ const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
 /** A conditional write that collided with another one. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
-/** One per node: an error, or a word that says why the node was not tried. */
+/** One per node: an error, or the state of a node that was not tried. */
 function innerErrorsOf(error: Error): unknown[] {
   return error instanceof errors.NoHostAvailableError && typeof error.innerErrors === 'object'
     ? Object.values(error.innerErrors ?? {})
@@ -49,7 +49,7 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
 }
 
-/** What the driver finds wrong with its settings once it has seen the cluster, such as an unknown datacenter. */
+/** A wrong setting that the driver detects once it has seen the cluster, such as an unknown datacenter. */
 export function wrongSettingOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return [error, ...innerErrorsOf(error)].find((each) => each instanceof errors.ArgumentError)?.message;
@@ -90,5 +90,5 @@ export function toGrantdError(error: unknown): GrantdError {
   });
 }
 
-/** Stands in for an error if a node was not tried at all. */
+/** The state of a node that was not tried at all. */
 const isDown = (error: unknown): boolean => typeof error === 'string' && error.includes('DOWN');

@@ -10,7 +10,6 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { DeadlineMs } from '../../store.ts';
 import { CallsInFlight, ELSEWHERE } from './calls-in-flight.ts';
 import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
-import { FailureLog } from './failure-log.ts';
 import { Gate } from './gate.ts';
 import { NextHostRetry, type OnHost } from './policies.ts';
 
@@ -25,6 +24,7 @@ const CALLS = { inFlightMax: 1024, waitingMax: 8192 };
 const STATE_BATCHES = { inFlightMax: 16, waitingMax: 16_384 };
 /** The maximum number of nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
+const ROWS_PER_PAGE = 2000;
 
 export type Value = string | number | bigint | boolean | Buffer | readonly (string | number)[];
 
@@ -34,6 +34,11 @@ export interface Statement {
 }
 
 export type Row = cassandra.types.Row;
+
+export interface ConditionalResult {
+  readonly applied: boolean;
+  readonly row: Row;
+}
 
 export interface RowPage {
   readonly rows: readonly Row[];
@@ -87,8 +92,11 @@ export class Executor {
     this.#quorum = serialLevel === 'LOCAL_SERIAL' ? localQuorum : quorum;
   }
 
-  /** A lightweight transaction. Resolves to its result; rejects as `unavailable` if its outcome is unknown. */
-  async conditional(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<Row | undefined> {
+  /**
+   * A lightweight transaction. Resolves to its result: if it was not applied, `row` has the columns of its condition.
+   * Rejects as `unavailable` if its outcome is unknown.
+   */
+  async conditional(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<ConditionalResult> {
     const { rows } = await this.#run({
       deadline,
       idempotent: false,
@@ -96,7 +104,10 @@ export class Executor {
       options: { consistency: this.#quorum, serialConsistency: this.#serial, retry: this.#never },
       send: (options) => this.#ports.driver.execute(query, [...params], options),
     });
-    return rows[0];
+    const [row] = rows;
+    if (row === undefined)
+      throw new GrantdError('unavailable', 'Cassandra returned no result for a conditional write.');
+    return { applied: row['[applied]'] === true, row };
   }
 
   /** Reads one partition. Sees every conditional write that was confirmed before the read started. */
@@ -107,6 +118,22 @@ export class Executor {
   /** Sees every plain write that was confirmed before the read started. */
   read(query: string, params: readonly Value[], deadline: DeadlineMs, page?: PageRequest): Promise<RowPage> {
     return this.#read(query, params, deadline, this.#quorum, page);
+  }
+
+  /**
+   * All rows of a plain read, page by page, so that no response exceeds a few megabytes and the event loop is free in
+   * between. The statement or the table bounds their number.
+   */
+  async readAll(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> {
+    const rows: Row[] = [];
+    let from: string | undefined;
+    do {
+      const page = { size: ROWS_PER_PAGE, ...(from === undefined ? {} : { from }) };
+      const read = await this.read(query, params, deadline, page);
+      rows.push(...read.rows);
+      from = read.next;
+    } while (from !== undefined);
+    return rows;
   }
 
   /** A stamped write or deletion. */
@@ -241,3 +268,40 @@ export interface PageRequest {
 /** The rest of the driver's message may contain whole objects. */
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+
+/** A lasting failure is logged again after this time. */
+const INTERVAL_MS = 10_000;
+
+export /**
+ * Logs failures of the store when they begin, at intervals while they last, and when they end. Not for each call,
+ * because an outage has thousands of failed calls.
+ */
+class FailureLog {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #loggedAtMs = new Map<string, number>();
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** `reason` is one of a fixed set; `detail` contains no value of a request. */
+  note(reason: string, detail: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - (this.#loggedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return;
+    this.#loggedAtMs.set(reason, nowMs);
+    this.#log.warn({ reason, detail }, `the store is failing: ${reason}`);
+  }
+
+  /** A call succeeded. */
+  recovered(): void {
+    if (this.#loggedAtMs.size === 0) return;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [reason, atMs] of this.#loggedAtMs) {
+      if (nowMs - atMs < INTERVAL_MS) continue;
+      this.#loggedAtMs.delete(reason);
+      this.#log.info({ reason }, 'the store has recovered');
+    }
+  }
+}

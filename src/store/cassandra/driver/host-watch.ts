@@ -1,8 +1,8 @@
 // Watches which nodes respond. A node that is paused or silently cut off keeps its connections open, so only a timeout
 // reveals it. Therefore every node is probed a few times a second with a trivial request that it can answer alone. A
 // late node becomes the last choice, and calls that are safe to repeat move to another node. If it stays silent, its
-// conditional writes end with unknown outcomes. This is only a hint: it decides which node to ask and how long to wait,
-// nothing else.
+// conditional writes end with unknown outcomes. This is only a hint: it affects the choice of nodes and the waits for
+// them, nothing else.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 

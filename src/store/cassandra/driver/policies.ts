@@ -1,6 +1,6 @@
-// The driver's own decisions: which node to ask and whether to retry. Conditional writes are sent once. If the driver
-// retried one on its own, the response would belong to the retry, and the outcome of the first attempt would stay
-// unknown.
+// The driver's own decisions: the node for each call, and whether to retry. Conditional writes are sent once. If the
+// driver retried one on its own, the response would belong to the retry, and the outcome of the first attempt would
+// stay unknown.
 
 import cassandra, { type Client, type Host, type HostMap } from 'cassandra-driver';
 
@@ -8,10 +8,10 @@ const { policies, types } = cassandra;
 
 type QueryPlan = Parameters<cassandra.policies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>;
 
-/** Called with each node that a call is sent to. */
+/** Called with the address of each node that receives a request. */
 export type OnHost = (address: string) => void;
 
-/** The replicas in the local datacenter first, then its other nodes. Nodes in doubt come last, replica or not. */
+/** The replicas in the local datacenter first, then its other nodes. Doubtful nodes come last, replica or not. */
 export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingPolicy {
   readonly #inner: cassandra.policies.loadBalancing.LoadBalancingPolicy;
   readonly #isDoubtful: (address: string) => boolean;
@@ -51,12 +51,12 @@ export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingP
       for (let next = hosts.next(); next.done !== true; next = hosts.next()) {
         (this.#isDoubtful(next.value.address) ? doubtful : trusted).push(next.value);
       }
-      callback(error, tell([...trusted, ...doubtful], onHost));
+      callback(error, reporting([...trusted, ...doubtful], onHost));
     });
   }
 }
 
-function* tell(hosts: readonly Host[], onHost: OnHost | undefined): Generator<Host> {
+function* reporting(hosts: readonly Host[], onHost: OnHost | undefined): Generator<Host> {
   for (const host of hosts) {
     onHost?.(host.address);
     yield host;
@@ -67,8 +67,8 @@ type Decision = ReturnType<cassandra.policies.retry.RetryPolicy['rethrowResult']
 type Retry = cassandra.policies.retry.RetryPolicy;
 
 /**
- * Retries what is safe to repeat on the next node, once; after a lost connection, on as many nodes as there are. Always
- * at the requested level: the level in an error may be a different one.
+ * Retries calls that are safe to repeat on the next node, once; after a lost connection, on every other node in turn.
+ * Always at the requested level: the level in an error may be a different one.
  */
 export class NextHostRetry extends policies.retry.RetryPolicy {
   override onReadTimeout(...[info, consistency]: Parameters<Retry['onReadTimeout']>): Decision {
@@ -89,7 +89,7 @@ export class NextHostRetry extends policies.retry.RetryPolicy {
   }
 }
 
-/** For reads that the driver may repeat: after this time one more node is asked, and the first response counts. */
+/** A read that the driver may repeat goes to one more node after this time, and the first response counts. */
 const SPECULATION_DELAY_MS = 300;
 
 /** The driver consults it only for statements marked as idempotent. Writes wait: speculation would only add load. */
@@ -107,7 +107,7 @@ export class ReadSpeculation extends policies.speculativeExecution.ConstantSpecu
   }
 }
 
-/** Constant, because processes that lost the database at the same moment must be back at the same moment. */
+/** Constant, because processes that lost the database at the same moment must reconnect at the same moment. */
 export const RECONNECTION_DELAY_MS = 500;
 
 export const createReconnection = (): cassandra.policies.reconnection.ReconnectionPolicy =>

@@ -5,7 +5,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import { reasonOf } from './errors.ts';
 import { RECONNECTION_DELAY_MS } from './policies.ts';
 
-/** How often the session is looked at. */
+/** The interval at which the session is checked. */
 const LOOK_INTERVAL_MS = 250;
 
 export interface KeptSession {
@@ -36,7 +36,7 @@ export class Reconnection<Session extends KeptSession> {
     return this.#current;
   }
 
-  /** Resolves when the current session has ended; one that is being opened ends as soon as it is open. */
+  /** Resolves when the current session has ended. A session that is still opening ends as soon as it is open. */
   close(): Promise<void> {
     this.#timer?.cancel();
     this.#closing ??= this.#current.end();

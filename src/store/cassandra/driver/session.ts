@@ -1,6 +1,6 @@
-// One client of the driver, from its connection to its end, and whether it can still reach anything. Once a client has
-// lost every node, it is not trusted to find its way back: the driver then builds its list of nodes again while other
-// parts of it still use the former one, and may end up with a node that it calls up and never connects to.
+// One client of the driver, from its connection to its end, and whether it can still reach a node. A client that has
+// lost every node is never used again: the driver then rebuilds its list of nodes while other parts of it still use the
+// previous one, and may end up with a node that it considers up but never connects to.
 
 import type { Client, Host } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
@@ -12,9 +12,9 @@ import { causeOf, reasonOf, wrongSettingOf } from './errors.ts';
 import type { CassandraOptions } from './options.ts';
 import { WatchfulLoadBalancing } from './policies.ts';
 
-/** The driver's own timeouts usually end it earlier, unless a node accepts a connection and then says nothing. */
+/** The driver's own timeouts usually end it earlier, unless a node accepts a connection and then stays silent. */
 const OPEN_TIMEOUT_MS = 15_000;
-/** What the driver was doing when it was told to end has either failed or opened its connections by then. */
+/** By then, the work that the driver had in progress at its shutdown has either failed or opened its connections. */
 const LATE_CONNECTIONS_MS = 30_000;
 
 export interface SessionPorts {

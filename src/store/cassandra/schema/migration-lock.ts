@@ -4,8 +4,8 @@
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { Executor, Row, Value } from '../driver/executor.ts';
-import { integerAt, textAt } from '../tables/rows.ts';
+import { integerAt, textAt } from '../../stored-rows.ts';
+import type { ConditionalResult, Executor, Value } from '../driver/executor.ts';
 
 /** Longer than any change of the schema takes. The lock of a holder that died blocks others no longer than this. */
 const LOCK_SECONDS = 60;
@@ -57,8 +57,8 @@ export async function acquireMigrationLock(
 
   /** If the outcome of an insertion was unknown, the next attempt finds the row as its own. */
   const tryAcquire = async (): Promise<boolean> => {
-    const answer = await executor.conditional(insert, [holder], deadline());
-    return answer?.['[applied]'] === true || (answer !== undefined && textAt(answer, 'holder') === holder);
+    const { applied, row } = await executor.conditional(insert, [holder], deadline());
+    return applied || textAt(row, 'holder') === holder;
   };
 
   const untilMs = clock.monotonicMs() + ACQUIRE_MS_MAX;
@@ -79,8 +79,8 @@ export async function acquireMigrationLock(
     await delay(clock, RETRY_MS);
   }
 
-  /** Repeats what is safe to repeat while its outcome is unknown: a cluster whose schema changes responds slowly. */
-  const repeat = async (query: string, params: readonly Value[]): Promise<Row | undefined> => {
+  /** Repeats an idempotent step while its outcome is unknown: a cluster whose schema changes responds slowly. */
+  const repeat = async (query: string, params: readonly Value[]): Promise<ConditionalResult> => {
     const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
     for (;;) {
       try {
@@ -94,10 +94,8 @@ export async function acquireMigrationLock(
 
   return {
     async renew() {
-      const answer = await repeat(update, [holder, holder]);
-      if (answer?.['[applied]'] !== true) {
-        throw new GrantdError('unavailable', 'Another migration has taken over.');
-      }
+      const { applied } = await repeat(update, [holder, holder]);
+      if (!applied) throw new GrantdError('unavailable', 'Another migration has taken over.');
     },
 
     async readVersion() {

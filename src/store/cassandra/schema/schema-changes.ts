@@ -12,7 +12,7 @@ import { causeOf, reasonOf } from '../driver/errors.ts';
 const { errors, policies, types } = cassandra;
 
 const CHANGE_TIMEOUT_MS = 30_000;
-/** A node that has missed a change may ask the others for it only after a minute (`cassandra.migration_delay_ms`). */
+/** A node that missed a change may request it from the others only after a minute (`cassandra.migration_delay_ms`). */
 const AGREEMENT_MS_MAX = 120_000;
 const AGREEMENT_INTERVAL_MS = 50;
 const REFUSALS: ReadonlySet<number> = new Set([
@@ -23,7 +23,8 @@ const REFUSALS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * A table id that everyone derives in the same way: two processes that create the table at once create the same one.
+ * A table id that every process derives in the same way: two processes that create the table at once create the same
+ * one.
  */
 export function tableIdOf(keyspace: string, table: string): string {
   const hash = createHash('sha256').update(`${keyspace}.${table}`, 'utf8').digest('hex');

@@ -1,12 +1,11 @@
 // The log: lightweight transactions insert records, each seq once and for good; reads are serial, segment by segment.
 
-import { GrantdError } from '../../../core/errors.ts';
 import { segmentOf } from '../../../core/slots.ts';
 import type { AppendOutcome, DeadlineMs, LogRecord, LogStore } from '../../store.ts';
+import { integerAt, isNullAt, LOG_COLUMNS } from '../../stored-rows.ts';
 import type { Executor } from '../driver/executor.ts';
-import { encodeBody } from './log-body.ts';
 import type { MetaCalls } from './meta-calls.ts';
-import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
+import { encodeBody, recordOf } from './rows.ts';
 
 /** Records per read: at most 16 MiB. */
 const RECORDS_PER_PAGE = 16;
@@ -26,19 +25,18 @@ export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: st
     async append(record: LogRecord, deadline: DeadlineMs): Promise<AppendOutcome> {
       const { slot, seq, epoch, entryId, body } = record;
       const segment = await segmentAt(seq, deadline);
-      const answer = await executor.conditional(
+      const { applied, row } = await executor.conditional(
         insert,
         [slot, segment, BigInt(seq), BigInt(epoch), entryId, encodeBody(body)],
         deadline,
       );
-      if (answer === undefined) throw new GrantdError('unavailable', 'Cassandra returned no result for the append.');
-      return answer['[applied]'] === true ? { kind: 'appended' } : { kind: 'occupied', record: logRecordOf(answer) };
+      return applied ? { kind: 'appended' } : { kind: 'occupied', record: recordOf(row) };
     },
 
     async readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined> {
       const segment = await segmentAt(seq, deadline);
       const { rows } = await executor.readSerial(selectOne, [slot, segment, BigInt(seq)], deadline);
-      return rows.map(logRecordOf)[0];
+      return rows.map(recordOf)[0];
     },
 
     async readRecords(
@@ -53,7 +51,7 @@ export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: st
       do {
         const page = { size: RECORDS_PER_PAGE, ...(next === undefined ? {} : { from: next }) };
         const read = await executor.readSerial(selectFrom, [slot, segment, BigInt(fromSeq), limit], deadline, page);
-        records.push(...read.rows.map(logRecordOf));
+        records.push(...read.rows.map(recordOf));
         next = read.next;
       } while (next !== undefined);
       return records;

@@ -1,101 +1,67 @@
-// Members: one row per incarnation, changed only by lightweight transactions, each of which tests the whole row.
+// Members: one row per incarnation, changed only by lightweight transactions, each of which tests all that may change
+// on its own: the healthy heartbeat changes only together with the heartbeat, and the place never.
 
-import { GrantdError } from '../../../core/errors.ts';
-import type { DeadlineMs, MemberRow, MemberStore } from '../../store.ts';
-import type { Value } from '../driver/executor.ts';
-import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
-import { MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
+import type { MemberRow, MemberStore } from '../../store.ts';
+import { MEMBER_COLUMNS, memberRowOf } from '../../stored-rows.ts';
+import { ConditionalTable } from './compare-and-set.ts';
 import { TableScan, type TableScanPorts } from './table-scan.ts';
-
-const valuesOf = ({ shardName, address, state, heartbeat, startedAtMs }: MemberRow): Value[] => [
-  shardName,
-  address,
-  state,
-  BigInt(heartbeat),
-  BigInt(startedAtMs),
-];
 
 export function createMemberCalls(ports: TableScanPorts, keyspace: string): MemberStore {
   const { executor } = ports;
-  const table = `${keyspace}.members`;
-  const select = `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation = ?`;
+  const name = `${keyspace}.members`;
+  const table = new ConditionalTable<string, MemberRow>(executor, {
+    table: name,
+    key: 'incarnation',
+    columns: MEMBER_COLUMNS,
+    recordOf: memberRowOf,
+    cellsOf: ({ incarnation, shardName, address, state, heartbeat, startedAtMs, healthyHeartbeat, place = '' }) => ({
+      incarnation,
+      shard_name: shardName,
+      address,
+      state,
+      beat: BigInt(heartbeat),
+      started_at_ms: BigInt(startedAtMs),
+      healthy_beat: BigInt(healthyHeartbeat),
+      place,
+    }),
+    written: ['state', 'beat', 'healthy_beat'],
+    tested: ['shard_name', 'address', 'state', 'beat', 'started_at_ms'],
+  });
   const scan = new TableScan(ports, {
-    all: `SELECT ${MEMBER_COLUMNS} FROM ${table}`,
-    some: `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation IN ?`,
+    all: `SELECT ${MEMBER_COLUMNS} FROM ${name}`,
+    some: `SELECT ${MEMBER_COLUMNS} FROM ${name} WHERE incarnation IN ?`,
   });
   /** From the last listing: a member that has joined since cannot be read by its key. */
   let listed: readonly string[] | undefined;
-  const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  // The condition excludes the healthy heartbeat and the place: the first changes only together with the heartbeat, the
-  // second never.
-  const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
-    IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
-  const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
-  const remembered = new RememberedRows<string, MemberRow>();
-
-  async function readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined> {
-    const { rows } = await executor.readSerial(select, [incarnation], deadline);
-    const row = rows.map((each) => memberRowOf(each, incarnation))[0];
-    remembered.set(incarnation, row);
-    return row;
-  }
-
-  const conditionalRows = (deadline: DeadlineMs): ConditionalRows<string, MemberRow> => ({
-    read: (incarnation) => readMember(incarnation, deadline),
-    async replace(before, after) {
-      const set = [after.state, BigInt(after.heartbeat), BigInt(after.healthyHeartbeat)];
-      const values = [...set, before.incarnation, ...valuesOf(before)];
-      const answer = await executor.conditional(update, values, deadline);
-      if (answer === undefined)
-        throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a member.');
-      if (answer['[applied]'] === true) return undefined;
-      // The result contains only the columns of the condition.
-      return (await readMember(before.incarnation, deadline)) ?? 'none';
-    },
-  });
+  const remove = `DELETE FROM ${name} WHERE incarnation = ? IF state = 'dead'`;
 
   return {
-    async insertMember(member, deadline) {
-      const { incarnation } = member;
-      remembered.set(incarnation, undefined);
-      const answer = await executor.conditional(
-        insert,
-        [incarnation, ...valuesOf(member), BigInt(member.healthyHeartbeat), member.place ?? ''],
-        deadline,
-      );
-      if (answer === undefined)
-        throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of a member.');
-      const applied = answer['[applied]'] === true;
-      const standing = applied ? { ...member } : memberRowOf(answer, incarnation);
-      remembered.set(incarnation, standing);
-      return { applied, row: standing };
-    },
+    insertMember: (member, deadline) => table.insert(member.incarnation, { ...member }, deadline),
 
     writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat, healthyHeartbeat, state }, deadline) =>
-      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+      table.change(incarnation, deadline, (row) =>
         row.state !== 'dead' && row.heartbeat === expectedHeartbeat
           ? { ...row, heartbeat, healthyHeartbeat, state }
           : undefined,
       ),
 
     declareDead: ({ incarnation, heartbeat }, deadline) =>
-      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+      table.change(incarnation, deadline, (row) =>
         row.state !== 'dead' && row.heartbeat === heartbeat ? { ...row, state: 'dead' } : undefined,
       ),
 
-    readMember,
+    readMember: (incarnation, deadline) => table.read(incarnation, deadline),
 
     async listMembers(deadline) {
       const keys = (): string[] | undefined =>
-        listed === undefined ? undefined : [...new Set([...listed, ...remembered.keys()])];
-      const rows = await scan.list(keys, deadline);
-      const members = rows.map((row) => memberRowOf(row, textAt(row, 'incarnation')));
+        listed === undefined ? undefined : [...new Set([...listed, ...table.remembered.keys()])];
+      const members = (await scan.list(keys, deadline)).map(memberRowOf);
       listed = members.map(({ incarnation }) => incarnation);
       return members;
     },
 
     async removeMember(incarnation, deadline) {
-      remembered.set(incarnation, undefined);
+      table.remembered.set(incarnation, undefined);
       await executor.conditional(remove, [incarnation], deadline);
     },
   };

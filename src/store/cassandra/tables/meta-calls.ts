@@ -5,7 +5,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
 import { SchemaMissing } from '../driver/errors.ts';
 import type { Executor, Value } from '../driver/executor.ts';
-import { type ClusterRow, clusterRowOf, META_COLUMNS, type SchemaVersion } from './rows.ts';
+import { CLUSTER_COLUMNS, type ClusterRow, clusterRowOf, type SchemaVersion } from './rows.ts';
 
 const ID = 'cluster';
 
@@ -22,23 +22,24 @@ export interface MetaCalls {
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 
+/** In the order of CLUSTER_COLUMNS. */
 const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
-  schema.version,
-  schema.servesFrom,
   meta.slots,
   meta.segmentSize,
-  serial.serialLevel,
-  serial.datacenter,
   meta.leaseMs,
   meta.deadlineMs,
   meta.logFormat,
   meta.cursorSecrets,
+  schema.version,
+  schema.servesFrom,
+  serial.serialLevel,
+  serial.datacenter,
 ];
 
 export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls {
   const table = `${keyspace}.meta`;
-  const select = `SELECT ${META_COLUMNS} FROM ${table} WHERE id = ?`;
-  const insert = `INSERT INTO ${table} (id, ${META_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  const select = `SELECT ${CLUSTER_COLUMNS} FROM ${table} WHERE id = ?`;
+  const insert = `INSERT INTO ${table} (id, ${CLUSTER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ? WHERE id = ? IF schema_version = ?`;
   let fixed: Pick<Meta, 'slots' | 'segmentSize'> | undefined;
 
@@ -65,9 +66,7 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
 
     async insertCluster(row, deadline) {
       const answer = await executor.conditional(insert, [ID, ...valuesOf(row)], deadline);
-      if (answer === undefined)
-        throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of meta.');
-      const standing = answer['[applied]'] === true ? row : clusterRowOf(answer);
+      const standing = answer.applied ? row : clusterRowOf(answer.row);
       fixed = standing.meta;
       return standing;
     },
@@ -76,8 +75,7 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
     slots: async (deadline) => (await readFixed(deadline)).slots,
 
     async raiseVersion(from, { version, servesFrom }, deadline) {
-      const answer = await executor.conditional(update, [version, servesFrom, ID, from], deadline);
-      return answer?.['[applied]'] === true;
+      return (await executor.conditional(update, [version, servesFrom, ID, from], deadline)).applied;
     },
   };
 }

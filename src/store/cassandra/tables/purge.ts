@@ -1,16 +1,16 @@
-// Deletes everything that a deleted tenant had: whole partitions, as of the stamp, so that one deletion covers any
-// number of grants and nothing newer. The store lists subjects but not objects. The objects are found through the
-// grants of the subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded
-// part. The position where the last call stopped is remembered, so that the next call does not read what was just
-// deleted. If the position is lost (a restart), the work starts again, over tombstones.
+// Deletes all data of a deleted tenant: whole partitions, as of the stamp, so that one deletion covers any number of
+// grants and nothing newer. The store lists subjects but not objects. The objects are found through the grants of the
+// subjects, so rows by object are deleted before the grants that lead to them. Each call does a bounded part. The next
+// call continues where the last one stopped, so that it does not read what was just deleted. If that position is lost
+// (a restart), the work starts again, over tombstones.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../core/slots.ts';
 import type { DeadlineMs, GrantPlace, Stamp, StateStore } from '../../store.ts';
+import { integerAt, textAt } from '../../stored-rows.ts';
 import type { Executor } from '../driver/executor.ts';
-import { readWhole } from './read-whole.ts';
-import { grantPlaceOf, integerAt, textAt } from './rows.ts';
+import { grantPlaceOf } from './rows.ts';
 
 /** Subjects whose grants one call deletes. */
 const SUBJECTS_PER_CALL = 200;
@@ -86,7 +86,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     let after = from;
     for (let reads = 0; reads < READS_PER_SUBJECT; reads += 1) {
       const params = [tenantId, subject, after?.relation ?? '', after?.object ?? '', ROWS_PER_READ];
-      const places = (await readWhole(executor, listObjects, params, deadline)).map(grantPlaceOf);
+      const places = (await executor.readAll(listObjects, params, deadline)).map(grantPlaceOf);
       const objects = new Set(places.map(({ object }) => object)).difference(removed);
       await inParallel([...objects], REMOVALS_AT_ONCE, async (object) => {
         await executor.write(removeObjectGrants, [stamp, tenantId, object], deadline);
@@ -105,7 +105,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
   async function purgeSubjects(tenantId: TenantId, from: Position, deadline: DeadlineMs): Promise<boolean> {
     const stamp = BigInt(from.stamp);
     for (let { bucket, after, row } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '', row = undefined) {
-      const rows = await readWhole(executor, listSubjects, [tenantId, bucket, after, SUBJECTS_PER_CALL], deadline);
+      const rows = await executor.readAll(listSubjects, [tenantId, bucket, after, SUBJECTS_PER_CALL], deadline);
       const subjects = rows.map((row) => textAt(row, 'subject'));
       if (subjects.length === 0) continue;
       const removed = new Set<string>();
@@ -129,7 +129,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
 
   async function purgeExpiries(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<void> {
     await inParallel([...Array(SUBJECT_BUCKETS).keys()], REMOVALS_AT_ONCE, async (bucket) => {
-      const rows = await readWhole(executor, listExpiries, [tenantId, bucket], deadline);
+      const rows = await executor.readAll(listExpiries, [tenantId, bucket], deadline);
       if (rows.length > 0) await executor.write(removeExpiries, [BigInt(stamp), tenantId, bucket], deadline);
     });
   }
@@ -161,7 +161,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     stamp: Stamp,
     deadline: DeadlineMs,
   ): Promise<boolean> {
-    const rows = await readWhole(executor, readGrantCount, [slot, tenantId], deadline);
+    const rows = await executor.readAll(readGrantCount, [slot, tenantId], deadline);
     if (!rows.some((row) => integerAt(row, 'stamp') <= stamp)) return false;
     await executor.write(removeGrantCount, [BigInt(stamp), slot, tenantId], deadline);
     return true;

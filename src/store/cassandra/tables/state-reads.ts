@@ -4,55 +4,38 @@
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';
 import { AUDIT_LOG_KEPT_MS, type AuditLogRow, type DeadlineMs, type StateStore } from '../../store.ts';
-import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
-import { decodeGrantCount } from './grant-count-text.ts';
-import { readWhole } from './read-whole.ts';
 import {
   AUDIT_LOG_COLUMNS,
   auditLogRowOf,
-  booleanAt,
-  CHECKPOINT_COLUMNS,
   checkpointOf,
   EXPIRY_COLUMNS,
   expiryOf,
   GRANT_COLUMNS,
-  grantPlaceOf,
-  grantRowOf,
   integerAt,
   KEY_COLUMNS,
   keyIdAt,
   keyRecordOf,
   OBJECT_GRANT_COLUMNS,
-  objectGrantPlaceOf,
-  objectGrantRowOf,
   TENANT_COLUMNS,
   tenantIdAt,
   tenantOf,
   textAt,
+} from '../../stored-rows.ts';
+import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
+import {
+  booleanAt,
+  CHECKPOINT_COLUMNS,
+  decodeGrantCount,
+  grantPlaceOf,
+  grantRowOf,
+  objectGrantPlaceOf,
+  objectGrantRowOf,
 } from './rows.ts';
 
 /** A few megabytes, if all of them are changes of long rules. */
 const AUDIT_LOG_ROWS_PER_PAGE = 64;
 
-type Calls = Pick<
-  StateStore,
-  | 'readCheckpoint'
-  | 'readHotPages'
-  | 'readGrant'
-  | 'listGrants'
-  | 'listObjectGrants'
-  | 'listSubjects'
-  | 'listExpiries'
-  | 'listNamespaces'
-  | 'readKey'
-  | 'listKeys'
-  | 'readRules'
-  | 'listTenants'
-  | 'listGrantCounts'
-  | 'listAuditLog'
-  | 'readAuditLogKeptMs'
-  | 'listKeyUses'
->;
+type Calls = Pick<StateStore, Extract<keyof StateStore, `read${string}` | `list${string}`>>;
 
 /** A range of the grants of one partition. */
 interface GrantRange {
@@ -112,7 +95,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
-    readWhole(executor, query, params, deadline);
+    executor.readAll(query, params, deadline);
 
   /** The live rows of a range, and its last row if there may be more. */
   async function readRange(statement: Statement | undefined, limit: number, deadline: DeadlineMs) {

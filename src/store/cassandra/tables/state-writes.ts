@@ -1,14 +1,150 @@
-// Writes of state, confirmed by a quorum. A failed call is repeated with the very same writes. Writes that were already
-// confirmed are not sent again, so a repeat makes progress even if a database under load cannot finish all of them
-// within one deadline.
+// Writes of state, confirmed by a quorum. Every row has its own stamp as its timestamp, so the greatest stamp wins, in
+// whatever order and however often writes arrive. They travel in batches, which are no transactions here but save
+// messages: at the same load, the nodes process twice as many rows. Rows of one partition form one mutation; a few
+// small mutations share a batch.
+//
+// A failed call is repeated with the very same writes. Writes that were already confirmed are not sent again, so a
+// repeat makes progress even if a database under load cannot finish all of them within one deadline.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { StateStore, StateWrite } from '../../store.ts';
-import type { Executor } from '../driver/executor.ts';
-import { type StateBatch, StateStatements } from './state-statements.ts';
+import { type Cell, cellsOf, GRANTS_BY_OBJECT, STATE_TABLES, type StateKind } from '../../stored-rows.ts';
+import type { Executor, Statement, Value } from '../driver/executor.ts';
+import { encodeGrantCount } from './rows.ts';
 
 /** Batches of one call in flight; the batches of all calls together have another bound. */
 const BATCHES_AT_ONCE = 8;
+/**
+ * Bounds of one partition in one batch, in rows and approximate bytes: a mutation is small compared with what a node
+ * accepts.
+ */
+const MUTATION_ROWS_MAX = 64;
+const MUTATION_BYTES_MAX = 64 * 1024;
+/**
+ * Bounds of a batch over several partitions: what Cassandra accepts without a warning
+ * (`unlogged_batch_across_partitions_warn_threshold`, `batch_size_warn_threshold`).
+ */
+const BATCH_MUTATIONS_MAX = 10;
+const BATCH_BYTES_MAX = 4 * 1024;
+/** Bytes of a row in addition to its text. */
+const ROW_BYTES = 100;
+
+/** The other columns of numbers hold bigints. */
+const INT_COLUMNS: ReadonlySet<string> = new Set(['slot', 'bucket', 'position', 'scopes']);
+/** The count of grants is one text: see rows.ts. */
+const COUNT_COLUMNS = ['slot', 'tenant', 'count'];
+
+interface StateRow {
+  readonly write: StateWrite;
+  readonly statement: Statement;
+  readonly bytes: number;
+}
+
+/** Rows that are sent together. The two rows of a grant are mostly in different batches. */
+export interface StateBatch {
+  readonly writes: readonly StateWrite[];
+  readonly statements: readonly Statement[];
+}
+
+/** No cell is ever null: that would be a tombstone. */
+function toValue(cell: Cell, column: string): Value {
+  if (cell === undefined) return column.endsWith('_ms') ? 0n : '';
+  return typeof cell === 'number' && !INT_COLUMNS.has(column) ? BigInt(cell) : cell;
+}
+
+/** Length-prefixed, so that no two lists of parts give the same text. */
+const partitionOf = (parts: readonly Cell[]): string => parts.map((part) => `${String(part).length}:${part}`).join('');
+
+const columnsOf = (kind: StateKind): readonly string[] =>
+  kind === 'grant-count' ? COUNT_COLUMNS : [...STATE_TABLES[kind].key, ...STATE_TABLES[kind].values];
+
+export class StateStatements {
+  readonly #keyspace: string;
+  /** By kind, and of the other table of a grant. */
+  readonly #inserts = new Map<StateKind | 'object-grant', string>();
+
+  constructor(keyspace: string) {
+    this.#keyspace = keyspace;
+  }
+
+  batches(writes: readonly StateWrite[]): StateBatch[] {
+    const partitions = new Map<string, StateRow[]>();
+    const add = (table: string, partition: readonly Cell[], row: StateRow): void => {
+      const key = partitionOf([table, ...partition]);
+      const rows = partitions.get(key);
+      if (rows === undefined) partitions.set(key, [row]);
+      else rows.push(row);
+    };
+    for (const write of writes) {
+      const cells =
+        write.kind === 'grant-count' ? [write.slot, write.row.tenantId, encodeGrantCount(write.row)] : cellsOf(write);
+      const columns = columnsOf(write.kind);
+      const params = [...cells.map((cell, index) => toValue(cell, columns[index] ?? '')), BigInt(write.stamp)];
+      const bytes = params.reduce<number>(
+        (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+        ROW_BYTES,
+      );
+      const { name, partition } = STATE_TABLES[write.kind];
+      const query = this.#insert(write.kind, name, columns);
+      add(name, cells.slice(0, partition), { write, statement: { query, params }, bytes });
+      if (write.kind !== 'grant') continue;
+      const other = this.#insert('object-grant', GRANTS_BY_OBJECT.name, columns);
+      add(GRANTS_BY_OBJECT.name, [write.tenantId, write.object], { write, statement: { query: other, params }, bytes });
+    }
+    const mutations = [...partitions.values()].flatMap((rows) => cut(rows, MUTATION_ROWS_MAX, MUTATION_BYTES_MAX));
+    return share(mutations).map((rows) => ({
+      writes: rows.map(({ write }) => write),
+      statements: rows.map(({ statement }) => statement),
+    }));
+  }
+
+  #insert(kind: StateKind | 'object-grant', table: string, columns: readonly string[]): string {
+    let insert = this.#inserts.get(kind);
+    if (insert === undefined) {
+      const marks = columns.map(() => '?').join(', ');
+      insert = `INSERT INTO ${this.#keyspace}.${table} (${columns.join(', ')}) VALUES (${marks}) USING TIMESTAMP ?`;
+      this.#inserts.set(kind, insert);
+    }
+    return insert;
+  }
+}
+
+const bytesOf = (rows: readonly StateRow[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Cuts rows into pieces of bounded rows and bytes; a single row may exceed the bytes. */
+function cut(rows: readonly StateRow[], rowsMax: number, bytesMax: number): StateRow[][] {
+  const pieces: StateRow[][] = [];
+  let piece: StateRow[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (piece.length === rowsMax || (piece.length > 0 && bytes + row.bytes > bytesMax)) {
+      pieces.push(piece);
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(row);
+    bytes += row.bytes;
+  }
+  if (piece.length > 0) pieces.push(piece);
+  return pieces;
+}
+
+/** Small mutations share a batch; a large one has its own. */
+function share(mutations: readonly StateRow[][]): StateRow[][] {
+  const batches: StateRow[][] = [];
+  let batch: { readonly rows: StateRow[]; mutations: number; bytes: number } | undefined;
+  for (const rows of mutations) {
+    const bytes = bytesOf(rows);
+    if (batch === undefined || batch.mutations === BATCH_MUTATIONS_MAX || batch.bytes + bytes > BATCH_BYTES_MAX) {
+      batch = { rows: [], mutations: 0, bytes: 0 };
+      batches.push(batch.rows);
+    }
+    batch.rows.push(...rows);
+    batch.mutations += 1;
+    batch.bytes += bytes;
+  }
+  return batches;
+}
 
 export function createStateWrites(
   executor: Executor,

@@ -7,7 +7,6 @@ import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs } from '../../store.ts';
 import type { Executor, Row } from '../driver/executor.ts';
-import { readWhole } from './read-whole.ts';
 
 /** A range read that takes longer is abandoned. */
 const RANGE_MS_MAX = 1000;
@@ -60,14 +59,14 @@ export class TableScan {
   }
 
   #range(deadline: DeadlineMs): Promise<readonly Row[]> {
-    return readWhole(this.#ports.executor, this.#statements.all, [], deadline);
+    return this.#ports.executor.readAll(this.#statements.all, [], deadline);
   }
 
   async #some(keys: readonly (string | number)[], deadline: DeadlineMs): Promise<readonly Row[]> {
     const parts: Promise<readonly Row[]>[] = [];
     for (let start = 0; start < keys.length; start += KEYS_PER_READ) {
       const part = keys.slice(start, start + KEYS_PER_READ);
-      parts.push(readWhole(this.#ports.executor, this.#statements.some, [part], deadline));
+      parts.push(this.#ports.executor.readAll(this.#statements.some, [part], deadline));
     }
     return (await Promise.all(parts)).flat();
   }

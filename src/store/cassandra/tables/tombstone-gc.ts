@@ -12,9 +12,9 @@ import { assertNever } from '../../../core/assert.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { DeadlineMs, RemovableRow, Stamp, StateStore } from '../../store.ts';
+import { integerAt, textAt } from '../../stored-rows.ts';
 import type { Executor, Row, Value } from '../driver/executor.ts';
-import { readWhole } from './read-whole.ts';
-import { booleanAt, integerAt, textAt } from './rows.ts';
+import { booleanAt } from './rows.ts';
 
 /** Pieces of tables that are processed at once. */
 const PIECES_AT_ONCE = 16;
@@ -198,7 +198,7 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
     const stamps = new Map(targets.map(({ at, stamp }) => [at, stamp]));
     const from = targets[0]?.at ?? '';
     for (let limit = RUN_ROWS_FIRST; ; limit = Math.min(limit * 8, RUN_ROWS_MAX)) {
-      const rows = await readWhole(executor, statements[kind].forward, [...prefix, from, limit], deadline);
+      const rows = await executor.readAll(statements[kind].forward, [...prefix, from, limit], deadline);
       let run: { first: string; last: string } | undefined;
       for (const row of rows) {
         const at = textAt(row, column);
@@ -228,7 +228,7 @@ export function createRowRemoval(executor: Executor, keyspace: string): StateSto
     if (kind === 'key') {
       await executor.writeToAll(keyUses, [BigInt(stamp + USE_MARGIN_US), ...prefix, run.first, run.last], deadline);
     }
-    const rows = await readWhole(executor, backward, [...prefix, run.first], deadline);
+    const rows = await executor.readAll(backward, [...prefix, run.first], deadline);
     const before = rows.map((row) => textAt(row, column))[0];
     const bounds: string[] = [];
     const values: Value[] = [];

@@ -4,18 +4,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
 import type { ConditionalOutcome } from '../../store.ts';
+import { LOG_COLUMNS, MEMBER_COLUMNS, META_COLUMNS, memberRowOf, SLOT_COLUMNS, slotRowOf } from '../../stored-rows.ts';
 import { prepare, type Row, type Statement } from '../database.ts';
 import type { ConditionalCalls, Handlers } from '../messages.ts';
-import {
-  LOG_COLUMNS,
-  logRecordOf,
-  MEMBER_COLUMNS,
-  META_COLUMNS,
-  memberRowOf,
-  metaOf,
-  SLOT_COLUMNS,
-  slotRowOf,
-} from './rows.ts';
+import { metaRowOf, recordOf } from './rows.ts';
 
 function outcome<Record>(
   changes: number,
@@ -27,7 +19,7 @@ function outcome<Record>(
   return { applied: changes === 1, row: row === undefined ? undefined : parse(row) };
 }
 
-function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>, 'initializeMeta' | 'append'> {
+function createLogCalls(database: DatabaseSync) {
   const insertMeta = prepare(
     database,
     `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -50,21 +42,19 @@ function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>
       );
       const row = readMeta.get();
       assert(row !== undefined, 'meta is stored after its insertion');
-      return metaOf(row);
+      return metaRowOf(row);
     },
     append: (record, segment) => {
       const { slot, seq, epoch, entryId, body } = record;
       if (insertRecord.run(slot, segment, seq, epoch, entryId, body) === 1) return { kind: 'appended' };
       const standing = readRecord.get(slot, segment, seq);
       assert(standing !== undefined, 'an insertion that met a conflict finds a record');
-      return { kind: 'occupied', record: logRecordOf(standing) };
+      return { kind: 'occupied', record: recordOf(standing) };
     },
-  };
+  } satisfies Partial<Handlers<ConditionalCalls>>;
 }
 
-function createSlotCalls(
-  database: DatabaseSync,
-): Pick<Handlers<ConditionalCalls>, 'claimSlot' | 'recordOpened' | 'recordFirst' | 'releaseSlot'> {
+function createSlotCalls(database: DatabaseSync) {
   const read = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots WHERE slot = ?`);
   const insert = prepare(
     database,
@@ -97,12 +87,10 @@ function createSlotCalls(
       outcome(setFirst.run(first, slot, owner, epoch), read, slot, slotRowOf),
     releaseSlot: ({ slot, owner, epoch, successor }) =>
       outcome(release.run(successor ?? null, slot, owner, epoch), read, slot, slotRowOf),
-  };
+  } satisfies Partial<Handlers<ConditionalCalls>>;
 }
 
-function createMemberCalls(
-  database: DatabaseSync,
-): Pick<Handlers<ConditionalCalls>, 'insertMember' | 'writeHeartbeat' | 'declareDead' | 'removeMember'> {
+function createMemberCalls(database: DatabaseSync) {
   const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const insert = prepare(
     database,
@@ -144,7 +132,7 @@ function createMemberCalls(
     removeMember: (incarnation) => {
       remove.run(incarnation);
     },
-  };
+  } satisfies Partial<Handlers<ConditionalCalls>>;
 }
 
 export function createConditionalHandlers(database: DatabaseSync): Handlers<ConditionalCalls> {

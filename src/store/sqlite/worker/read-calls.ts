@@ -4,67 +4,62 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Relation } from '../../../core/tuples.ts';
 import type { AuditLogRow, KeyPage } from '../../store.ts';
-import { integerAt, prepare, type Row, textAt } from '../database.ts';
-import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
 import {
   AUDIT_LOG_COLUMNS,
   auditLogRowOf,
-  CHECKPOINT_COLUMNS,
   checkpointOf,
   EXPIRY_COLUMNS,
   expiryOf,
   GRANT_COLUMNS,
-  GRANT_COUNT_COLUMNS,
-  GRANT_WIDTH,
-  grantCountRowOf,
-  grantRowOf,
+  integerAt,
   KEY_COLUMNS,
   keyIdAt,
   keyRecordOf,
   LOG_COLUMNS,
-  logRecordOf,
   MEMBER_COLUMNS,
   META_COLUMNS,
   memberRowOf,
-  metaOf,
   OBJECT_GRANT_COLUMNS,
-  parseRelation,
   SLOT_COLUMNS,
   slotRowOf,
   TENANT_COLUMNS,
   tenantOf,
+  textAt,
+} from '../../stored-rows.ts';
+import { type FlatRow, prepare, prepareFlat, type Row } from '../database.ts';
+import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
+import {
+  CHECKPOINT_COLUMNS,
+  GRANT_COUNT_COLUMNS,
+  GRANT_WIDTH,
+  grantCountRowOf,
+  grantRowOf,
+  metaRowOf,
+  placeAt,
+  recordOf,
 } from './rows.ts';
 
 /** The live rows in flat form, and where to continue if the limit of rows was reached. */
-function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
-  const values: Row[number][] = [];
+function flatGrantsOf(rows: readonly FlatRow[], limit: number): FlatGrants {
+  const values: FlatRow[number][] = [];
   // The column after those of the grant says whether it is revoked.
-  for (const row of rows) if (integerAt(row, GRANT_WIDTH) === 0) values.push(...row.slice(0, GRANT_WIDTH));
-  const last = rows.length < limit ? undefined : rows[rows.length - 1];
-  return {
-    values,
-    next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), entity: textAt(last, 1) },
-  };
+  for (const row of rows) if (row[GRANT_WIDTH] === 0) values.push(...row.slice(0, GRANT_WIDTH));
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { values, next: last && placeAt(last, 0) };
 }
 
-/** The column after those of the record says whether the key is revoked. */
-const isRevokedKey = (row: Row): boolean => integerAt(row, 8) === 1;
+const isRevokedKey = (row: Row): boolean => integerAt(row, 'gone') === 1;
 
 function keyPageOf(rows: readonly Row[], limit: number): KeyPage {
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     keys: rows.filter((row) => !isRevokedKey(row)).map(keyRecordOf),
-    revoked: rows.filter(isRevokedKey).map((row) => keyIdAt(row, 0)),
-    next: last === undefined ? undefined : keyIdAt(last, 0),
+    revoked: rows.filter(isRevokedKey).map(keyIdAt),
+    next: last && keyIdAt(last),
   };
 }
 
-function createTruthReads(
-  database: DatabaseSync,
-): Pick<
-  Handlers<ReadCalls>,
-  'readMeta' | 'readRecord' | 'readRecords' | 'readSlot' | 'listSlots' | 'readMember' | 'listMembers'
-> {
+function createTruthReads(database: DatabaseSync) {
   const meta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
   const record = prepare(database, `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq = ?`);
   const records = prepare(
@@ -76,22 +71,22 @@ function createTruthReads(
   const member = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const members = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members ORDER BY incarnation`);
   return {
-    readMeta: () => meta.all().map(metaOf)[0],
-    readRecord: (slotNumber, segment, seq) => record.all(slotNumber, segment, seq).map(logRecordOf)[0],
+    readMeta: () => meta.all().map(metaRowOf)[0],
+    readRecord: (slotNumber, segment, seq) => record.all(slotNumber, segment, seq).map(recordOf)[0],
     readRecords: (slotNumber, segment, fromSeq, limit) =>
-      records.all(slotNumber, segment, fromSeq, limit).map(logRecordOf),
+      records.all(slotNumber, segment, fromSeq, limit).map(recordOf),
     readSlot: (slotNumber) => slot.all(slotNumber).map(slotRowOf)[0],
     listSlots: () => slots.all().map(slotRowOf),
     readMember: (incarnation) => member.all(incarnation).map(memberRowOf)[0],
     listMembers: () => members.all().map(memberRowOf),
-  };
+  } satisfies Partial<Handlers<ReadCalls>>;
 }
 
 /** Lists the grants of an entity, ascending by (relation, `other`). `of`: the column of the entity. */
 function createListing(database: DatabaseSync, table: string, of: string, other: string, columns: string) {
   const select = `SELECT ${columns}, gone FROM ${table} WHERE tenant = ? AND ${of} = ?`;
-  const all = prepare(database, `${select} AND (relation, ${other}) > (?, ?) ORDER BY relation, ${other} LIMIT ?`);
-  const ofRelation = prepare(database, `${select} AND relation = ? AND ${other} > ? ORDER BY ${other} LIMIT ?`);
+  const all = prepareFlat(database, `${select} AND (relation, ${other}) > (?, ?) ORDER BY relation, ${other} LIMIT ?`);
+  const ofRelation = prepareFlat(database, `${select} AND relation = ? AND ${other} > ? ORDER BY ${other} LIMIT ?`);
   // No relation and no entity is the empty string, so the empty string is the position before the first one.
   return (
     partition: readonly [string, string],
@@ -108,10 +103,8 @@ function createListing(database: DatabaseSync, table: string, of: string, other:
   };
 }
 
-function createGrantReads(
-  database: DatabaseSync,
-): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listObjectGrants' | 'listSubjects' | 'listExpiries'> {
-  const grant = prepare(
+function createGrantReads(database: DatabaseSync) {
+  const grant = prepareFlat(
     database,
     `SELECT ${GRANT_COLUMNS} FROM grants
      WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 0`,
@@ -140,25 +133,11 @@ function createGrantReads(
     listObjectGrants: ({ tenantId, object, relation, after, limit }) =>
       byObject([tenantId, object], relation, after && { relation: after.relation, entity: after.subject }, limit),
     listSubjects: ({ tenantId, bucket, after, limit }) =>
-      subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 0)),
-  };
+      subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 'subject')),
+  } satisfies Partial<Handlers<ReadCalls>>;
 }
 
-function createTenantReads(
-  database: DatabaseSync,
-): Pick<
-  Handlers<ReadCalls>,
-  | 'readCheckpoint'
-  | 'readHotPages'
-  | 'listNamespaces'
-  | 'readKey'
-  | 'listKeys'
-  | 'listTenants'
-  | 'readRules'
-  | 'listGrantCounts'
-  | 'listAuditLog'
-  | 'listKeyUses'
-> {
+function createTenantReads(database: DatabaseSync) {
   const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
   const hotPages = prepare(database, 'SELECT pages FROM hot_pages WHERE slot = ?');
   const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
@@ -189,13 +168,15 @@ function createTenantReads(
   const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
   return {
     readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
-    readHotPages: (slot) => hotPages.all(slot).map((row) => textAt(row, 0))[0],
+    readHotPages: (slot) => hotPages.all(slot).map((row) => textAt(row, 'pages'))[0],
     listNamespaces: (tenantId) =>
-      namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
+      namespaces
+        .all(tenantId)
+        .map((row) => ({ name: textAt(row, 'name'), createdAtMs: integerAt(row, 'created_at_ms') })),
     readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],
     listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
-    readRules: (tenantId) => rules.all(tenantId).map((row) => textAt(row, 0))[0],
+    readRules: (tenantId) => rules.all(tenantId).map((row) => textAt(row, 'rules'))[0],
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
     listAuditLog: ({ tenantId, month, newestFirst = false, after, limit, lengthMax = Number.POSITIVE_INFINITY }) => {
       const statement = newestFirst ? auditLogBackwards : auditLog;
@@ -213,9 +194,11 @@ function createTenantReads(
     },
     listKeyUses: (tenantId, keyIds) =>
       new Map(
-        keyIds.flatMap((keyId) => keyUse.all(tenantId, keyId)).map((row) => [keyIdAt(row, 0), integerAt(row, 1)]),
+        keyIds
+          .flatMap((keyId) => keyUse.all(tenantId, keyId))
+          .map((row) => [keyIdAt(row), integerAt(row, 'used_at_ms')]),
       ),
-  };
+  } satisfies Partial<Handlers<ReadCalls>>;
 }
 
 export function createReadHandlers(database: DatabaseSync): Handlers<ReadCalls> {

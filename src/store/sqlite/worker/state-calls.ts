@@ -1,13 +1,14 @@
-// The calls that write state: upserts in which the greater stamp wins, in any order, and deletions of what is no longer
-// needed. Each is a generator that does a bounded part per step, so that the writer can run a durable transaction
-// between any two steps.
+// The calls that write state: upserts, of which the one with the greater stamp wins in any order, and deletions of
+// obsolete rows. Each is a generator that does a bounded part per step, so that the writer can run a durable
+// transaction between any two steps.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assertNever } from '../../../core/assert.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { RemovableRow } from '../../store.ts';
-import { prepare, type Statement, textAt } from '../database.ts';
-import { STATE_TABLES, type StateBatchTable, type StateCalls, type SteppedHandlers, type Value } from '../messages.ts';
+import { GRANTS_BY_OBJECT, STATE_TABLES, type StateKind, textAt } from '../../stored-rows.ts';
+import { prepare, type Statement } from '../database.ts';
+import type { StateCalls, SteppedHandlers, Value } from '../messages.ts';
 
 /** Rows written per step: well below a millisecond. */
 const ROWS_PER_STEP = 64;
@@ -18,51 +19,25 @@ const PURGE_ROWS_MAX = 1000;
 /** Steps of one call that expires the audit log: each deletes some rows or visits one tenant. */
 const EXPIRE_STEPS_MAX = 32;
 
-/** Subjects first: a subject must be enumerable before its first grant can be found. */
-const UPSERTED: readonly StateBatchTable[] = [
-  'subjects',
-  'grants',
-  'expiries',
-  'namespaces',
-  'keys',
-  'tenants',
-  'rules',
-  'auditLog',
-  'grantCounts',
-];
-
 /** The row with the greater stamp wins. */
-function upsertOf(table: StateBatchTable, name: string): string {
-  const { key, values } = STATE_TABLES[table];
-  const columns = [...key, ...values];
+function upsertOf(name: string, columns: readonly string[], values: readonly string[]): string {
   const changes = values.map((column) => `${column} = excluded.${column}`);
   return `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
     ON CONFLICT DO UPDATE SET ${changes.join(', ')} WHERE excluded.stamp > stamp`;
 }
 
-/**
- * In the order of deletion. A key use has no stamp but a wall-clock time, which may have been wrong: all of them are
- * deleted.
- */
+/** Deletes the selected rows, as many at most as the last parameter says. */
+const removalOf = ({ name, key }: { readonly name: string; readonly key: readonly string[] }, where: string): string =>
+  `DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT ${key.join(', ')} FROM ${name} WHERE ${where} LIMIT ?)`;
+
+/** In the order of deletion. */
 const PURGES: readonly string[] = [
-  `DELETE FROM grants_by_object WHERE (tenant, object, relation, subject) IN
-     (SELECT tenant, object, relation, subject FROM grants_by_object WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
-     (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM grants_by_expiry WHERE (tenant, bucket, expires_at_ms, subject, relation, object) IN
-     (SELECT tenant, bucket, expires_at_ms, subject, relation, object FROM grants_by_expiry
-      WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM subjects WHERE (tenant, bucket, subject) IN
-     (SELECT tenant, bucket, subject FROM subjects WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM namespaces WHERE (tenant, name) IN
-     (SELECT tenant, name FROM namespaces WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM keys WHERE (tenant, key_id) IN
-     (SELECT tenant, key_id FROM keys WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM tenant_rules WHERE tenant IN
-     (SELECT tenant FROM tenant_rules WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
-  `DELETE FROM key_uses WHERE (tenant, key_id) IN
-     (SELECT tenant, key_id FROM key_uses WHERE tenant = ?1 AND ?2 IS NOT NULL LIMIT ?3)`,
-];
+  ...[GRANTS_BY_OBJECT, STATE_TABLES.grant, STATE_TABLES.expiry, STATE_TABLES.subject],
+  ...[STATE_TABLES.namespace, STATE_TABLES.key, STATE_TABLES.rules],
+].map((table) => removalOf(table, 'tenant = ? AND stamp <= ?'));
+
+/** A key use has no stamp but a wall-clock time, which may have been wrong: all of them are deleted. */
+const KEY_USE_PURGE = removalOf({ name: 'key_uses', key: ['tenant', 'key_id'] }, 'tenant = ? AND ? IS NOT NULL');
 
 /** By kind. The row must still be deletable and no newer than the stamp, which is the last parameter. */
 const REMOVALS = {
@@ -81,14 +56,18 @@ function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generato
 }
 
 export function createStateHandlers(database: DatabaseSync): SteppedHandlers<StateCalls> {
-  const upserts = UPSERTED.map((table) => {
-    const { name, twin, key, values } = STATE_TABLES[table];
-    const upsertsOfRow = [name, twin]
-      .filter((each) => each !== undefined)
-      .map((each) => prepare(database, upsertOf(table, each)));
-    return { table, width: key.length + values.length, upsertsOfRow };
+  const upserts = Object.entries(STATE_TABLES).map(([kind, { name, key, values }]) => {
+    const names = kind === 'grant' ? [name, GRANTS_BY_OBJECT.name] : [name];
+    const changed = [...values, 'stamp'];
+    const columns = [...key, ...changed];
+    return {
+      // Object.entries forgets that its keys are the kinds.
+      kind: kind as StateKind,
+      width: columns.length,
+      upsertsOfRow: names.map((each) => prepare(database, upsertOf(each, columns, changed))),
+    };
   });
-  const purges = PURGES.map((sql) => prepare(database, sql));
+  const purges = [...PURGES, KEY_USE_PURGE].map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
     `INSERT INTO checkpoints (slot, seq, window_from, stamp) VALUES (?, ?, ?, ?)
@@ -124,15 +103,11 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   );
   const removeAudited = prepare(
     database,
-    `DELETE FROM changes WHERE (tenant, month, seq, position) IN
-       (SELECT tenant, month, seq, position FROM changes WHERE tenant = ? AND month < ?
-        ORDER BY month, seq, position LIMIT ?)`,
+    removalOf(STATE_TABLES['audit-log'], 'tenant = ? AND month < ? ORDER BY month, seq, position'),
   );
   const removeExpired = prepare(
     database,
-    `DELETE FROM grants_by_expiry WHERE (tenant, bucket, expires_at_ms, subject, relation, object) IN
-       (SELECT tenant, bucket, expires_at_ms, subject, relation, object FROM grants_by_expiry
-        WHERE tenant = ? AND bucket = ? AND expires_at_ms <= ? AND stamp <= ? LIMIT ?)`,
+    removalOf(STATE_TABLES.expiry, 'tenant = ? AND bucket = ? AND expires_at_ms <= ? AND stamp <= ?'),
   );
   const removeRow = (row: RemovableRow): void => {
     switch (row.kind) {
@@ -161,8 +136,8 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   );
   return {
     *writeState(batch) {
-      for (const { table, width, upsertsOfRow } of upserts) {
-        const values = batch[table];
+      for (const { kind, width, upsertsOfRow } of upserts) {
+        const values = batch[kind];
         for (let at = 0; at < values.length; at += width) {
           for (const upsert of upsertsOfRow) upsert.run(...values.slice(at, at + width));
           if ((at / width) % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
@@ -200,9 +175,9 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
         // The first row of a tenant belongs to its oldest month.
         const row = nextAudited.get(passed);
         if (row === undefined) return undefined;
-        const old = textAt(row, 1) < beforeMonth;
-        const removed = old ? removeAudited.run(textAt(row, 0), beforeMonth, ROWS_PER_STEP) : 0;
-        if (removed < ROWS_PER_STEP) passed = textAt(row, 0);
+        const old = textAt(row, 'month') < beforeMonth;
+        const removed = old ? removeAudited.run(textAt(row, 'tenant'), beforeMonth, ROWS_PER_STEP) : 0;
+        if (removed < ROWS_PER_STEP) passed = textAt(row, 'tenant');
         yield;
       }
       return passed;

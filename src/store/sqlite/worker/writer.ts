@@ -93,8 +93,10 @@ export class Writer {
    * reveal it.
    */
   #assertDurable(): void {
-    const [level] = this.#readSynchronous.get() ?? [];
-    assert(level === SYNCHRONOUS_FULL, 'acknowledged writes are committed with synchronous = FULL');
+    assert(
+      this.#readSynchronous.get()?.synchronous === SYNCHRONOUS_FULL,
+      'acknowledged writes are committed with synchronous = FULL',
+    );
   }
 
   #runState(): void {

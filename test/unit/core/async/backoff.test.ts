@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backoffMs, jitteredMs } from '../../../../src/core/async/backoff.ts';
-import type { Random } from '../../../../src/core/async/clock.ts';
+import { backoffMs, jitteredMs, type Random } from '../../../../src/core/async/clock.ts';
 
 const drawing = (byte: number): Random => ({ bytes: (length) => new Uint8Array(length).fill(byte) });
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { isJsonObject } from '../../../../src/core/json-object.ts';
+import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { createCommittedOpenapi } from '../../../../src/http/openapi/committed-openapi.ts';
 import { createPublicPages } from '../../../../src/http/pages/public-pages.ts';
 import { RawConnection } from '../../../kit/http-raw.ts';

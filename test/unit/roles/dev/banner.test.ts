@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { it } from 'node:test';
 import { quoteForShell } from '../../../../src/roles/dev/banner.ts';
 
-it('quoteForShell makes one word of any text', () => {
+it('quoteForShell quotes any text as one word', () => {
   for (const text of ['plain', "it's", 'a b', '$(id)', '`id`', '"', '\\', 'a?b=c&d', '*', '']) {
     assert.equal(execFileSync('sh', ['-c', `printf %s ${quoteForShell(text)}`], { encoding: 'utf8' }), text);
   }

@@ -70,7 +70,7 @@ describe('the demo tenant', () => {
     ensureDemoTenant(service.dependencies(), known, { operatorName: 'operator' });
   const first = () => ensure({ tenantId: undefined, key: undefined });
 
-  it('is made at the first start, on the plan `scale`, with a key of all scopes', async () => {
+  it('is created at the first start, on the plan `scale`, with a key of all scopes', async () => {
     const demo = await first();
     assert.ok(parseTenantId(demo.tenantId) !== undefined);
     assert.equal(service.tenants.get(demo.tenantId)?.plan, 'scale');
@@ -84,7 +84,7 @@ describe('the demo tenant', () => {
     assert.equal(service.keys.size, 1);
   });
 
-  it('gets a new key where the old one was revoked or is not known', async () => {
+  it('gets a new key if the old one was revoked or is unknown', async () => {
     const demo = await first();
     service.keys.clear();
     const again = await ensure(demo);
@@ -93,7 +93,7 @@ describe('the demo tenant', () => {
     assert.equal((await ensure({ tenantId: demo.tenantId, key: undefined })).tenantId, demo.tenantId);
   });
 
-  it('is made again where it was deleted', async () => {
+  it('is created again if it was deleted', async () => {
     const demo = await first();
     service.tenants.set(demo.tenantId, { state: 'deleting', plan: 'scale' });
     const again = await ensure(demo);
@@ -104,7 +104,7 @@ describe('the demo tenant', () => {
     assert.equal(service.tenants.size, 1);
   });
 
-  it('stays where the operator suspended it', async () => {
+  it('stays suspended if the operator suspended it', async () => {
     const demo = await first();
     service.tenants.set(demo.tenantId, { state: 'suspended', plan: 'scale' });
     assert.deepEqual(await ensure(demo), demo);
@@ -117,14 +117,14 @@ describe('the demo tenant', () => {
     assert.notEqual(again.key, other.key);
   });
 
-  it('is not made again where the service could not tell', async () => {
+  it('is not created again while its existence is unknown', async () => {
     const demo = await first();
     service.failure = new GrantdError('unavailable', 'Not now.');
     await assert.rejects(ensure(demo), service.failure);
     assert.equal(service.tenants.size, 1);
   });
 
-  it('is made where dev.json holds no id', async () => {
+  it('is created if dev.json holds no id', async () => {
     const demo = await ensure({ tenantId: 'nonsense', key: 'gk1_nonsense' });
     assert.ok(service.keys.has(demo.key));
   });

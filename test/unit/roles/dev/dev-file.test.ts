@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readConfig } from '../../../../src/config/read-config.ts';
-import { readDevFile, writeDevFile } from '../../../../src/roles/dev/dev-file.ts';
-import { resolveOperatorTarget } from '../../../../src/roles/open/operator-target.ts';
+import { readDevFile, resolveOperatorTarget, writeDevFile } from '../../../../src/roles/dev/dev-file.ts';
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 
 const FILE = {
@@ -47,14 +46,14 @@ describe('dev.json', () => {
     assert.match(readFileSync(path(), 'utf8'), /^ {2}"key": "gk1_x"$/m);
   });
 
-  it('is undefined where there is none', () => {
+  it('is undefined if it does not exist', () => {
     assert.equal(readDevFile(directory), undefined);
     assert.equal(readDevFile(join(directory, 'missing')), undefined);
     writeFileSync(path(), 'x');
     assert.equal(readDevFile(path()), undefined);
   });
 
-  it('is refused where it is not whole', () => {
+  it('is refused if it is incomplete', () => {
     for (const text of [
       '',
       '{',
@@ -96,7 +95,7 @@ describe("the target of the operator's commands", () => {
     assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: token }), { url: FILE.console_url, token });
   });
 
-  it('says what to do where nothing names the service', () => {
+  it('explains what to do if nothing names the service', () => {
     assert.throws(() => resolve({}), /There is no .*dev\.json\. Start the service with "npm start"/);
     assert.throws(
       () => resolve({ GRANTD_OPERATOR_URL: 'https://x' }),

@@ -19,7 +19,7 @@ const reason = new Error('stopping');
 const dependencies = { clock: systemClock, random: systemRandom, log };
 const CASSANDRA = {
   GRANTD_STORE: 'cassandra',
-  // Nobody listens there.
+  // No process listens there.
   GRANTD_CASSANDRA_CONTACT_POINTS: '127.0.0.1:1',
   GRANTD_CASSANDRA_LOCAL_DATACENTER: 'dc1',
   GRANTD_RPC_ADDRESS: '127.0.0.1:0',
@@ -46,7 +46,7 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is closed again where the settings are not those of its cluster, which the operator reads', async () => {
+  it('is closed again if the settings are not those of its cluster, with an error for the operator', async () => {
     const directory = createTemporaryDirectory();
     try {
       const path = join(directory.path, 'data');
@@ -66,7 +66,7 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is closed again where it opens only after the start was ended', async () => {
+  it('is closed again if it opens after the start was aborted', async () => {
     const directory = createTemporaryDirectory();
     try {
       const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
@@ -75,7 +75,7 @@ describe('the store of the settings', () => {
       const opening = openStore(dependencies, config, waitingIn(parts, { signal: stopping.signal }));
       stopping.abort(reason);
       await assert.rejects(opening, (error) => error === reason);
-      // One process at a time holds the directory, and that store was never handed to anybody who could close it.
+      // One process at a time holds the directory, and no caller received that store to close it.
       await waitFor('the directory to be free', async () => {
         try {
           await openStore(dependencies, config, waitingIn(parts));
@@ -90,9 +90,9 @@ describe('the store of the settings', () => {
     }
   });
 
-  it('is Cassandra for a shard, which waits for it by its name', async () => {
+  it('is Cassandra for a shard, which names it while it waits', async () => {
     const stopping = new AbortController();
-    const told: string[] = [];
+    const reported: string[] = [];
     await using parts = new AsyncDisposableStack();
     const opening = openStore(
       dependencies,
@@ -100,16 +100,16 @@ describe('the store of the settings', () => {
       waitingIn(parts, {
         signal: stopping.signal,
         onWaiting: (what, why) => {
-          told.push(`${what}: ${why}`);
+          reported.push(`${what}: ${why}`);
           stopping.abort(reason);
         },
       }),
     );
     await assert.rejects(opening, (error) => error === reason);
-    assert.match(told[0] ?? '', /^Cassandra: Cassandra at 127\.0\.0\.1:1: /);
+    assert.match(reported[0] ?? '', /^Cassandra: Cassandra at 127\.0\.0\.1:1: /);
   });
 
-  it('is never the embedded one for a shard, whatever let such a setting through', async () => {
+  it('is never the embedded one for a shard, even if such a setting was accepted', async () => {
     await using parts = new AsyncDisposableStack();
     const config = { ...readConfig('shard', CASSANDRA), store: 'sqlite' } as const;
     await assert.rejects(openStore(dependencies, config, waitingIn(parts)), /the embedded store for dev alone/);
@@ -119,9 +119,9 @@ describe('the store of the settings', () => {
 describe('waiting for a store that is away', () => {
   const outage = new GrantdError('unavailable', 'No host could be reached.');
 
-  it('tries every second, tells why, and gives what works in the end', async () => {
+  it('tries every second, reports the reason, and resolves once an attempt succeeds', async () => {
     const clock = new VirtualClock();
-    const told: string[] = [];
+    const reported: string[] = [];
     let tries = 0;
     const waiting = whileStoreIsAway(
       { clock, log },
@@ -131,16 +131,16 @@ describe('waiting for a store that is away', () => {
         if (tries < 4) throw outage;
         return 'open';
       },
-      { signal: new AbortController().signal, onWaiting: (what, why) => told.push(`${what}: ${why}`) },
+      { signal: new AbortController().signal, onWaiting: (what, why) => reported.push(`${what}: ${why}`) },
     );
     await clock.advance(2999);
     assert.equal(tries, 3);
     await clock.advance(1);
     assert.equal(await waiting, 'open');
-    assert.deepEqual(told, Array(3).fill('Cassandra: No host could be reached.'));
+    assert.deepEqual(reported, Array(3).fill('Cassandra: No host could be reached.'));
   });
 
-  it('passes on what no waiting mends', async () => {
+  it('rejects with an error that a retry cannot resolve', async () => {
     const wrong = new Error('bad credentials');
     await assert.rejects(
       whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => Promise.reject(wrong), {
@@ -151,7 +151,7 @@ describe('waiting for a store that is away', () => {
     );
   });
 
-  it('ends with the signal, in the middle of a try too', async () => {
+  it('ends with the signal, also during an attempt', async () => {
     const stopping = new AbortController();
     const waiting = whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => new Promise(() => {}), {
       signal: stopping.signal,

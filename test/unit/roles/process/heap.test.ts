@@ -41,7 +41,7 @@ describe('a heap that is too small for the cache', () => {
     assert.deepEqual(env, { PATH: '/bin' });
   });
 
-  it('is refused where somebody gave it, in any spelling', () => {
+  it('is refused if given, in any spelling', () => {
     for (const change of [
       { execArgv: ['--max-heap-size=300'] },
       { env: { NODE_OPTIONS: '--max-old-space-size=300' } },
@@ -53,7 +53,7 @@ describe('a heap that is too small for the cache', () => {
     }
   });
 
-  it('is refused where the process has less memory than the cache takes', () => {
+  it('is refused if the process has less memory than the cache takes', () => {
     const { start } = startWith({ constrainedMemory: () => CACHE_BYTES });
     assert.throws(() => start(CACHE_BYTES), /^StartError: GRANTD_PAGE_CACHE_BYTES is \d+ MiB, which needs/);
   });

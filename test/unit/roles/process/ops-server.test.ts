@@ -31,7 +31,7 @@ describe('the ops port', () => {
     assert.deepEqual(await response.json(), { status: 'alive' });
   });
 
-  it('is ready where there is no reason against it', async () => {
+  it('is ready if there is no reason against it', async () => {
     reasons = [];
     const response = await fetch(`${server.url}/readyz`);
     assert.equal(response.status, 200);
@@ -63,7 +63,7 @@ describe('the ops port', () => {
     assert.equal((await fetch(`${server.url}/livez`, { method: 'HEAD' })).status, 200);
   });
 
-  it('answers 500 where the metrics cannot be read, and goes on', async (context) => {
+  it('answers 500 if the metrics cannot be read, and continues', async (context) => {
     const failing = { ...metrics, render: () => Promise.reject(new Error('x')) };
     const other = await listenOps({ metrics: failing, clock, log, notReady: () => [] }, { address: '127.0.0.1:0' });
     context.after(() => other.close());
@@ -71,7 +71,7 @@ describe('the ops port', () => {
     assert.equal((await fetch(`${other.url}/livez`)).status, 200);
   });
 
-  it('names the setting and the address where the port is in use', async () => {
+  it('names the setting and the address if the port is in use', async () => {
     const address = server.url.slice('http://'.length);
     await assert.rejects(
       listenOn('GRANTD_OPS_ADDRESS', address, () =>
@@ -85,7 +85,7 @@ describe('the ops port', () => {
     );
   });
 
-  it('names the setting where the address is not of this machine', async () => {
+  it('names the setting if the machine does not have the address', async () => {
     await assert.rejects(
       listenOn('GRANTD_OPS_ADDRESS', '192.0.2.1:0', () =>
         listenOps({ metrics, clock, log, notReady: () => [] }, { address: '192.0.2.1:0' }),
@@ -147,7 +147,7 @@ describe('the ops port, with strangers on it,', () => {
     assert.equal((await rawExchange(server.url, PROBE)).status, 200);
   };
 
-  it('answers every probe while five times as many idle connections and half-sent requests come as it takes', async () => {
+  it('answers every probe under five times as many idle connections and half-sent requests as it accepts', async () => {
     const count = 5 * CONNECTIONS_MAX;
     const strangers = await openIdleSockets(server.url, count, (index) => (index % 2 === 0 ? '' : 'GET /livez HT'));
     const coming = openIdleSockets(server.url, count);
@@ -158,9 +158,9 @@ describe('the ops port, with strangers on it,', () => {
     assert.equal(await dropped('full'), 0);
   });
 
-  it('gives up what nobody has asked on in time', async () => {
+  it('drops a connection that sends no request in time', async () => {
     const strangers = await openIdleSockets(server.url, 10, () => 'GET ');
-    // The last of those that are there, the server has taken them all.
+    // Once it is answered, the server has accepted all earlier ones.
     await probe();
     await pass(HEAD_TIMEOUT_MS - 1);
     await probe();
@@ -186,7 +186,7 @@ describe('the ops port, with strangers on it,', () => {
     strangers.close();
   });
 
-  it('holds the text of sixteen scrapes that are not taken, and those for a time only', async () => {
+  it('holds the text of at most sixteen unread scrapes, for a limited time', async () => {
     rendering = Promise.resolve(LARGE);
     const before = await dropped('stalled');
     const strangers: IdleSockets[] = [];
@@ -204,7 +204,7 @@ describe('the ops port, with strangers on it,', () => {
     assert.equal((await rawExchange(server.url, SCRAPE)).status, 200);
   });
 
-  it('refuses scrapes beyond sixteen that wait for their text', async () => {
+  it('refuses further scrapes while sixteen wait for their text', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     rendering = promise;
     const scrapes = Array.from({ length: 20 }, () => rawExchange(server.url, SCRAPE));
@@ -218,7 +218,7 @@ describe('the ops port, with strangers on it,', () => {
     assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.length], [16, 20]);
   });
 
-  it('renders once for all who ask meanwhile, and never from before a scrape', async () => {
+  it('renders once for all scrapes in the meantime, and never before a scrape', async () => {
     const before = rendered;
     const { promise, resolve } = Promise.withResolvers<string>();
     rendering = promise;
@@ -233,7 +233,7 @@ describe('the ops port, with strangers on it,', () => {
     rendering = undefined;
     resolve('text');
     await waitFor('the first text to be taken', () => answered > 4);
-    // Then it rests for nine times as long as that took, whoever waits.
+    // Then it pauses for nine times as long as that took, although scrapes wait.
     await pass(9 * RENDERING_MS - 1);
     assert.equal(rendered - before, 1);
     assert.ok(answered < SCRAPES_MAX + 4);
@@ -246,13 +246,13 @@ describe('the ops port, with strangers on it,', () => {
     assert.equal(countIn(body, 'grantd_checks_total{outcome="denied"}'), 4711);
   });
 
-  it('answers one request a connection, however many come at once', async () => {
+  it('answers one request per connection, however many come at once', async () => {
     const connection = await RawConnection.open(server.url);
     connection.send(PROBE.repeat(1000));
     assert.equal(parseResponses(await connection.readToEnd()).length, 1);
   });
 
-  it('understands a request that comes in pieces, and says so of what is none', async () => {
+  it('understands a request that arrives in pieces, and refuses malformed ones', async () => {
     const connection = await RawConnection.open(server.url);
     for (const piece of PROBE) {
       connection.send(piece);
@@ -271,7 +271,7 @@ describe('the ops port, with strangers on it,', () => {
     }
   });
 
-  it('reads no more than a little of what comes behind a request', async () => {
+  it('reads only a little after a request', async () => {
     const connection = await RawConnection.open(server.url);
     connection.send(`POST /livez HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n${'x'.repeat(1024 * 1024)}`);
     await connection.readToEnd();
@@ -280,7 +280,7 @@ describe('the ops port, with strangers on it,', () => {
 });
 
 describe('listenOn', () => {
-  it('passes any other error on as it is', async () => {
+  it('passes on any other error unchanged', async () => {
     const defect = new TypeError('x is not a function');
     await assert.rejects(
       listenOn('GRANTD_OPS_ADDRESS', 'a:1', () => Promise.reject(defect)),

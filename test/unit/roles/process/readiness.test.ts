@@ -2,15 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { INCOMPLETE, NO_SHARD, type Reach, watchReach } from '../../../../src/roles/process/reach.ts';
-import { Readiness } from '../../../../src/roles/process/readiness.ts';
+import { INCOMPLETE, NO_SHARD, type Reach, Readiness, watchReach } from '../../../../src/roles/process/readiness.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 
 describe('readiness', () => {
-  it('says what it waits for until it serves, then what is judged', () => {
+  it('reports what it waits for until it serves, then the result of its checks', () => {
     const readiness = new Readiness(log);
     assert.deepEqual(readiness.reasons(), ['starting']);
     readiness.wait('waiting for the schema');
@@ -24,7 +23,7 @@ describe('readiness', () => {
     assert.deepEqual(readiness.reasons(), ['cut off']);
   });
 
-  it('is over once it stops, whatever comes later', () => {
+  it('ends once it stops, whatever comes later', () => {
     const readiness = new Readiness(log);
     readiness.stop();
     readiness.wait('waiting');
@@ -50,7 +49,7 @@ describe('the reach of a front', () => {
     reach = watchReach(clock, { complete: () => front.complete, reachesShards: () => front.reaches });
   });
 
-  it('is enough once every slot has an owner that it reaches', async () => {
+  it('is sufficient once it reaches an owner of every slot', async () => {
     await clock.advance(5000);
     assert.equal(reach.judge(), NO_SHARD);
     front.reaches = true;
@@ -60,7 +59,7 @@ describe('the reach of a front', () => {
     assert.equal(reach.judge(), undefined);
   });
 
-  it('stays enough while slots change their owners or have none', async () => {
+  it('stays sufficient while slots change owners or have none', async () => {
     Object.assign(front, { reaches: true, complete: true });
     await clock.advance(100);
     front.complete = false;
@@ -68,7 +67,7 @@ describe('the reach of a front', () => {
     assert.equal(reach.judge(), undefined);
   });
 
-  it('is enough after half a minute where only some slots have an owner', async () => {
+  it('is sufficient after half a minute if only some slots have an owner', async () => {
     await clock.advance(60_000);
     front.reaches = true;
     await clock.advance(29_000);
@@ -77,7 +76,7 @@ describe('the reach of a front', () => {
     assert.equal(reach.judge(), undefined);
   });
 
-  it('ends where it has reached no shard for longer than a request may take, and comes back with the first', async () => {
+  it('ends if it has reached no shard for longer than a request may take, and returns with the first', async () => {
     Object.assign(front, { reaches: true, complete: true });
     await clock.advance(100);
     Object.assign(front, { reaches: false, complete: false });

@@ -76,7 +76,7 @@ describe('the loop-back call of a shard', () => {
     assert.equal(loopBack.healthy, false);
   });
 
-  it('is not healthy once there was no answer for 10 s, over a new connection either, and is again with the next', async () => {
+  it('is unhealthy after 10 s without an answer, also over a new connection, and healthy again with the next', async () => {
     await clock.advance(3000);
     hanging = true;
     await clock.advance(8000);
@@ -89,7 +89,7 @@ describe('the loop-back call of a shard', () => {
     assert.equal(loopBack.healthy, true);
   });
 
-  it('judges nothing by a time in which the process itself stood still', async () => {
+  it('ignores the time in which the process itself was suspended', async () => {
     await clock.advance(3000);
     clock.stall(20_000);
     assert.equal(loopBack.healthy, true);

@@ -72,7 +72,7 @@ test('actions are those of the rules at the moment of the answer', async () => {
   assert.deepEqual(await names, ['amend']);
 });
 
-test('a name that no rule defines is denied where that is asked for, and told', async () => {
+test('a name that no rule defines is denied on request, and reported', async () => {
   for (const rules of [RULES, { rules: [] }]) {
     const ruled = await RuledSlot.open(rules, GRANTS.map(grantOf));
     const asked = ['user:a fly document:1', 'user:a editor document:1', 'user:a sail document:1'].map(grantOf);

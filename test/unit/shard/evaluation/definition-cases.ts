@@ -93,16 +93,17 @@ async function compareChecks(
     return drawn;
   });
   const expected = (asked: readonly NamedTuple[]) => asked.map((each) => `${textOf(each)}: ${definition.holds(each)}`);
-  const told = (asked: readonly NamedTuple[], answers: readonly boolean[]) =>
+  const described = (asked: readonly NamedTuple[], answers: readonly boolean[]) =>
     asked.map((each, index) => `${textOf(each)}: ${answers[index]}`);
   for (let start = 0; start < questions.length; start += CHECKS_PER_CALL) {
     const some = questions.slice(start, start + CHECKS_PER_CALL);
     const several = await unlessRefused(refusals, ruled.named(some));
-    if (several !== undefined) assert.deepEqual(told(some, several.authorized), expected(some), `${what}, several`);
+    if (several !== undefined)
+      assert.deepEqual(described(some, several.authorized), expected(some), `${what}, several`);
     const built = some.filter(({ relation }) => isRelation(relation));
     const columns = columnsOf(built.map((each) => ({ ...each, relation: relationOf(each.relation) })));
     const bulk = await unlessRefused(refusals, ruled.slot.connection.checkBulk(ruled.handle, columns));
-    if (bulk !== undefined) assert.deepEqual(told(built, bulk.authorized), expected(built), `${what}, in bulk`);
+    if (bulk !== undefined) assert.deepEqual(described(built, bulk.authorized), expected(built), `${what}, in bulk`);
   }
   for (const each of questions.slice(0, SINGLES)) {
     const { subject, relation, object } = each;

@@ -1,4 +1,4 @@
-// Chains of grants of which one expires: nobody is told of it before the log is, no answer is true at a time at which
+// Chains of grants of which one expires: no answer reports it before the log does, no answer is true at a time at which
 // a grant of its chain has expired, and time never goes back.
 
 import assert from 'node:assert/strict';
@@ -97,7 +97,7 @@ for (const { name, options } of STATES) {
     }
   }
 
-  test(`what another chain still grants is told without waiting: ${name}`, async () => {
+  test(`what another chain still grants is answered without waiting: ${name}`, async () => {
     const { wall, ruled } = await openChain(CHAIN, 0, options);
     await ruled.write([grantOf('user:a editor document:1')]);
     wall.ms = END_MS;
@@ -108,7 +108,7 @@ for (const { name, options } of STATES) {
   });
 }
 
-test('of the checks of one call, all are answered at one time', async () => {
+test('all checks of a call are answered at one time', async () => {
   const { wall, ruled } = await openChain(CHAIN, 1, {});
   const member = grantOf('user:a member team:1');
   const other = grantOf('user:a viewer folder:1');
@@ -118,7 +118,7 @@ test('of the checks of one call, all are answered at one time', async () => {
   assert.ok(checkedAtMs >= END_MS);
 });
 
-test('a grant that expires later, or no longer, makes the chain hold as long', async () => {
+test('a chain holds longer once its grant expires later or never', async () => {
   const { wall, ruled } = await openChain(CHAIN, 1, {});
   const [, middle = ''] = CHAIN;
   const { subject, object } = grantOf(middle);

@@ -33,7 +33,7 @@ async function openLarge(hooks: StoreHooks = {}): Promise<RuledSlot> {
   return ruled;
 }
 
-test('a subject and a group with more grants than a page has room for are listed to the end', async () => {
+test('a subject and a group with more grants than a page holds are listed completely', async () => {
   const ruled = await openLarge();
   for (const limit of [7, 100]) {
     assert.deepEqual(await ruled.holders('document:1', 'can_read', limit, 'user'), numbered('user:a'));
@@ -45,7 +45,7 @@ test('a subject and a group with more grants than a page has room for are listed
   assert.equal(ruled.slot.budget.evaluations.bytes, 0);
 });
 
-test('a large group that is found to have no groups in it is followed into one as soon as it has', async () => {
+test('a large group without member groups is followed into one as soon as it has one', async () => {
   const ruled = await openLarge();
   await ruled.holders('document:1', 'can_read', 100, 'user');
   // Both sides of this check are large.
@@ -89,7 +89,7 @@ test('a tenant has one large evaluation at a time, and its memory is reserved', 
   assert.equal(evaluations.bytes, 0);
 });
 
-test('a group that has just got very many members is evaluated once they are in the state tables', async () => {
+test('a group that has just received very many members is evaluated once the state tables have them', async () => {
   const members = Array.from({ length: 700 }, (_, index) => grantOf(`user:${index} member team:1`));
   const ruled = await RuledSlot.open(RULES, [grantOf('team:1#member viewer document:1')]);
   await ruled.goCold();
@@ -144,7 +144,7 @@ test('the groups of an object with very many grants are read once, and follow ev
   assert.ok(reads <= before + 1, `${reads} reads, ${before} before`);
 });
 
-test('an object with more groups than a check follows is found out once', async () => {
+test('an object with more groups than a check follows is detected once', async () => {
   let reads = 0;
   const fault = (operation: string): undefined => {
     if (operation === 'listObjectGrants') reads += 1;

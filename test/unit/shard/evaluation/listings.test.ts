@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/rule-set.ts';
+import { SmallestTexts } from '../../../../src/shard/evaluation/evaluate-listings.ts';
 import { type SlotOptions, turns } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
 
@@ -158,7 +160,7 @@ for (const { name, cold, options } of STATES) {
   });
 }
 
-test('groups, everybody and the groups of what is followed are listed as they are written, each once', async () => {
+test('groups, public subjects and the groups of followed entities are listed as they are written, each once', async () => {
   const grants = ['team:1#member viewer folder:1', 'user:* viewer document:1', 'folder:1 parent document:1'];
   const ruled = await RuledSlot.open(RULES, [...grants, 'user:a member team:1'].map(grantOf));
   const others = ['folder:1#viewer', 'team:1#member', 'user:*', 'user:a'];
@@ -179,7 +181,7 @@ test('groups, everybody and the groups of what is followed are listed as they ar
   assert.deepEqual((await ruled.slot.connection.listHolders(ruled.handle, holding)).items, ['user:*']);
 });
 
-test('a cursor of a listing by rules is none of another, nor of one of only direct grants', async () => {
+test('a cursor of a listing by rules is invalid for another listing, also for one of direct grants', async () => {
   const grants = ['a', 'b', 'c'].flatMap((each) => [
     `user:a viewer document:${each}`,
     `user:${each} viewer document:a`,
@@ -209,7 +211,7 @@ test('a cursor of a listing by rules is none of another, nor of one of only dire
   }
 });
 
-test('a listing goes on after rules are written between two of its pages, with its own groups and without', async () => {
+test('a listing continues after rules are written between two pages, with and without its own groups', async () => {
   for (const includeSelf of [false, true]) {
     const ruled = await RuledSlot.open(
       { rules: [] },
@@ -231,4 +233,59 @@ test('a listing goes on after rules are written between two of its pages, with i
     assert.deepEqual((await list(first.nextCursor)).items, ['user:b']);
     ruled.slot.kill();
   }
+});
+
+// Where the order of UTF-8 is not that of UTF-16, and where a prefix ends.
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'b', ':', ';', '9', '.', '\uFFFD', '\u{1F600}', '\u{E9}'),
+  maxLength: 4,
+});
+const cases = fc.record({
+  lists: fc.array(fc.array(texts, { maxLength: 60 }), { maxLength: 12 }),
+  countMax: fc.integer({ min: 1, max: 12 }),
+  after: texts,
+  prefix: fc.constantFrom('', 'a', 'a:', 'b', '\uFFFD'),
+});
+
+const expectedOf = (all: readonly string[], countMax: number, after: string, prefix: string): string[] =>
+  [...new Set(all)]
+    .filter((text) => text.startsWith(prefix) && compareUtf8(text, after) > 0)
+    .sort(compareUtf8)
+    .slice(0, countMax);
+
+test('the smallest strings after another, with a prefix, each once, in the order of their bytes', () => {
+  fc.assert(
+    fc.property(cases, ({ lists, countMax, after, prefix }) => {
+      const page = new SmallestTexts(countMax, after, prefix);
+      for (const text of lists.flat()) page.add(text);
+      assert.deepEqual(page.texts, expectedOf(lists.flat(), countMax, after, prefix));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no string is missed if ascending lists end at the first string beyond the page', () => {
+  fc.assert(
+    fc.property(cases, ({ lists, countMax, after, prefix }) => {
+      const page = new SmallestTexts(countMax, after, prefix);
+      for (const list of lists) {
+        for (const text of list.toSorted(compareUtf8)) {
+          if (page.isBeyond(text)) break;
+          page.add(text);
+        }
+      }
+      assert.deepEqual(page.texts, expectedOf(lists.flat(), countMax, after, prefix));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('it keeps about as many strings as the page takes, and leaves lists early', () => {
+  const page = new SmallestTexts(10, '', 'a:');
+  for (let index = 0; index < 10_000; index += 1) page.add(`a:${String(index).padStart(5, '0')}`);
+  assert.ok(page.isBeyond('a:00500'));
+  assert.ok(!page.isBeyond('a:00009'));
+  assert.ok(page.isBeyond('b'));
+  assert.ok(!page.isBeyond('a'));
+  assert.deepEqual(page.texts.length, 10);
 });

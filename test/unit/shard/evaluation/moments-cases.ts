@@ -19,7 +19,7 @@ const READS: readonly StoreOperation[] = ['listGrants', 'listObjectGrants', 'rea
 interface State {
   readonly name: string;
   readonly options: SlotOptions;
-  /** Where some of the reads are enough: one in so many. The smaller the parts, the more reads a call makes. */
+  /** Holds one in this many reads, where some suffice. The smaller the parts, the more reads a call makes. */
   readonly stride: number;
 }
 
@@ -113,7 +113,7 @@ const never = {
 export function testMoments(every: boolean): void {
   for (const { name, options, stride } of STATES) {
     const state = { options, stride: every ? 1 : stride };
-    test(`a chain that never was whole is never seen whole: ${name}`, async () => {
+    test(`a chain that was never complete is never seen complete: ${name}`, async () => {
       for (const warm of [[], ['user:a member team:1']]) {
         const reads = await atEveryRead(
           state,
@@ -128,7 +128,7 @@ export function testMoments(every: boolean): void {
       }
     });
 
-    test(`reasons and listings never show it either: ${name}`, async () => {
+    test(`nor do reasons and listings show it: ${name}`, async () => {
       await atEveryRead(state, {
         ...never,
         call: (ruled) => ruled.named([grantOf('user:a can_read document:1')], true),

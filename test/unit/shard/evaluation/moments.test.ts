@@ -9,7 +9,7 @@ import { grantOf, RuledSlot } from './ruled-slot.ts';
 
 testMoments(false);
 
-test('a name that rules no longer define is refused, though they did when the check began', async () => {
+test('a name that rules no longer define is refused, although they did when the check began', async () => {
   const ruled = await RuledSlot.open(RULES, CHAIN.map(grantOf));
   await ruled.goCold();
   ruled.slot.faults.turn('hold', ['listGrants', 'listObjectGrants']);
@@ -25,7 +25,7 @@ test('a name that rules no longer define is refused, though they did when the ch
   for (const call of calls) await assert.rejects(call, { code: 'invalid-relation' });
 });
 
-test('a check that waits follows rules that allow more, too', async () => {
+test('a waiting check also follows new rules that allow more', async () => {
   const ruled = await RuledSlot.open({ rules: [], groups: true }, [...CHAIN, LAST].map(grantOf));
   await ruled.goCold();
   ruled.slot.faults.turn('hold', ['listGrants', 'listObjectGrants']);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTenantId } from '../../../../src/core/ids.ts';
-import type { CommittedEntry } from '../../../../src/shard/log/appender-ports.ts';
+import type { CommittedEntry } from '../../../../src/shard/log/append-batch.ts';
 import { Applier } from '../../../../src/shard/log/applier.ts';
 import { IdempotencyWindow } from '../../../../src/shard/log/idempotency/window.ts';
 import type { Change } from '../../../../src/shard/log-changes.ts';
@@ -54,7 +54,7 @@ class Bench {
     this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, windowFrom: 1 });
   }
 
-  /** An entry of one operation that makes so many namespaces: of a row each, and one of the audit log. */
+  /** An entry of one operation that creates `changes` namespaces: one row each, and one in the audit log. */
   add(changes: number): void {
     assert.ok(TENANT !== undefined);
     this.#seq += 1;
@@ -102,7 +102,7 @@ class Bench {
 }
 
 describe('write-behind', () => {
-  it('writes few long rows in one call, since one is as long as hundreds of others', async () => {
+  it('writes only a few long rows in one call', async () => {
     const bench = new Bench();
     for (let index = 0; index < 100; index += 1) bench.addRules(64 * 1024);
     await bench.clock.advance(1000);
@@ -112,7 +112,7 @@ describe('write-behind', () => {
     assert.ok(bench.calls.length >= 4);
   });
 
-  it('gathers the entries of half a second, and again of the next', async () => {
+  it('batches the entries of half a second, and then those of the next', async () => {
     const bench = new Bench();
     for (let each = 0; each < 8; each += 1) {
       bench.add(1);
@@ -126,7 +126,7 @@ describe('write-behind', () => {
     assert.equal(bench.applier.appliedSeq, 8);
   });
 
-  it('writes at once for whoever waits for it, also those that come while one waits', async () => {
+  it('writes immediately while a caller waits, also entries that arrive in the meantime', async () => {
     const bench = new Bench();
     bench.add(1);
     await bench.clock.advance(10);
@@ -142,7 +142,7 @@ describe('write-behind', () => {
     assert.equal(bench.applier.checkpointSeq, 2);
   });
 
-  it('writes at once when a call is full', async () => {
+  it('writes immediately when a call is full', async () => {
     const bench = new Bench();
     for (let each = 0; each < 5; each += 1) bench.add(500);
     await bench.clock.advance(0);
@@ -153,7 +153,7 @@ describe('write-behind', () => {
     assert.equal(bench.calls[1]?.atMs, 500);
   });
 
-  it('says with each checkpoint where the idempotency window begins, and once more when it is empty', async () => {
+  it('stores the start of the idempotency window with each checkpoint, and again when the window is empty', async () => {
     const bench = new Bench();
     for (let second = 0; second < 40; second += 1) {
       bench.add(1);
@@ -182,7 +182,7 @@ describe('write-behind', () => {
     assert.equal(bench.clock.timers, 0);
   });
 
-  it('says nothing of the window behind the checkpoint, however long it lags', async () => {
+  it('never stores a start of the window after the checkpoint, however long that lags', async () => {
     const bench = new Bench();
     bench.stateCallsLeft = 0;
     for (let each = 0; each < 3; each += 1) bench.add(2000);

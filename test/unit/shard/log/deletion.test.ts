@@ -62,7 +62,7 @@ async function rowsLeft(memory: MemoryStore, tenantId: TenantId): Promise<number
 
 const stateOf = async (memory: MemoryStore) => (await memory.listTenants({ slot: SLOT, limit: 10 }, soon()))[0]?.state;
 
-test('a deleted tenant is refused at once, and all its data goes', async () => {
+test('a deleted tenant is refused immediately, and all its data is removed', async () => {
   const { memory, slot, tenantId, handle, key } = await openSlot();
   const granted = await slot.front.authenticate(key);
   await slot.applied();
@@ -93,7 +93,7 @@ test('a deleted tenant is refused at once, and all its data goes', async () => {
   assert.equal(await rowsLeft(memory, tenantId), 0);
 });
 
-test('a kill in the middle of the removal is made good by the next owner', async () => {
+test('after a kill in the middle of the removal, the next owner completes it', async () => {
   // The first part is removed, the second never gets its turn.
   const { memory, slot, tenantId } = await openSlot({
     hooks: {
@@ -161,7 +161,7 @@ test('writes that race with the deletion leave nothing behind', async () => {
   assert.equal(await rowsLeft(memory, tenantId), 0);
 });
 
-test("data of the log's future goes, too, after the wall clock was set back", async () => {
+test('data with stamps in the future is removed, too, after the wall clock was set back', async () => {
   let wall = Date.now();
   const { memory, slot, tenantId } = await openSlot({ wallMs: () => wall });
   wall -= 3_600_000;
@@ -212,7 +212,7 @@ const KILLS = [
 ] as const;
 
 for (const [where, operation, nth, kind] of KILLS) {
-  test(`a kill ${where} is made good by the next owner, and nothing else is touched`, async () => {
+  test(`after a kill ${where}, the next owner completes the removal and touches nothing else`, async () => {
     let deleted = false;
     let calls = 0;
     const { memory, slot, tenantId, key } = await openSlot({
@@ -250,7 +250,7 @@ for (const [where, operation, nth, kind] of KILLS) {
   });
 }
 
-test('the removal is seen part by part, and no round of it lasts long', async () => {
+test('the removal takes several short rounds', async () => {
   let nowMs = 0;
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
@@ -296,7 +296,7 @@ test('the removal is seen part by part, and no round of it lasts long', async ()
   assert.equal(await rowsLeft(memory, tenantId), 0);
 });
 
-test('the last use of a key is not written for a tenant whose data is going', async () => {
+test('the last use of a key is not written for a tenant whose data is being removed', async () => {
   const { memory, slot, tenantId, key } = await openSlot();
   await slot.front.authenticate(key);
   await deleteTenant(slot, tenantId);

@@ -1,4 +1,4 @@
-// A repeat of a write with the same request id and index gets the first answer, whoever answers it.
+// A repeat of a write with the same request id and index gets the first answer, from any owner.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -135,7 +135,7 @@ test('each write of a call is its own operation', async () => {
   assert.deepEqual(repeated.slice(0, 3), results.slice(0, 3));
 });
 
-test('keys and tenants are made once, too', async () => {
+test('keys and tenants are also created once', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const by = attempt();
@@ -216,7 +216,7 @@ for (const { name, jumpMs, heirJumpMs } of [
   });
 }
 
-test('a slot that has been at rest leaves nothing to be read back, and one that was busy its last seconds', async () => {
+test('nothing of an idle slot is read back, and the last seconds of a busy one', async () => {
   const memory = await createMemoryStore();
   let passedMs = 0;
   const clocks = { aheadMs: () => passedMs };
@@ -293,7 +293,7 @@ test('no more of the log is read back than can be repeated', async () => {
   assert.equal((await countRestored([...seconds, ...rested.map((each) => ({ ...each, epoch: 2 }))])).from, 61);
 });
 
-test('what lies between two epochs only wall clocks tell, and they say nothing about what can be repeated', async () => {
+test('only wall clocks measure the time between two epochs, and they do not decide what can be repeated', async () => {
   const epochs = Array.from({ length: 200 }, (_, index) => ({
     epoch: index + 1,
     elapsedMs: 0,
@@ -347,7 +347,7 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
   assert.ok(reads.slice(1).every((bytes) => bytes <= 1024 * 1024) && (reads[0] ?? 0) <= 8 * 400_200, `${reads}`);
 });
 
-test('a write that changed nothing changes nothing later either, when an earlier try of it arrives', async () => {
+test('a write that changed nothing still changes nothing when an earlier attempt of it arrives late', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const handle = await slot.handle(await slot.createTenant());
   await slot.grant(handle, TUPLE);

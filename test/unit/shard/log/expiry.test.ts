@@ -1,6 +1,6 @@
-// Grants that expire, at their owner: by which time, over owners and their clocks, and what is told of it. Among them
+// Grants that expire, at their owner: by which clock, across owners, and what is reported of it. Among them
 // what users of other services complain of: an expired grant that revives or blocks its successor, an expiry that the
-// next grant inherits, one that the audit log does not tell, and clocks that disagree.
+// next grant inherits, one that the audit log omits, and clocks that disagree.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -95,7 +95,7 @@ test('an answer from memory does not outlive the expiry of its grant, and nothin
   }
 });
 
-test('nobody is told that a grant has expired before the log says so, and one entry says it for all', async () => {
+test('an expiry is not reported until it is in the log, and one entry records it for all callers', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);
   const handle = await slot.handle(await slot.createTenant());
@@ -144,7 +144,7 @@ for (const how of ['death', 'release'] as const) {
   });
 }
 
-test('a wall clock that is set back before the log has reached the expiry leaves the grant as it was', async () => {
+test('a grant still holds if the wall clock is set back before the log has reached the expiry', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);
   const handle = await slot.handle(await slot.createTenant());
@@ -198,7 +198,7 @@ test('an existing grant keeps its expiry, takes another, or loses it; only a dif
   assert.deepEqual(await auditOf(slot, tenantId), ['grant.created', 'grant.updated', 'grant.updated']);
 });
 
-test('an expiry that has passed is refused, by the time of the slot', async () => {
+test('an expiry in the past, by the time of the slot, is refused', async () => {
   const wall = new Wall();
   const { slot } = await openWith(wall);
   const handle = await slot.handle(await slot.createTenant());

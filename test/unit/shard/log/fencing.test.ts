@@ -18,13 +18,13 @@ import { attempt, createMemoryStore, ids, OpenSlot, random, SLOT, soon, tuple, t
 
 const TUPLE = tuple('user:a', 'doc:1');
 
-test('the former owner collides, steps down, and nothing that was acknowledged is lost', async () => {
+test('the previous owner collides and steps down, and nothing acknowledged is lost', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);
   const tenantId = await former.createTenant();
   const handle = await former.handle(tenantId);
   await former.grant(handle, TUPLE);
-  // What it writes behind would tell it, too, and on a busy machine before its next append does.
+  // Its background writes would also detect the loss, on a busy machine before its next append.
   former.faults.turn('hold', WRITE_BEHIND);
   const heir = await OpenSlot.open(memory);
   const write = attempt();
@@ -40,7 +40,7 @@ test('the former owner collides, steps down, and nothing that was acknowledged i
   assert.equal((await heir.grant(again, tuple('user:a', 'doc:2'), write)).kind, 'created');
 });
 
-test('what waits and what is in flight at the former owner is refused as a whole', async () => {
+test('all waiting and all in-flight writes of the previous owner are refused', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);
   const tenantId = await former.createTenant();
@@ -59,7 +59,7 @@ test('what waits and what is in flight at the former owner is refused as a whole
   assert.equal(await heir.check(again, tuple('user:a', 'doc:2')), false);
 });
 
-test('an entry of the former owner that lands before the open entry counts', async () => {
+test('an entry of the previous owner before the open entry counts', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);
   const tenantId = await former.createTenant();
@@ -82,7 +82,7 @@ test('an entry of the former owner that lands before the open entry counts', asy
   await assert.rejects(former.grant(handle, tuple('user:a', 'doc:3')), { kind: 'not-serving' });
 });
 
-test('an entry of a lower epoch behind a higher one is void, for recovery and for the appender', async () => {
+test('an entry of a lower epoch after a higher one is void, for recovery and for the appender', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);
   const tenantId = await former.createTenant();
@@ -127,7 +127,7 @@ test('an entry of a lower epoch behind a higher one is void, for recovery and fo
   assert.equal(await third.check(again, tuple('user:a', 'doc:2')), true);
 });
 
-test('a node that lost its slots says so, drops their routes and does not take them back from a live owner', async () => {
+test('a node that lost its slots reports it, drops their routes and does not take them from a live owner', async () => {
   const harness = new ShardHarness();
   const first = await harness.start();
   const tenantId = await harness.createTenant(first);

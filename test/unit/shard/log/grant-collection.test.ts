@@ -1,4 +1,4 @@
-// Collection: each expired grant is told once, and nothing else is; over failures, owners and many grants.
+// Collection: each expired grant is recorded once, and nothing else; across failures, owners and many grants.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -42,7 +42,7 @@ async function indexOf(memory: MemoryStore, tenantId: TenantId): Promise<number>
   return rows;
 }
 
-test('an expired grant is told once, by the system, and its rows become tombstone rows on both sides', async () => {
+test('an expired grant is recorded once, by the system, and its rows become tombstone rows on both sides', async () => {
   const time = { ms: START_MS };
   const { memory, slot } = await openAt(time);
   const tenantId = await slot.createTenant();
@@ -53,8 +53,8 @@ test('an expired grant is told once, by the system, and its rows become tombston
   await slot.collect();
   time.ms = START_MS + 10;
   for (let round = 0; round < 3; round += 1) await slot.collect();
-  const told = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
-  assert.deepEqual(told, ['grant.expired user:a doc:1 system']);
+  const recorded = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(recorded, ['grant.expired user:a doc:1 system']);
   assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
   assert.deepEqual(memory.grantsOnOneSide(tenantId), []);
   assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 2);
@@ -75,7 +75,7 @@ test('nothing is written while no grant has expired, nor for a tenant without gr
   assert.equal(slot.faults.calls('listExpiries'), 0);
 });
 
-test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected at it', async () => {
+test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected then', async () => {
   const time = { ms: START_MS };
   const { memory, slot } = await openAt(time);
   const tenantId = await slot.createTenant();
@@ -86,12 +86,12 @@ test('a grant that was revoked, made permanent or prolonged before its first exp
   await grant(slot, handle, 'user:a', 'doc:3', START_MS + 1000);
   time.ms = START_MS + 500;
   await slot.collect();
-  const told = async () => (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
-  assert.deepEqual(await told(), ['grant.expired user:a doc:4 system']);
+  const recorded = async () => (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(await recorded(), ['grant.expired user:a doc:4 system']);
   assert.equal(await indexOf(memory, tenantId), 1);
   time.ms = START_MS + 1000;
   await slot.collect();
-  assert.deepEqual((await told()).slice(1), ['grant.expired user:a doc:3 system']);
+  assert.deepEqual((await recorded()).slice(1), ['grant.expired user:a doc:3 system']);
   assert.deepEqual(await slot.list(handle, 'user:a'), ['doc:2']);
 });
 
@@ -153,7 +153,7 @@ test('many grants that expire at once are all collected, in entries of bounded s
   assert.ok(slot.batches.length >= 14);
 });
 
-test('a new owner goes on with what its predecessor left, also where the log was applied and trimmed', async () => {
+test('a new owner continues the collection of its predecessor, also after the log was applied and trimmed', async () => {
   const time = { ms: START_MS };
   const { memory, slot } = await openAt(time);
   const tenantId = await slot.createTenant();
@@ -172,14 +172,14 @@ test('a new owner goes on with what its predecessor left, also where the log was
   assert.equal(heir.tenure.lastSeq, lastSeq);
   time.ms = START_MS + 50;
   await heir.collect();
-  const told = (await auditOf(heir, tenantId)).filter((line) => line.startsWith('grant.expired'));
-  assert.deepEqual(told, ['grant.expired user:a doc:1 system', 'grant.expired user:b doc:2 system']);
+  const recorded = (await auditOf(heir, tenantId)).filter((line) => line.startsWith('grant.expired'));
+  assert.deepEqual(recorded, ['grant.expired user:a doc:1 system', 'grant.expired user:b doc:2 system']);
   const [count] = await memory.listGrantCounts({ slot: SLOT, limit: 10 }, soon());
   assert.ok(count?.collectedToMs !== undefined && count.collectedToMs >= START_MS + 20);
 });
 
 for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
-  test(`a round in which ${operation} fails is made up for by a later one`, async () => {
+  test(`a later round completes one in which ${operation} failed`, async () => {
     const time = { ms: START_MS };
     const { memory, slot } = await openAt(time);
     const tenantId = await slot.createTenant();
@@ -201,12 +201,12 @@ for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
     }
     await slot.tenure.applied();
     assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
-    const told = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
-    assert.equal(told.length, 1);
+    const recorded = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
+    assert.equal(recorded.length, 1);
   });
 }
 
-test('the metrics count the expiries that are told, whoever tells them, and say how long the oldest has waited', async () => {
+test('the metrics count the recorded expiries, by any path, and show how long the oldest has waited', async () => {
   const time = { ms: START_MS };
   const { slot } = await openAt(time);
   const tenantId = await slot.createTenant();

@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Cohort } from '../../../../src/shard/log/group-commit-window.ts';
+import { GroupCommitWindow } from '../../../../src/shard/log/group-commit-window.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 class Bench {
   readonly clock = new VirtualClock();
-  readonly cohort = new Cohort(this.clock);
+  readonly window = new GroupCommitWindow(this.clock);
   waiting = 0;
 
   /** Until when the gathering after an append lasts, in ms from now; undefined while it goes on. */
   gather(answered: number, appendMs: number): { lastedMs: number | undefined } {
     const startMs = this.clock.monotonicMs();
     const gathering: { lastedMs: number | undefined } = { lastedMs: undefined };
-    void this.cohort
+    void this.window
       .gather(answered, appendMs, () => this.waiting)
       .then(() => {
         gathering.lastedMs = this.clock.monotonicMs() - startMs;
@@ -24,13 +24,13 @@ class Bench {
 
   async arrive(count: number): Promise<void> {
     this.waiting += count;
-    this.cohort.arrived(this.waiting);
+    this.window.arrived(this.waiting);
     await this.clock.advance(0);
   }
 }
 
-describe('the cohort of writers', () => {
-  it('is whole when as many have come as were answered, besides those that waited', async () => {
+describe('the window of writers', () => {
+  it('is complete when as many writers have arrived as were answered, besides those that waited', async () => {
     const bench = new Bench();
     bench.waiting = 5;
     const gathering = bench.gather(3, 20);
@@ -42,7 +42,7 @@ describe('the cohort of writers', () => {
     assert.equal(bench.clock.timers, 0);
   });
 
-  it('is waited for no longer than the append took, and 25 ms at most', async () => {
+  it('lasts no longer than the append took, and at most 25 ms', async () => {
     for (const [appendMs, waitMs] of [
       [6, 6],
       [500, 25],
@@ -57,14 +57,14 @@ describe('the cohort of writers', () => {
     }
   });
 
-  it('is not waited for where an append takes no time, or answered nobody', async () => {
+  it('is skipped if an append takes no time, or replied to no caller', async () => {
     const bench = new Bench();
     const gatherings = [bench.gather(8, 0.5), bench.gather(0, 20)];
     await bench.clock.advance(0);
     assert.deepEqual(gatherings, [{ lastedMs: 0 }, { lastedMs: 0 }]);
   });
 
-  it('is waited for ever more rarely where it does not come, and again each time once it does', async () => {
+  it('opens less and less often if writers do not come, and every time again once they do', async () => {
     const bench = new Bench();
     const waits: boolean[] = [];
     for (let append = 0; append < 12; append += 1) {
@@ -84,11 +84,11 @@ describe('the cohort of writers', () => {
     }
   });
 
-  it('is no longer waited for once told so', async () => {
+  it('ends once it is cancelled', async () => {
     const bench = new Bench();
     const gathering = bench.gather(4, 10);
     await bench.clock.advance(3);
-    bench.cohort.end();
+    bench.window.end();
     await bench.clock.advance(0);
     assert.equal(gathering.lastedMs, 3);
     assert.equal(bench.clock.timers, 0);

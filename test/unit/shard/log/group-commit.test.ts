@@ -63,7 +63,7 @@ test('writes of one turn, and those that arrive while an append is in flight, sh
   assert.deepEqual(slot.batches, [3, 500]);
 });
 
-test('a tenant with 5,000 waiting writes does not hold up one with a single write', async () => {
+test('a tenant with 5,000 waiting writes does not delay one with a single write', async () => {
   const { slot, tenantId } = await openSlot();
   const other = await slot.createTenant();
   slot.batches.length = 0;
@@ -83,7 +83,7 @@ test('a tenant with 5,000 waiting writes does not hold up one with a single writ
   assert.ok(Math.max(...slot.batches) <= 1024);
 });
 
-test('the order of one tenant is kept over entries', async () => {
+test("the order of one tenant's writes is kept across entries", async () => {
   const { slot, tenantId } = await openSlot();
   const order: number[] = [];
   await Promise.all(
@@ -98,7 +98,7 @@ test('the order of one tenant is kept over entries', async () => {
   );
 });
 
-test('an entry of the longest tuples stays within 1 MiB, and what does not fit goes into the next', async () => {
+test('an entry of the longest tuples stays within 1 MiB, and the rest goes into the next', async () => {
   const { memory, slot, handle, tenantId } = await openSlot();
   // 256 code points each, of the encoding that costs most: four bytes of UTF-8, or an escape.
   const long = (index: number, character: string) =>
@@ -121,7 +121,7 @@ test('an entry of the longest tuples stays within 1 MiB, and what does not fit g
   assert.equal(await heir.check(await heir.handle(tenantId), last), true);
 });
 
-test('beyond its bound a tenant is told overloaded, nothing of that is changed, and others go on', async () => {
+test('beyond its bound a tenant gets overloaded and nothing changes, while other tenants continue', async () => {
   const { slot, tenantId } = await openSlot();
   const other = await slot.createTenant();
   slot.faults.turn('hold', ['append']);
@@ -172,7 +172,7 @@ test('a batch that changes nothing appends nothing', async () => {
   assert.equal(slot.tenure.lastSeq, lastSeq);
 });
 
-test('when write-behind lags past its bound writes wait, and go on when it has caught up', async () => {
+test('writes wait while write-behind lags past its bound, and continue when it has caught up', async () => {
   const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000_000 });
   await slot.check(handle, TUPLE);
   slot.faults.turn('hold', ['writeState']);
@@ -195,7 +195,7 @@ test('when write-behind lags past its bound writes wait, and go on when it has c
   assert.equal(slot.tenure.queueLength, 0);
 });
 
-test('a release finishes what is in flight and refuses what comes after', async () => {
+test('a release finishes writes in flight and refuses later ones', async () => {
   const { memory, slot, handle, tenantId } = await openSlot();
   slot.faults.turn('hold', ['append']);
   const inFlight = slot.grant(handle, TUPLE);
@@ -218,7 +218,7 @@ test('a release finishes what is in flight and refuses what comes after', async 
   );
 });
 
-test('a defect while a commit is taken in ends the tenure; the log keeps what was committed', async () => {
+test('a defect during a commit ends the tenure; the log keeps the commit', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const memoryOfTenant = slot.tenure.tenants.get(tenantId);
   assert.ok(memoryOfTenant !== undefined);
@@ -234,7 +234,7 @@ test('a defect while a commit is taken in ends the tenure; the log keeps what wa
   assert.equal(await heir.check(again, TUPLE), true);
 });
 
-test('a call of which a part stands is undecided, and its repeat finds that part and does the rest', async () => {
+test('a call of which the log has a part is undecided; its repeat finds that part and does the rest', async () => {
   const { slot, handle } = await openSlot();
   // More than one entry holds.
   const writes = Array.from({ length: 700 }, (_, index) => ({ ...tuple('user:a', `doc:${index}`), revoke: false }));
@@ -254,14 +254,14 @@ test('a call of which a part stands is undecided, and its repeat finds that part
   assert.ok(results.every(({ kind }) => kind === 'created'));
 });
 
-test('a call of which nothing stands fails as its writes did', async () => {
+test('a call of which the log has nothing fails as its writes did', async () => {
   const { slot, handle } = await openSlot();
   const writes = Array.from({ length: 10 }, (_, index) => ({ ...tuple('user:a', `doc:${index}`), revoke: false }));
   const late = { ...attempt(), expiresAtMs: slot.clock.monotonicMs() - 1 };
   await assert.rejects(slot.connection.writeGrants(handle, late, writes), { kind: 'expired' });
 });
 
-test('the end of a tenure tells many writes that wait in several steps, each that nothing was done', async () => {
+test('the end of a tenure refuses many waiting writes in several steps, each as not applied', async () => {
   const { slot, tenantId } = await openSlot();
   slot.faults.turn('hold', ['append']);
   let refused = 0;
@@ -276,15 +276,15 @@ test('the end of a tenure tells many writes that wait in several steps, each tha
   slot.tenure.end('the test ends it');
   for (let step = 1; refused < waiting; step += 1) {
     await turns(1);
-    // What `end` told itself, and then one more step each turn.
-    assert.ok(refused <= 500 * (step + 1), `${refused} were told by step ${step}`);
+    // `end` refuses the first ones itself, then one more step each turn.
+    assert.ok(refused <= 500 * (step + 1), `${refused} were refused by step ${step}`);
     assert.ok(step < 100);
   }
   slot.faults.restore(['append']);
   await Promise.all(writes);
 });
 
-/** An operation that reserves so many changes and makes so many, below the connection. */
+/** A proposal that reserves `reserved` changes and makes `made`, below the connection. */
 function submitMany(slot: OpenSlot, tenantId: TenantId, reserved: number, made = reserved) {
   const name = ids.create('req');
   return slot.tenure.submit({

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
-import { encodeHotPages } from '../../../../src/shard/memory/hot-page-list.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { encodeHotPages } from '../../../../src/shard/memory/page-uses.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { type OpenSlot, openSlot, RELEASE, real, SLOT, soon, tuple } from '../tools.ts';
 
@@ -22,7 +22,7 @@ async function openUsed() {
 
 const count = ({ preloads }: OpenSlot, outcome: string): number => preloads.filter((each) => each === outcome).length;
 
-test('the pages that an owner used are loaded by the next one, once', async () => {
+test('the next owner loads the pages that the previous one used, once', async () => {
   const { memory, slot, tenantId } = await openUsed();
   await slot.tenure.release(RELEASE);
   const list = await memory.readHotPages(SLOT, soon());
@@ -41,7 +41,7 @@ test('the pages that an owner used are loaded by the next one, once', async () =
   assert.equal(heir.faults.calls('writeHotPages'), 0);
 });
 
-test('a page loaded ahead has what was committed while it was read', async () => {
+test('a preloaded page has the commits made while it was read', async () => {
   const { slot, tenantId } = await openUsed();
   await slot.tenure.release(RELEASE);
   const heir = await slot.restart({ hooks: {} });
@@ -58,7 +58,7 @@ test('a page loaded ahead has what was committed while it was read', async () =>
   assert.equal(await heir.check(handle, revoked), false);
 });
 
-test('a list that is missing, damaged or cannot be read is as good as none', async () => {
+test('a list that is missing, damaged or unreadable counts as none', async () => {
   const { memory, slot, tenantId } = await openUsed();
   for (const text of ['', '{', '{"version":9}', encodeHotPages([])]) {
     await memory.writeHotPages(SLOT, text, Date.now() + 3_600_000, soon());
@@ -92,7 +92,7 @@ test('entities without grants, of unknown tenants and of both sides do no harm',
   assert.equal(heir.tenure.tenants.get(tenantId)?.objectPages.get('doc:1')?.tuples, SUBJECTS.length);
 });
 
-test('nothing is loaded ahead while memory or the capacity for reads is short', async () => {
+test('nothing is preloaded while memory or the capacity for reads is short', async () => {
   const { slot } = await openUsed();
   await slot.tenure.release(RELEASE);
   const full = new MemoryBudget(100_000_000, new FairTurns(real));
@@ -111,7 +111,7 @@ test('nothing is loaded ahead while memory or the capacity for reads is short', 
   for (const leave of leaves) leave();
 });
 
-test('a tenure that has ended gives its bytes back and notes nothing more', async () => {
+test('an ended tenure releases its memory and records no more uses', async () => {
   const { slot, tenantId } = await openUsed();
   slot.tenure.end('over');
   await waitFor('the pages to be dropped', () => slot.budget.pageBytes === 0);

@@ -40,7 +40,7 @@ async function segmentsOf(memory: MemoryStore): Promise<number[]> {
   return segments;
 }
 
-test('whole segments go once state holds them and they are old enough, never the last one', async () => {
+test('whole segments are removed once they are applied and old enough, never the last one', async () => {
   const { time, clocks, memory, slot, tenantId, handle } = await openSlot(30);
   await slot.tenure.checkpointed();
   assert.deepEqual(await segmentsOf(memory), [0, 1, 2, 3, 4]);
@@ -61,7 +61,7 @@ test('whole segments go once state holds them and they are old enough, never the
   await heir.grant(again, tuple('user:a', 'doc:newer'));
 });
 
-test('nothing beyond the checkpoint goes', async () => {
+test('nothing beyond the checkpoint is removed', async () => {
   const { time, memory, slot, tenantId, handle } = await openSlot(0);
   slot.faults.turn('fail-before', ['writeCheckpoint']);
   for (let index = 0; index < 30; index += 1) await slot.grant(handle, tuple('user:a', `doc:${index}`));
@@ -73,7 +73,7 @@ test('nothing beyond the checkpoint goes', async () => {
   assert.equal((await segmentsOf(memory)).length, 5);
 });
 
-test('a young segment stays though older ones before it go', async () => {
+test('a young segment stays although older ones before it are removed', async () => {
   const { time, memory, slot, handle } = await openSlot(14);
   time.passedMs += HOUR_MS + 1000;
   for (let index = 0; index < 14; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
@@ -84,7 +84,7 @@ test('a young segment stays though older ones before it go', async () => {
 
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-test('nothing goes whose operations may be repeated, however old it is said to be', async () => {
+test('no segment is removed whose operations may be repeated, however old it claims to be', async () => {
   const { time, memory, slot, tenantId, handle } = await openSlot(30);
   const ports = { ...portsOf(slot), logRetentionMs: 0 };
   const by = slot.attempt();
@@ -101,7 +101,7 @@ test('nothing goes whose operations may be repeated, however old it is said to b
   assert.deepEqual(memory.seqsOf(SLOT)[0], 1);
 });
 
-test('what has left the idempotency window goes when a stored checkpoint says so, not before', async () => {
+test('entries that left the idempotency window are removed when a stored checkpoint says so, not before', async () => {
   const { time, slot } = await openSlot(30);
   const ports = { ...portsOf(slot), logRetentionMs: 0 };
   await slot.tenure.checkpointed();
@@ -114,7 +114,7 @@ test('what has left the idempotency window goes when a stored checkpoint says so
   assert.equal(await trimLog(ports, slot.tenure), 4);
 });
 
-test('nothing goes while operation ids are still being read back, however long that takes', async () => {
+test('nothing is removed while operation ids are still being read back, however long that takes', async () => {
   const { time, clocks, memory, slot } = await openSlot(30);
   await slot.tenure.checkpointed();
   let release = (): void => {};
@@ -187,7 +187,7 @@ test('a wall clock that was a year ahead once does not stop trimming for a year'
   assert.equal(await trimLog(day(heir), heir.tenure), 4);
 });
 
-test('what earlier owners wrote goes when it is as old as the retention by wall clocks', async () => {
+test('entries of earlier owners are removed when they are as old as the retention by wall clocks', async () => {
   const { time, clocks, slot } = await openSlot(30);
   const day = (owner: OpenSlot) => ({ ...portsOf(owner), logRetentionMs: 24 * HOUR_MS });
   time.passedMs += 20 * HOUR_MS;
@@ -199,7 +199,7 @@ test('what earlier owners wrote goes when it is as old as the retention by wall 
   assert.equal(await trimLog(day(heir), heir.tenure), 4);
 });
 
-test('an entry that is void, since it came behind the first of a later owner, says nothing about how old a segment is', async () => {
+test('a void entry, after the first of a later owner, does not count for the age of a segment', async () => {
   const { time, clocks, memory, slot, tenantId } = await openSlot(1);
   const { epoch } = slot.tenure;
   const heir = await slot.restart(clocks);
@@ -218,7 +218,7 @@ test('an entry that is void, since it came behind the first of a later owner, sa
   assert.equal(await trimLog(portsOf(heir), heir.tenure), 1);
 });
 
-test('what was revoked in a segment is really removed before it goes; what was granted again stays', async () => {
+test('rows revoked in a segment are really removed before it; rows granted again stay', async () => {
   const { time, memory, slot, tenantId, handle } = await openSlot(3);
   const removed: { object: string; first: number | undefined }[] = [];
   await slot.revoke(handle, tuple('user:a', 'doc:0'));
@@ -252,7 +252,7 @@ test('what was revoked in a segment is really removed before it goes; what was g
 
 for (const operation of ['readRecord', 'readRecords', 'removeTombstones', 'recordFirst', 'removeSegment'] as const) {
   for (const fault of ['fail-before', 'fail-after'] as const) {
-    test(`trimming that was cut off at ${operation} (${fault}) goes on, after a restart as well`, async () => {
+    test(`trimming that was interrupted at ${operation} (${fault}) continues, also after a restart`, async () => {
       for (const restart of [false, true]) {
         const { time, clocks, memory, slot, tenantId, handle } = await openSlot(5);
         await slot.revoke(handle, tuple('user:a', 'doc:0'));
@@ -276,7 +276,7 @@ for (const operation of ['readRecord', 'readRecords', 'removeTombstones', 'recor
   }
 }
 
-test('a former owner trims nothing', async () => {
+test('an earlier owner trims nothing', async () => {
   const { time, memory, slot } = await openSlot(30);
   time.passedMs += HOUR_MS + 1000;
   await slot.tenure.checkpointed();
@@ -285,7 +285,7 @@ test('a former owner trims nothing', async () => {
   assert.deepEqual(await segmentsOf(memory), [0, 1, 2, 3, 4]);
 });
 
-test('the last use of a key is written at most every five minutes, and is never older than what was told', async () => {
+test('the last use of a key is written at most every five minutes, and is never older than what was reported', async () => {
   const { time, clocks, memory, slot, tenantId, handle } = await openSlot(0);
   const key = await slot.createKey(handle, tenantId);
   const unused = await slot.createKey(handle, tenantId);
@@ -315,7 +315,7 @@ test('the last use of a key is written at most every five minutes, and is never 
   assert.equal(items.find(({ keyId }) => keyId === unused.keyId)?.lastUsedAtMs, undefined);
 });
 
-test('a failed write of a use is tried again', async () => {
+test('a failed write of a use is retried', async () => {
   const { memory, slot, tenantId, handle } = await openSlot(0);
   const key = await slot.createKey(handle, tenantId);
   await slot.front.authenticate(key);

@@ -75,7 +75,7 @@ for (const fault of ['fail-before', 'fail-after', 'hold'] as const) {
   });
 }
 
-test('a failing or held checkpoint holds up neither writes nor answers', async () => {
+test('a failing or held checkpoint delays neither writes nor answers', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();
@@ -171,7 +171,7 @@ test('a store that fails while a slot is opened ends the tenure, and the next cl
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:10')), true);
 });
 
-test('a slot is served once its open entry stands, which is recorded in its row as soon as the store takes it', async () => {
+test('a slot is served once its open entry is stored, and its row records that as soon as possible', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(2);
   slot.kill();
   const before = (await memory.readSlot(SLOT, soon()))?.opened;
@@ -187,7 +187,7 @@ test('a slot is served once its open entry stands, which is recorded in its row 
   await waitFor(async () => (await memory.readSlot(SLOT, soon()))?.opened === opened);
 });
 
-test('an open entry of unknown outcome is repeated until it stands', async () => {
+test('an open entry of unknown outcome is repeated until it is stored', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(2);
   slot.kill();
   for (const fault of ['fail-before', 'fail-after'] as const) {
@@ -199,7 +199,7 @@ test('an open entry of unknown outcome is repeated until it stands', async () =>
   }
 });
 
-test('a large log is replayed in slices: other work gets its turns, before and behind the checkpoint', async () => {
+test('a large log is replayed in slices between other work, before and after the checkpoint', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();

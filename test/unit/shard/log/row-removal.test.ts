@@ -1,4 +1,4 @@
-// Rows that nobody needs any more are really removed: revoked keys, records of deleted tenants, subjects without a
+// Obsolete rows are really removed: revoked keys, records of deleted tenants, subjects without a
 // grant. And nothing else is, whatever is written meanwhile.
 
 import assert from 'node:assert/strict';
@@ -73,7 +73,7 @@ const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
     operator: 'test',
   });
 
-test('revoked keys go with their uses before the log that has revoked them, and the others stay', async () => {
+test('revoked keys and their uses are removed before the log that revoked them, and the others stay', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   const kept = await slot.createKey(handle, tenantId);
@@ -93,7 +93,7 @@ test('revoked keys go with their uses before the log that has revoked them, and 
   await assert.rejects(heir.front.authenticate(revoked), { code: 'unauthorized' });
 });
 
-test('a key that its rotation revoked goes with the log, and one that only ends stays with its end', async () => {
+test('a key that its rotation revoked is removed with the log, and one with a later end stays', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   const rotate = async (graceMs: number) => {
@@ -116,7 +116,7 @@ test('a key that its rotation revoked goes with the log, and one that only ends 
   assert.equal(former?.expiresAtMs, ending.former.expiresAtMs);
 });
 
-test('the record of a deleted tenant goes before the log that has deleted it; its key is 401 and it is not found', async () => {
+test('the record of a deleted tenant is removed before the log that deleted it; its key is 401 and it is not found', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId } = opened;
   const doomed = await slot.createTenant();
@@ -137,7 +137,7 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
   assert.match(items.at(-1)?.change ?? '', /"deleted"/);
 });
 
-test('the audit log of a removed tenant is found under an id that tells no time, too', async () => {
+test('the audit log of a removed tenant is found under an id without a time, too', async () => {
   const opened = await openSlot();
   const { memory, slot } = opened;
   const doomed = derivedTenantId('ann', 'a');
@@ -163,7 +163,7 @@ test('a tenant that is still being deleted keeps its record', async () => {
   assert.equal((await heir.operator.readTenant({ tenantId: doomed })).state, 'deleting');
 });
 
-test('a subject goes with its last grant, and no earlier', async () => {
+test('a subject is removed with its last grant, and no earlier', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
   await slot.grant(handle, tuple('user:none', 'doc:1'));
@@ -242,7 +242,7 @@ for (const held of ['listGrants', 'removeTombstones'] as const) {
   });
 }
 
-test('leftovers are not removed before no replay of the log can bring them back', async () => {
+test('leftovers are removed only once no replay of the log can bring them back', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const { keyId } = await slot.createKey(handle, tenantId);
   await slot.connection.revokeKey(handle, slot.attempt(), keyId);
@@ -262,7 +262,7 @@ test('leftovers are not removed before no replay of the log can bring them back'
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, []);
 });
 
-test('a subject too large for a page is listed again once it is granted something after its row went', async () => {
+test('a subject too large for a page is listed again once it is granted something after its row was removed', async () => {
   const opened = await openSlot({ pageLimits: { rowsMax: 4, rowsPerRead: 2 } });
   const { memory, slot, tenantId, handle } = opened;
   const objects = Array.from({ length: 6 }, (_, index) => `doc:${index}`);
@@ -358,7 +358,7 @@ async function withRevokedKeys(count: number) {
   return { memory, tenantId, key, slot: heir };
 }
 
-test('however many keys were revoked, each read of keys is bounded, the others are verified meanwhile, and they go', async () => {
+test('each read of keys is bounded for any number of revoked keys, the others are verified in the meantime, and revoked ones are removed', async () => {
   const { memory, tenantId, key, slot } = await withRevokedKeys(3500);
   const read: number[] = [];
   const listKeys = memory.listKeys.bind(memory);
@@ -394,7 +394,7 @@ test('however many keys were revoked, each read of keys is bounded, the others a
   assert.deepEqual(read, [1]);
 });
 
-test('a key that is revoked while others are still read past gets no good handle', async () => {
+test('a key that is revoked while a read skips others gets no valid handle', async () => {
   const { memory, tenantId, key, slot } = await withRevokedKeys(1500);
   const operator = await slot.handle(tenantId);
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
@@ -421,7 +421,7 @@ for (const [lookMs, roundsMin] of [
   [100, 2],
   [10_000, 4],
 ] as const) {
-  test(`the removal of leftovers is cut into rounds, each of a step at least: ${lookMs} ms a step`, async () => {
+  test(`the removal of leftovers is divided into rounds of at least one step: ${lookMs} ms per step`, async () => {
     const { tenantId, key, slot } = await withRevokedKeys(3500);
     await slot.front.authenticate(key);
     // Every look at the clock takes some of a round's quarter of a second.
@@ -449,7 +449,7 @@ for (const [lookMs, roundsMin] of [
   });
 }
 
-test('after so many revocations the keys that are gone are removed at once', async () => {
+test('after enough revocations the revoked keys are removed immediately', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   for (let index = 0; index < 1000; index += 1) {
@@ -479,7 +479,7 @@ test('a key revoked after the removal has begun is not removed before state hold
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, [second.keyId]);
 });
 
-test('records of deleted tenants that were left behind go once the slot is opened', async () => {
+test('remaining records of deleted tenants are removed once the slot is opened', async () => {
   const { memory, slot, tenantId } = await openSlot();
   const left = Array.from({ length: 1500 }, () => ids.create('ten'));
   const writes = left.map((each): StateWrite => {
@@ -497,7 +497,7 @@ test('records of deleted tenants that were left behind go once the slot is opene
   assert.equal(heir.faults.calls('listTenants'), calls, 'nothing is looked for where nothing was found');
 });
 
-test('subjects that an export found empty go; one with a grant that is gone or new does not', async () => {
+test('subjects that an export found empty are removed; one with a tombstone or a new grant is not', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const left = ['user:empty', 'user:new', 'user:tombstone'];
   await slot.grant(handle, tuple('user:held', 'doc:1'));
@@ -517,7 +517,7 @@ test('subjects that an export found empty go; one with a grant that is gone or n
   assert.deepEqual(await subjectRows(memory, tenantId), ['user:held', 'user:new', 'user:tombstone']);
 });
 
-test('leftovers whose removal fails are left alone for a while, and found again', async () => {
+test('leftovers whose removal fails are skipped for a while, and found again', async () => {
   const { memory, tenantId, key, slot } = await withRevokedKeys(10);
   await slot.front.authenticate(key);
   slot.faults.turn('fail-before', ['removeTombstones']);

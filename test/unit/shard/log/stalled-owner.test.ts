@@ -44,7 +44,7 @@ for (const { name, fault } of [
   { name: 'repeats an append after waking', fault: 'fail-before' },
   { name: 'wakes between its last check and the sending of an append', fault: 'hold' },
 ] as const) {
-  test(`an owner that ${name}, at a place that was trimmed, neither acknowledges it nor changes anything by it`, async () => {
+  test(`an owner that ${name}, at a trimmed seq, neither acknowledges it nor changes anything`, async () => {
     const memory = await createMemoryStore();
     const time = sharedTime();
     const former = await OpenSlot.open(memory, time.clocks);
@@ -123,7 +123,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
   assert.equal(await settled(opening), false);
   assert.ok(
     memory.seqsOf(SLOT).some((seq) => seq < firstSeq),
-    'the open entry stands where nobody reads',
+    'the open entry is beyond what is read',
   );
   assert.notEqual(stalled.tenure.state, 'serving');
   stalled.tenure.end('Another member declared this one dead.');
@@ -133,7 +133,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
   assert.equal(await third.check(await third.handle(tenantId), KEPT), true);
 });
 
-test('an owner whose lease lapses while its append is on its way acknowledges it once it has a lease again', async () => {
+test('an owner whose lease lapses during its append acknowledges it once it has a lease again', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();

@@ -1,4 +1,4 @@
-// Stamps come from the log alone: strictly increasing, whatever the wall clock does and whoever owns the slot.
+// Stamps come from the log alone: strictly increasing, whatever the wall clock does, across owners.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ async function assertIncreasing(memory: MemoryStore, lastSeq: number): Promise<v
   }
 }
 
-test('bases increase strictly though the wall clock is set back an hour, over restarts and checkpoints', async () => {
+test('bases increase strictly although the wall clock is set back an hour, across restarts and checkpoints', async () => {
   let wall = Date.now();
   const wallMs = () => wall;
   const memory = await createMemoryStore();
@@ -47,7 +47,7 @@ test('bases increase strictly though the wall clock is set back an hour, over re
   }
 });
 
-test("bases follow one another also where all the log's entries but the checkpoint's are trimmed from the tail", async () => {
+test("bases also increase if all entries but the checkpoint's are trimmed from the tail", async () => {
   let wall = Date.now();
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory, { wallMs: () => wall });
@@ -67,7 +67,7 @@ test("bases follow one another also where all the log's entries but the checkpoi
   assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:999', soon()), undefined);
 });
 
-test('a wall clock that was wrong by any time leaves a log that can be read, and stamps that it catches up with', async () => {
+test('a wall clock that was wrong by any time leaves a readable log, and stamps that it catches up with', async () => {
   let offMs = 0;
   const clocks = { wallMs: () => Date.now() + offMs };
   const memory = await createMemoryStore();
@@ -99,7 +99,7 @@ test('a wall clock that was wrong by any time leaves a log that can be read, and
   assert.equal(await slot.check(await slot.handle(tenantId), tuple('user:a', 'doc:2')), true);
 });
 
-test('a zombie that writes behind once more changes nothing', async () => {
+test('a zombie that applies its entries once more changes nothing', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);
   const tenantId = await former.createTenant();

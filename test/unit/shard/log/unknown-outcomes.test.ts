@@ -20,7 +20,7 @@ async function readLog(memory: MemoryStore): Promise<LogRecord[]> {
   return records;
 }
 
-/** Opens a slot whose appends, from the third on (the tenant's creation is the second), go wrong as told. */
+/** Opens a slot whose appends, from the third on (the tenant's creation is the second), fail as specified. */
 async function openFaulty(faultOf: (append: number) => Fault | undefined, more: StoreHooks['fault'] = () => undefined) {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory, {
@@ -56,7 +56,7 @@ for (const { name, fault } of [
   });
 }
 
-test('a failing read-back decides nothing: the same record is repeated until it is known to stand', async () => {
+test('a failing read-back decides nothing: the same record is repeated until it is known to be stored', async () => {
   const seen: string[] = [];
   const { memory, slot, handle } = await openFaulty(
     (append) => (append >= 1 && append <= 3 ? { kind: 'fail-after' } : undefined),
@@ -73,7 +73,7 @@ test('a failing read-back decides nothing: the same record is repeated until it 
   await assertGrantedOnce(memory);
 });
 
-test('a write that is applied long after a repeat of it stands, collides with itself', async () => {
+test('a write that is applied long after its repeat was stored collides with itself', async () => {
   let apply: () => void = () => {};
   const late = new Promise<void>((resolve) => {
     apply = resolve;
@@ -93,7 +93,7 @@ test('a write that is applied long after a repeat of it stands, collides with it
   );
 });
 
-test('a write is answered only when its append is decided; meanwhile nobody sees it', async () => {
+test('a write is answered only when its append is decided; until then no reader sees it', async () => {
   const { slot, handle } = await openFaulty(() => undefined);
   slot.faults.turn('fail-before', ['append', 'readRecord']);
   const write = slot.grant(handle, TUPLE);
@@ -104,7 +104,7 @@ test('a write is answered only when its append is decided; meanwhile nobody sees
   assert.equal(await slot.check(handle, TUPLE), true);
 });
 
-test('a record that was applied for a killed owner, and never answered, is there for its heir or not at all', async () => {
+test('a record that was applied for a killed owner without a response is visible to its successor or absent', async () => {
   for (const fault of ['fail-before', 'fail-after'] as const) {
     const { memory, slot, handle, tenantId } = await openFaulty(() => undefined);
     slot.faults.turn(fault, ['append']);

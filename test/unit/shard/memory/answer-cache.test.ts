@@ -34,7 +34,7 @@ test('an answer is kept until a commit, and costs nothing afterwards', () => {
   assert.equal(budget.pageBytes, 0);
 });
 
-test('what is asked often stays, and the rest goes, within the bytes of a tenant', () => {
+test('frequent answers stay and the others are evicted, within the bytes of a tenant', () => {
   const { budget, answers } = create();
   answers.keepCheck('often', true);
   answers.keepPage('often', ['doc:1']);
@@ -58,7 +58,7 @@ test('a page that is too large is not kept', () => {
   assert.equal(budget.pageBytes, 0);
 });
 
-test('the budget evicts it like a page, and it goes on', () => {
+test('the budget evicts it like a page, and it continues', () => {
   const { budget, answers } = create();
   for (let number = 0; number < 1000; number += 1) answers.keepCheck(`1 user:${number} doc:1`, true);
   // Pages keep a quarter of the budget, so the rest must be pages for the hand to need their bytes.

@@ -22,7 +22,7 @@ const totalOf = (slot: OpenSlot, tenantId: TenantId) => slot.tenure.tenants.get(
 
 const totalOfAll = (tuples: readonly Tuple[]) => ({ grants: tuples.length, bytes: bytesOf(tuples) });
 
-test('grants and their bytes are counted as they are made and revoked, a repeated one once', async () => {
+test('grants and their bytes are counted as they are created and revoked, a repeated one once', async () => {
   const { slot, tenantId, handle } = await openSlot();
   assert.deepEqual(totalOf(slot, tenantId), { grants: 0, bytes: 0 });
   const first = tuple('user:ann', 'doc:é😀');
@@ -36,7 +36,7 @@ test('grants and their bytes are counted as they are made and revoked, a repeate
   assert.deepEqual(totalOf(slot, tenantId), totalOfAll([second]));
 });
 
-test('an owner that replays what was applied already counts it once: the checkpoint lies behind the count', async () => {
+test('an owner that replays applied entries counts them once: the checkpoint is behind the count', async () => {
   const { slot, tenantId, handle } = await openSlot();
   slot.faults.turn('fail-before', ['writeCheckpoint']);
   const kept = [tuple('user:ann', 'doc:1'), tuple('user:bob', 'doc:2')];
@@ -73,7 +73,7 @@ test('a batch of the applier writes one row for a tenant, however many entries i
   assert.ok(rows >= 1 && rows <= 5, `${rows} rows for 20 entries`);
 });
 
-test('grants are made up to the bound exactly, under many concurrent writers; a refused one makes no namespace', async () => {
+test('grants are created exactly up to the bound, under many concurrent writers; a refused one creates no namespace', async () => {
   const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
   const tenantId = await slot.createTenant('three');
   const handle = await slot.handle(tenantId);
@@ -107,7 +107,7 @@ test('grants are made up to the bound exactly, under many concurrent writers; a 
   assert.equal((await heir.grant(again, tuple('s0:last', 'o0:b'))).kind, 'refused');
 });
 
-test('the count of a tenant goes with its data', async () => {
+test('the count of a tenant is removed with its data', async () => {
   const { slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:ann', 'doc:1'));
   await slot.applied();

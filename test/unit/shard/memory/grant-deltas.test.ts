@@ -38,7 +38,7 @@ test('an open delta holds the overlay of its start and every later commit to its
   assert.deepEqual([...deltas.open('user:a').changes()], []);
 });
 
-test('a delta that was opened while nothing was unconfirmed holds every later commit, however many and confirmed', () => {
+test('a delta opened while nothing was unconfirmed holds every later commit, confirmed or not', () => {
   for (const before of [0, 3]) {
     const deltas = new GrantDeltas();
     for (let seq = 1; seq <= before; seq += 1) deltas.commit('user:a', change(`before:${seq}`, 'g'), seq);
@@ -80,7 +80,7 @@ test('the last commit to a tuple counts, over any number of commits and confirma
   assert.equal(deltas.unconfirmed, 0);
 });
 
-test('a single change of an entity, and one that replaces it, are found as those of many are', () => {
+test('a single change of an entity, and one that replaces it, are found like those of many', () => {
   const deltas = new GrantDeltas();
   deltas.commit('doc:1', change('user:a', 'g1'), 1);
   assert.equal(deltas.find('doc:1', 6, 'user:a')?.facts?.grantId, 'g1');

@@ -69,7 +69,7 @@ test('a sparse page never holds more than its bound, and always the newest half 
   }
 });
 
-test('what a sparse page knew before counts only until it is told otherwise', () => {
+test('what a sparse page knew before counts only until a later change', () => {
   const page = createPage(false);
   page.set(1, 'doc:1', facts(1));
   page.age(2);
@@ -78,7 +78,7 @@ test('what a sparse page knew before counts only until it is told otherwise', ()
   assert.equal(page.holds(1, 'doc:1'), false);
 });
 
-test('a sparse page at its bound comes to know what is asked for now, of each relation', () => {
+test('a sparse page at its bound learns the tuples requested now, of each relation', () => {
   const page = createPage(false);
   for (let index = 0; index < 10_000; index += 1) {
     page.set(1 + (index % 2), `doc:${index}`, null);
@@ -91,7 +91,7 @@ test('a sparse page at its bound comes to know what is asked for now, of each re
   }
 });
 
-test('the grants of a page come by the bytes of relation and object, after a tuple and no more than asked for', () => {
+test('the grants of a page are ordered by the bytes of relation and object, start after a tuple, and are no more than requested', () => {
   for (const more of [0, 40]) {
     const page = createPage(true);
     const objects = ['doc:2', 'doc:1', ...Array.from({ length: more }, (_, index) => `more:${index}`)];

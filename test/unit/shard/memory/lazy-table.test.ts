@@ -48,7 +48,7 @@ test('its rows are counted by their own size, whether they were read, replaced o
   assert.equal(budget.pageBytes, 0);
 });
 
-test('it is read once however many wait, and every one of them pins it', async () => {
+test('it is read once for any number of waiting calls, each of which pins it', async () => {
   const { table, reads } = createTable();
   const pins = [table.pin(), table.pin(), table.pin()];
   assert.equal(reads.length, 1);
@@ -64,7 +64,7 @@ test('it is read once however many wait, and every one of them pins it', async (
   assert.equal(table.pins, 0, 'a pin disposed of twice counts once');
 });
 
-test('what is committed while it is read, or before and not confirmed, wins over what was read', async () => {
+test('commits made while it is read, or before and not confirmed, override what was read', async () => {
   const { table, reads } = createTable();
   table.commit('before', 'new', 1);
   table.commit('tombstone', null, 2);
@@ -90,7 +90,7 @@ test('an older confirmation leaves a newer change in the overlay', async () => {
   assert.deepEqual(rowsOf(table), {});
 });
 
-test('a failed read is passed on to all who wait, leaves no pin and is not kept', async () => {
+test('a failed read rejects all waiting calls, leaves no pin and is not kept', async () => {
   const { table, reads } = createTable();
   const pins = [table.pin(), table.pin()];
   reads[0]?.fail();
@@ -102,7 +102,7 @@ test('a failed read is passed on to all who wait, leaves no pin and is not kept'
   assert.deepEqual(rowsOf(table), { a: '1' });
 });
 
-test('pinned it stays in memory; let go it is evicted and read again', async () => {
+test('it stays in memory while pinned; afterwards it is evicted and read again', async () => {
   const { table, reads, budget } = createTable(1000);
   const pin = table.pin();
   reads[0]?.answer({ a: '1', b: '2' });
@@ -119,7 +119,7 @@ test('pinned it stays in memory; let go it is evicted and read again', async () 
   assert.deepEqual(rowsOf(table), { a: '1' });
 });
 
-test('once its tenure has ended nothing that was being read lands, and nothing is read', async () => {
+test('once its tenure has ended, pending results are discarded and nothing is read', async () => {
   const { table, reads, budget } = createTable();
   const pin = table.pin();
   table.drop();
@@ -141,7 +141,7 @@ function createRowReads() {
 
 const given = (row: string | undefined) => row;
 
-test('one row comes out of the table, and is read by itself only while the read of the table takes long', async () => {
+test('one row comes from the table, and is read separately only if the read of the table takes long', async () => {
   const { table, reads } = createTable();
   const { reads: rowReads, read } = createRowReads();
   const early = table.withRow('a', read, given);
@@ -192,7 +192,7 @@ test('one row of a table that cannot be read, or of a tenure that has ended, is 
   rowReads[0]?.('1');
   await assert.rejects(waiting, { kind: 'not-serving' });
   await assert.rejects(table.withRow('a', read, given), { kind: 'not-serving' });
-  // The read of the table fails when nobody waits for it any more.
+  // The read of the table fails when no caller waits for it any more.
   reads[1]?.fail();
   await turns(2);
 });

@@ -10,7 +10,7 @@ import { LoadGate } from '../../../../src/shard/memory/load-gate.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { real, turns } from '../tools.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only when a test says so. */
 function createManualClock() {
   const timers = new Map<() => void, number>();
   let nowMs = 0;
@@ -22,7 +22,7 @@ function createManualClock() {
       return { cancel: () => timers.delete(run) };
     },
   };
-  /** One step: what is due after so long. */
+  /** One step: runs the timers that are due after `byMs`. */
   const advance = (byMs: number): void => {
     nowMs += byMs;
     for (const [run, atMs] of [...timers]) {
@@ -56,7 +56,7 @@ function createGate(bytesMax = 100, tenantBytesMax = 40, tenantCountMax = 1000) 
   return { gate, enter, entered, leaves, refused, ...manual, held: () => held };
 }
 
-test('of one tenant, no more than so many are let in at once, however small', async () => {
+test('the loads of one tenant admitted at once are bounded, however small', async () => {
   const { enter, leaves, entered } = createGate(100, 40, 2);
   for (const tenant of ['a', 'a', 'a', 'b']) enter(tenant, 1);
   await turns(1);
@@ -66,7 +66,7 @@ test('of one tenant, no more than so many are let in at once, however small', as
   assert.deepEqual(entered, ['a', 'a', 'b', 'a']);
 });
 
-test('what is let in stays within the bounds of each tenant and of the process, whatever comes and goes', async () => {
+test('admitted loads stay within the bounds of each tenant and of the process, in any order', async () => {
   const step = fc.record({
     tenant: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
     bytes: fc.integer({ min: 1, max: 60 }),
@@ -95,7 +95,7 @@ test('what is let in stays within the bounds of each tenant and of the process, 
   );
 });
 
-test('one tenant cannot take the capacity of another, and its own wait in their order', async () => {
+test('one tenant cannot take the capacity of another, and its own loads wait in order', async () => {
   const { gate, enter, entered, leaves } = createGate();
   for (let index = 0; index < 20; index += 1) enter('greedy');
   await turns(1);
@@ -121,7 +121,7 @@ test('tenants that wait for the process take turns, however many one of them has
   assert.deepEqual(entered.slice(4, 10), ['greedy', 'other', 'greedy', 'other', 'greedy', 'other']);
 });
 
-test('who waits for too long, or behind too many of the same tenant, is refused as overloaded, and nobody else', async () => {
+test('a load that waits too long, or behind too many of its tenant, is refused as overloaded, and no other', async () => {
   const { gate, enter, entered, refused, advance, leaves, timers } = createGate(100, 40);
   for (let index = 0; index < 4; index += 1) enter('greedy');
   for (let index = 0; index < 10_000; index += 1) enter('greedy');
@@ -139,7 +139,7 @@ test('who waits for too long, or behind too many of the same tenant, is refused 
   for (let step = 1; gate.waiting > 0; step += 1) {
     advance(1);
     await turns(1);
-    assert.ok(refused.length <= 1 + 250 * step, 'few are told in one step');
+    assert.ok(refused.length <= 1 + 250 * step, 'few are refused in one step');
   }
   assert.deepEqual([refused.length, gate.waiting, gate.refused], [10_001, 0, 10_001]);
   assert.deepEqual(new Set(refused), new Set(['greedy overloaded']));
@@ -150,7 +150,7 @@ test('who waits for too long, or behind too many of the same tenant, is refused 
   assert.equal(entered.at(-1), 'greedy');
 });
 
-test('a large one that waits for capacity of the process is not passed by small ones', async () => {
+test('small loads do not overtake a large one that waits for capacity of the process', async () => {
   const { enter, entered, leaves } = createGate(40, 40);
   for (let index = 0; index < 4; index += 1) enter('first', 10);
   enter('small', 5);
@@ -172,7 +172,7 @@ test('a large one that waits for capacity of the process is not passed by small 
   assert.equal(entered.at(-1), 'late');
 });
 
-test('a tenant that waits for its own share does not hold up those who wait for the process', async () => {
+test('a tenant that waits for its own share does not delay those that wait for the process', async () => {
   const { enter, entered, leaves } = createGate(60, 40);
   for (let index = 0; index < 5; index += 1) enter('greedy');
   for (let index = 0; index < 2; index += 1) enter('filling');
@@ -185,7 +185,7 @@ test('a tenant that waits for its own share does not hold up those who wait for 
   assert.deepEqual(entered.slice(6), ['other']);
 });
 
-test('what enters counts in the budget, and pages are evicted for it', async () => {
+test('admitted loads count in the budget, and pages are evicted for them', async () => {
   const budget = new MemoryBudget(32_000, new FairTurns(createManualClock().clock));
   const leave = await budget.loads.enter('a', 200, real);
   const other = await budget.calls.enter('a', 100_000, real);

@@ -1,4 +1,4 @@
-// Lookups are counted, and one of sixteen is noted with its page.
+// Lookups are counted, and one in sixteen is sampled with its page.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ function createPlace() {
   return { noted, memory, tenure: { hotPages: { note: (page: NamedPage) => noted.push(page) } } };
 }
 
-test('one of sixteen single lookups is noted', () => {
+test('one in sixteen single lookups is sampled', () => {
   const lookups = new Lookups();
   const place = createPlace();
   const page = { referenced: false, entity: 'user:ann' };
@@ -26,7 +26,7 @@ test('one of sixteen single lookups is noted', () => {
   );
 });
 
-test('a bulk call is noted once at most, at changing places', () => {
+test('a bulk call is sampled at most once, at changing positions', () => {
   const lookups = new Lookups();
   const place = createPlace();
   for (let call = 0; call < 7; call += 1) lookups.hitMany(place, 5, (index) => `user:${index}`);

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
-import { Evictable, MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { Evictable, MemoryBudget, type Preload, Preloads } from '../../../../src/shard/memory/memory-budget.ts';
 import { real, waitFor } from '../tools.ts';
 
 class Item extends Evictable {
@@ -53,7 +54,7 @@ test('the bound is kept whatever is added, grown, shrunk and removed, unless eve
   );
 });
 
-test('a pinned item stays; once let go it is the first to go', () => {
+test('a pinned item stays; once unpinned it is the first to be evicted', () => {
   const budget = new MemoryBudget(10, new FairTurns(systemClock));
   const pinned = new Item();
   pinned.pins = 1;
@@ -66,7 +67,7 @@ test('a pinned item stays; once let go it is the first to go', () => {
   assert.equal(pinned.evicted, true);
 });
 
-test('what was used since the hand passed gets a second chance', () => {
+test('an item used since the hand passed gets a second chance', () => {
   const budget = new MemoryBudget(3, new FairTurns(systemClock));
   const items = [new Item(), new Item(), new Item()];
   for (const item of items) budget.add(item, 1);
@@ -83,7 +84,7 @@ test('what was used since the hand passed gets a second chance', () => {
   assert.equal(budget.evictions, 2);
 });
 
-test('what is reserved by the gates makes pages go, and many items are let go of in short steps', async () => {
+test('memory reserved by the gates evicts pages, and many items are removed in short steps', async () => {
   const budget = new MemoryBudget(1_000_000, new FairTurns(systemClock));
   const items = Array.from({ length: 10_000 }, () => new Item());
   for (const item of items) budget.add(item, 100);
@@ -109,7 +110,7 @@ test('what is reserved by the gates makes pages go, and many items are let go of
   assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
 });
 
-test('pages are evicted for what is held, all but a quarter of the budget', () => {
+test('pages are evicted for held memory, all but a quarter of the budget', () => {
   const budget = new MemoryBudget(100, new FairTurns(systemClock));
   const items = Array.from({ length: 10 }, () => new Item());
   for (const item of items) budget.add(item, 10);
@@ -120,4 +121,39 @@ test('pages are evicted for what is held, all but a quarter of the budget', () =
   budget.hold(-1050);
   for (const item of items.filter(({ evicted }) => evicted)) budget.add(item, 10);
   assert.deepEqual([budget.pageBytes, budget.bytes], [100, 100]);
+});
+
+function createLists() {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const list = function* (name: string, count: number): Generator<Preload> {
+    for (let index = 0; index < count; index += 1) {
+      yield () =>
+        new Promise((resolve) => {
+          started.push(`${name}${index}`);
+          ends.push(resolve);
+        });
+    }
+  };
+  return { started, ends, list };
+}
+
+test('eight are loaded at once, and the lists take turns', async () => {
+  const { started, ends, list } = createLists();
+  const preloads = new Preloads();
+  preloads.add(list('a', 20));
+  assert.equal(started.length, 8);
+  preloads.add(list('b', 2));
+  for (let index = 0; index < 4; index += 1) ends[index]?.();
+  await nextTurn();
+  assert.deepEqual(started.slice(8), ['a8', 'b0', 'a9', 'b1']);
+  for (let index = 4; index < ends.length; index += 1) {
+    ends[index]?.();
+    await nextTurn();
+    assert.ok(started.length - index - 1 <= 8);
+  }
+  assert.equal(started.length, 22);
+  // A later list finds nothing left of the earlier ones.
+  preloads.add(list('c', 1));
+  assert.equal(started.at(-1), 'c0');
 });

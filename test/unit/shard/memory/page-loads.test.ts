@@ -24,7 +24,7 @@ async function openCold(options: SlotOptions, grants: readonly (readonly [string
   return { memory, slot, tenantId, tenant, handle: await slot.handle(tenantId) };
 }
 
-/** Everything that can go goes: nobody holds a pin any more. */
+/** Evicts everything; no pin is left. */
 function assertNoPins(slot: OpenSlot): void {
   for (let round = 0; round < 3; round += 1) {
     const ballast = new Ballast();
@@ -37,7 +37,7 @@ function assertNoPins(slot: OpenSlot): void {
 const many = (subject: string, count: number) =>
   Array.from({ length: count }, (_, index) => [subject, `doc:${index}`] as const);
 
-test('a missing page is read once, however many wait for it', async () => {
+test('a missing page is read once for any number of waiting calls', async () => {
   const { slot, handle } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('hold', ['listGrants']);
   const checks = Array.from({ length: 50 }, () => slot.connection.check(handle, 'user:a', 6, 'doc:1'));
@@ -53,7 +53,7 @@ test('a missing page is read once, however many wait for it', async () => {
   assertNoPins(slot);
 });
 
-test('a failed load is told to all who wait, is never a deny, leaves no pin and is not kept', async () => {
+test('a failed load rejects all waiting calls, is never a deny, leaves no pin and is not kept', async () => {
   const { slot, handle, tenant } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('fail-before', ['listGrants']);
   const calls = [
@@ -110,7 +110,7 @@ test('a namespace table that cannot be read fails the write and leaves no pin', 
   assertNoPins(slot);
 });
 
-test('a load that began before a commit does not cover it, though the commit was confirmed meanwhile', async () => {
+test('a load that began before a commit does not include it, although the commit was confirmed in the meantime', async () => {
   for (const options of [{}, { pageLimits: { rowsMax: 2 } }]) {
     const { memory, slot, handle } = await openCold(options, many('user:a', 4));
     // The read is applied at once and its answer comes late: it is old when it arrives.
@@ -152,7 +152,7 @@ test('a load that began before a commit does not cover it, though the commit was
   }
 });
 
-test('a bulk check sees all of a call of writes or nothing of it, though its pages load at different times', async () => {
+test('a bulk check sees all of a call of writes or nothing of it, although its pages load at different times', async () => {
   const { memory, slot, handle } = await openCold({}, [['user:z', 'doc:1']]);
   const subjects = Array.from({ length: 10 }, (_, index) => `user:${index}`);
   await slot.connection.checkBulk(handle, columnsOf(subjects.slice(0, 5).map((subject) => tuple(subject, 'doc:1'))));
@@ -185,7 +185,7 @@ test('a bulk check sees all of a call of writes or nothing of it, though its pag
   assert.deepEqual(new Set((await slot.connection.checkBulk(handle, columnsOf(tuples))).authorized), new Set([true]));
 });
 
-test('the budget keeps its bound over many subjects, and what was evicted is read again', async () => {
+test('the budget keeps its bound across many subjects, and evicted pages are read again', async () => {
   const grants = Array.from({ length: 200 }, (_, index) => [`user:${index}`, 'doc:1'] as const);
   const { slot, handle } = await openCold({ cacheBytesMax: 10_000 }, grants);
   for (const [subject, object] of grants) assert.equal(await slot.check(handle, tuple(subject, object)), true);
@@ -218,7 +218,7 @@ test('a subject with very many grants is never held whole, and each of its tuple
 });
 
 for (const rows of [30, 5]) {
-  test(`a subject of ${rows} grants that is in use all the time stays within its bound, and is answered rightly`, async () => {
+  test(`a subject of ${rows} grants that is always in use stays within its bound, and is answered correctly`, async () => {
     const { slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 10 } }, many('user:a', rows));
     // Each write begins before the one before has ended: the page is never let go.
     slot.faults.turn('hold', ['append']);
@@ -279,7 +279,7 @@ test('a page that outgrows its bound while a write relies on it stays current fo
   assertNoPins(slot);
 });
 
-test('what a write waits with is known to a check, as of now, before and after it commits', async () => {
+test('a check uses the tuples of a waiting write, as of now, before and after it commits', async () => {
   const { slot, handle } = await openCold({ pageLimits: { rowsMax: 4 } }, many('user:a', 20));
   slot.faults.turn('hold', ['append']);
   const revoking = slot.revoke(handle, tuple('user:a', 'doc:3'));
@@ -292,7 +292,7 @@ test('what a write waits with is known to a check, as of now, before and after i
   assert.equal(slot.faults.calls('readGrant'), reads);
 });
 
-test('a point read never covers what is committed while it is in flight, neither for who waits nor for the page', async () => {
+test('a read of one row never hides a commit made while it is in flight, neither from waiting calls nor from the page', async () => {
   for (const confirmed of [false, true]) {
     const { memory, slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 4 } }, many('user:a', 20));
     await slot.check(handle, tuple('user:a', 'doc:19'));
@@ -338,7 +338,7 @@ function watchReads(memory: Awaited<ReturnType<typeof createMemoryStore>>) {
   return seen;
 }
 
-test('a large subject is found out by one small read, and asked by points until it has been worth reading', async () => {
+test('a large subject is detected by one small read, and read row by row until a whole read pays', async () => {
   const { memory, slot, handle, tenant } = await openCold({}, many('user:a', 600));
   const seen = watchReads(memory);
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:599')), true);
@@ -357,7 +357,7 @@ test('a large subject is found out by one small read, and asked by points until 
   assertNoPins(slot);
 });
 
-test('a page that is read to its end in slices holds what was committed meanwhile', async () => {
+test('a page that is read to its end in slices has the commits made in the meantime', async () => {
   const { memory, slot, handle, tenant } = await openCold(
     { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 1 } },
     many('user:a', 60),
@@ -402,7 +402,7 @@ test('a subject whose grants are long is not held whole, however few they are', 
   assert.deepEqual(await slot.list(handle, 'user:a'), long.map(([, object]) => object).sort());
 });
 
-test('a whole page that grows beyond its bytes goes at once', async () => {
+test('a whole page that grows beyond its bytes is dropped immediately', async () => {
   const { slot, handle, tenant } = await openCold({ pageLimits: { bytesMax: 3000 } }, many('user:a', 2));
   await slot.check(handle, tuple('user:a', 'doc:1'));
   assert.equal(tenant.pages.get('user:a')?.whole, true);
@@ -432,7 +432,7 @@ test('a bulk over a hundred large subjects reads little of each, a few at a time
   assertNoPins(slot);
 });
 
-test('reads wait for capacity of their tenant, one tenant cannot take that of another, and all are answered', async () => {
+test('reads wait for capacity of their tenant, which no other tenant can take, and all are answered', async () => {
   const memory = await createMemoryStore();
   const first = await OpenSlot.open(memory);
   const tenants = [await first.createTenant(), await first.createTenant()];
@@ -458,7 +458,7 @@ test('reads wait for capacity of their tenant, one tenant cannot take that of an
   assert.equal(slot.budget.loads.bytes, 0);
 });
 
-test('what many reads bring at once is taken in over many turns', async () => {
+test('the results of many reads at once are processed over many turns', async () => {
   const subjects = Array.from({ length: 8 }, (_, index) => `user:${index}`);
   const { slot, handle, tenant } = await openCold(
     {},
@@ -475,7 +475,7 @@ test('what many reads bring at once is taken in over many turns', async () => {
   await Promise.all(checks);
 });
 
-test('the end of a tenure lets go of many pages in several steps', async () => {
+test('the end of a tenure drops many pages in several steps', async () => {
   const { slot, handle } = await openCold({}, []);
   const subjects = Array.from({ length: 3000 }, (_, index) => `user:${index}`);
   for (let start = 0; start < 3000; start += 100) {
@@ -490,7 +490,7 @@ test('the end of a tenure lets go of many pages in several steps', async () => {
   await waitFor(() => slot.readBytes === 0);
 });
 
-test('calls that hold many tuples wait for capacity of their tenant, before they ask the store', async () => {
+test('calls that hold many tuples wait for capacity of their tenant before they read the store', async () => {
   const { slot, handle } = await openCold({ cacheBytesMax: 1_000_000 }, many('user:a', 2));
   slot.faults.turn('hold', ['listGrants']);
   const tuples = Array.from({ length: 100 }, (_, index) => tuple('user:a', `doc:${index}`));
@@ -508,7 +508,7 @@ test('calls that hold many tuples wait for capacity of their tenant, before they
   assert.equal(slot.budget.calls.bytes, 0);
 });
 
-test('a page with more changes than one step takes in is asked by points', async () => {
+test('a page with more changes than one step applies is read row by row', async () => {
   const { slot, handle, tenant } = await openCold({}, many('user:a', 2));
   for (let index = 0; index < 600; index += 1) {
     const facts = { grantId: `g${index}`, createdAtMs: index };
@@ -520,7 +520,7 @@ test('a page with more changes than one step takes in is asked by points', async
   assert.equal(tenant.pages.get('user:a')?.whole, false);
 });
 
-test('a page that changes faster than it is read stays as it is, and is read again later', async () => {
+test('a page that changes faster than it is read stays sparse, and is read again later', async () => {
   const { memory, slot, handle, tenant } = await openCold(
     { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 2 } },
     many('user:a', 30),
@@ -544,7 +544,7 @@ test('a page that changes faster than it is read stays as it is, and is read aga
   assert.equal(tenant.pages.get('user:a')?.tuples, 30);
 });
 
-test('what is read for an ended tenure lands nowhere', async () => {
+test('the result of a read for an ended tenure is discarded', async () => {
   const { slot, handle, tenant } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('hold', ['listGrants']);
   const check = slot.check(handle, tuple('user:a', 'doc:1'));

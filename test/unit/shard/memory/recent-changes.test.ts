@@ -1,4 +1,4 @@
-// The recent changes of a tenant: whole entries within their bounds, or none; whoever waits is called back once.
+// The recent changes of a tenant: whole entries within their bounds, or none; each waiting reader is called back once.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ const key: Change = {
   key: { keyId: ids.create('key'), name: 'ci', scopes: 1, createdAtMs: 1, expiresAtMs: undefined, hash: 'x' },
 };
 
-test('every change after a place is there, without those that the feed does not tell', () => {
+test('every change after a position is there, without those that the feed omits', () => {
   const { recent, commit, after } = create();
   commit(11, granted('doc:1'), key, granted('doc:2'));
   commit(12, key);
@@ -53,7 +53,7 @@ test('every change after a place is there, without those that the feed does not 
   assert.ok(content?.action === 'grant.created' && content.grant.object === 'doc:1');
 });
 
-test('the oldest entries go as a whole when there are too many changes or bytes', () => {
+test('the oldest entries are dropped as a whole when there are too many changes or bytes', () => {
   const { budget, recent, commit, after } = create();
   const before = budget.bytes;
   for (let seq = 11; seq <= 5000; seq += 1) commit(seq, granted(`doc:${seq}`), granted(`doc:${seq}-b`));
@@ -71,14 +71,14 @@ test('the oldest entries go as a whole when there are too many changes or bytes'
   assert.equal(budget.bytes, before - 500);
 });
 
-test('what the budget evicts is gone as a whole, and is kept again from the next call on', () => {
+test('the budget evicts all changes at once, and they are kept again from the next call on', () => {
   const { budget, recent, commit, after } = create(4000);
   commit(11, granted('doc:1'));
   budget.hold(10 * MIB);
   budget.hold(-10 * MIB);
   assert.deepEqual([recent.size, recent.covers({ seq: 11, index: 0 }), budget.bytes], [0, false, 0]);
   commit(12, granted('doc:2'));
-  assert.equal(recent.covers({ seq: 12, index: -1 }), false, 'nobody has asked since');
+  assert.equal(recent.covers({ seq: 12, index: -1 }), false, 'no reader has asked since');
   recent.asked();
   commit(13, granted('doc:3'));
   assert.deepEqual([recent.covers({ seq: 13, index: -1 }), after(13)], [true, ['13.0']]);
@@ -86,7 +86,7 @@ test('what the budget evicts is gone as a whole, and is kept again from the next
   assert.equal(budget.bytes, 0);
 });
 
-test('every commit of the tenant calls back whoever waits, once, and so does the end', () => {
+test('every commit of the tenant calls each waiting reader back once, and so does the end', () => {
   const { recent, commit } = create();
   const called: string[] = [];
   recent.wait(() => called.push('a'));

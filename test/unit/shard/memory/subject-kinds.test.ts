@@ -33,7 +33,7 @@ test('once they are known, objects that are never subjects are not read', async 
   assert.equal(ruled.slot.faults.calls('listSubjects'), SUBJECT_BUCKETS);
 });
 
-test('few reads of entities are no reason to read all subjects', async () => {
+test('a few reads of entities do not cause a read of all subjects', async () => {
   const ruled = await openCold(1000);
   assert.deepEqual(await ruled.objects('user:a', 'can_read'), DOCUMENTS);
   assert.equal(ruled.slot.faults.calls('listSubjects'), 0);
@@ -71,7 +71,7 @@ test('a commit that the state tables lack when the reading begins is not missed'
   assert.equal(await ruled.check('user:b can_read document:00'), true);
 });
 
-test('very many kinds are as if none were known', async () => {
+test('beyond a bound of kinds, none counts as known', async () => {
   const names = Array.from({ length: 1001 }, (_, index) => `team:1#n${index} viewer document:00`);
   const ruled = await openCold(0, names);
   await ruled.check('user:a can_read document:none');

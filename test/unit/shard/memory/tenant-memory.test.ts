@@ -1,4 +1,4 @@
-// What a shard holds of a tenant that nobody asks about, and that all of it has its place in the memory budget.
+// The memory of an unused tenant, and that the memory budget counts all of it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -50,7 +50,7 @@ test('an idle tenant takes some hundred bytes, one in use some more, and both ar
   assert.equal(budget.bytes, 0);
 });
 
-test('a tenant that is first used when its tenure has ended holds nothing', async () => {
+test('a tenant that is first used after the end of its tenure holds no memory', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();

@@ -17,7 +17,7 @@ function createUsage(bytesMax = 1_000_000) {
   return { budget, usage: new TenantUsage(budget) };
 }
 
-test('reports of one minute are added up, and minutes without a request left out', () => {
+test('reports of one minute are summed, and minutes without a request are omitted', () => {
   const { usage } = createUsage();
   assert.deepEqual(usage.read(nowMs()), []);
   usage.add(counts(MINUTE - 2, 10, 1, 20), nowMs());
@@ -40,7 +40,7 @@ test('a minute has the plan of its first report, and a minute that takes its cel
   assert.deepEqual(plans(MINUTE + 59), ['standard', undefined]);
 });
 
-test('the last whole minute is told, with zeros where nothing was reported, and never an older one', () => {
+test('the last whole minute is returned, with zeros where nothing was reported, and never an older one', () => {
   const { usage } = createUsage();
   const last = { atMs: (MINUTE - 1) * 60_000, requests: 0, refused: 0, checks: 0 };
   assert.deepEqual(usage.lastMinute(nowMs()), last);
@@ -71,7 +71,7 @@ test('a front whose clock is ahead counts in the present minute', () => {
   assert.deepEqual(usage.read(nowMs()), [{ atMs: MINUTE * 60_000, requests: 3, refused: 0, checks: 0 }]);
 });
 
-test('numbers that cannot be are cut down, and never run over', () => {
+test('impossible numbers are clamped, and never overflow', () => {
   const { usage } = createUsage();
   usage.add(counts(MINUTE, -5, Number.NaN, 1.5), nowMs());
   for (let round = 0; round < 3; round += 1) usage.add(counts(MINUTE, 2 ** 32 - 1, Number.POSITIVE_INFINITY), nowMs());
@@ -82,7 +82,7 @@ test('numbers that cannot be are cut down, and never run over', () => {
   assert.equal(usage.read(nowMs()).length, 1);
 });
 
-test('what is kept stays within the bound of the process, and the least recently reported goes', () => {
+test('usage stays within the bound of the process, and the least recently reported is evicted', () => {
   const budget = new MemoryBudget(20_000, new FairTurns(systemClock));
   const tenants = Array.from({ length: 100 }, () => new TenantUsage(budget));
   for (const usage of tenants) usage.add(counts(MINUTE, 1), nowMs());
@@ -96,7 +96,7 @@ test('what is kept stays within the bound of the process, and the least recently
   assert.equal(budget.bytes, 0, 'a tenure that has ended keeps nothing');
 });
 
-test('a report reaches the tenants of this shard under their own slot, and nobody else', async () => {
+test('a report reaches the tenants of this shard under their own slot, and no others', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const [tenantId, other] = [await slot.createTenant(), await slot.createTenant()];
   const now = Math.floor(slot.clock.wallMs() / 60_000);

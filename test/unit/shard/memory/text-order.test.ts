@@ -39,7 +39,7 @@ test('firstAfter finds the first greater by bytes', () => {
   );
 });
 
-test('a search among ten thousand texts of one long beginning looks at few of them', () => {
+test('a search among ten thousand texts with one long prefix reads few of them', () => {
   const texts = Array.from({ length: 10_000 }, (_, index) => `doc:${'\u{1F600}'.repeat(250)}${10_000 + index}`);
   let looks = 0;
   const at = (index: number): string => {

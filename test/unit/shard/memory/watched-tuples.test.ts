@@ -17,7 +17,7 @@ test('a page that knows nothing of a tuple takes nothing away from it', () => {
   }
 });
 
-test('what is told of a tuple counts more than what a page said', () => {
+test('a published change of a tuple overrides what a page said', () => {
   const watched = new WatchedTuples();
   const tuple = watched.watch('user:a', VIEWER, 'doc:1');
   const page = new GrantPage('user:a', true, () => {});
@@ -27,7 +27,7 @@ test('what is told of a tuple counts more than what a page said', () => {
   assert.equal(tuple.facts, null);
 });
 
-test('a subject is known to have a grant only while one is known that stands', () => {
+test('a subject is known to have a grant only while a live one is known', () => {
   for (const whole of [true, false]) {
     const page = new GrantPage('user:a', whole, () => {});
     assert.equal(page.holdsSome, false);

@@ -39,7 +39,7 @@ for (const kind of ['backlog', 'operations'] as const) {
     assert.equal(await slot.check(handle, TUPLE), false);
     await waitFor(() => budget.writes.state(kind).waiting === 1);
     assert.equal(await settled(write), false);
-    assert.deepEqual(slot.waits, [kind], 'it is told');
+    assert.deepEqual(slot.waits, [kind], 'the wait is reported');
     others.close();
     assert.equal((await write).kind, 'created');
   });
@@ -55,7 +55,7 @@ test('while other slots hold all of the queue, a write is refused as overloaded,
   assert.equal(budget.writes.state('queue').bytes, 0);
 });
 
-test('what a slot holds of writes is given back when it is confirmed, and all of it when the tenure ends', async () => {
+test('a slot releases the memory of writes when they are confirmed, and all of it when the tenure ends', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const { writes } = slot.budget;
   const handle = await slot.handle(await slot.createTenant());

@@ -16,7 +16,7 @@ import { ids, settled, turns } from '../tools.ts';
 const KEEP_MS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
-test('a kind is full for all who hold it, capacity comes with what is given back, and a closed holder waits for nothing', async () => {
+test('a kind is full for all its holders, released memory restores capacity, and a closed holder never waits', async () => {
   let sum = 0;
   const writes = new WriteMemory(64 * MEBIBYTE, (bytes) => {
     sum += bytes;
@@ -49,7 +49,7 @@ test('one slot has half of the memory of operation ids, so that it does not keep
   assert.ok(!greedy.hasCapacity && other.hasCapacity);
 });
 
-test('of slots that read back the first few begin, and each next one as one ends or leaves', async () => {
+test('of the slots that read back, the first few begin, and another one as each ends or leaves', async () => {
   const order = new RebuildQueue(8 * MEBIBYTE);
   const places = Array.from({ length: 4 }, () => order.enter());
   const begun: number[] = [];
@@ -66,7 +66,7 @@ test('of slots that read back the first few begin, and each next one as one ends
   assert.ok(places[1]?.isFirst);
 });
 
-/** An entry with so many lines of one import. */
+/** An entry with `lines` lines of one import. */
 function entryOf(lines: number): TailEntry {
   const requestId = ids.create('req');
   const operations = Array.from({ length: lines }, (_, index) => {
@@ -108,7 +108,7 @@ class Bench {
     return this.writes?.state('operations').bytes ?? 0;
   }
 
-  /** A slot that reads so many entries back, one at a time. */
+  /** A slot that reads the entries back, one at a time. */
   restore(entries: readonly TailEntry[], fail?: (reads: number) => Error | undefined): Rebuilding {
     const { clock, writes } = this;
     const held = writes.hold('operations');
@@ -169,7 +169,7 @@ const knows = ({ memory, entries }: Rebuilding): boolean =>
 const tail = (): readonly TailEntry[] => Array.from({ length: 60 }, () => entryOf(1000));
 const settle = (): Promise<void> => turns(2000);
 
-test('what many slots read back at once stays within the memory of operation ids, and all that fit know theirs', async () => {
+test('many slots that read back at once stay within the memory of operation ids, and all that fit know theirs', async () => {
   // 4 MiB.
   const bench = new Bench(1);
   const { bytesMax } = bench.writes.state('operations');
@@ -182,9 +182,9 @@ test('what many slots read back at once stays within the memory of operation ids
   assert.ok(bench.bytesHighest <= bytesMax + 2 * MEBIBYTE, `${bench.bytesHighest} bytes`);
   assert.ok(
     rebuilds.some(({ waits }) => waits > 0),
-    'somebody is told that writes wait',
+    'the wait of writes is reported',
   );
-  // Nobody repeats anything from then on: the others go on without.
+  // From then on nothing can be repeated, so the others continue without it.
   await bench.clock.advance(KEEP_MS);
   await Promise.all(rebuilds.map(({ done }) => done));
   await bench.clock.advance(2 * KEEP_MS);
@@ -192,7 +192,7 @@ test('what many slots read back at once stays within the memory of operation ids
   assert.equal(bench.clock.timers, 0);
 });
 
-test('slots that read at once and lack capacity make way for the first of them, and go on behind it', async () => {
+test('slots that read at once and lack capacity yield to the first of them, and continue after it', async () => {
   // 16 MiB: several read at once.
   const bench = new Bench(86 * MEBIBYTE);
   const { bytesMax } = bench.writes.state('operations');

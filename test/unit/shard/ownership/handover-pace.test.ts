@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { HANDOVERS_MAX, HandoverPace } from '../../../../src/shard/ownership/handover-pace.ts';
 
 describe('the pace of handovers', () => {
-  it('begins with two, and grows with each slot that is claimed promptly, up to its bound', () => {
+  it('begins with two, and grows with each promptly claimed slot, up to its bound', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
       const { limit } = pace;
@@ -16,7 +16,7 @@ describe('the pace of handovers', () => {
     assert.equal(HANDOVERS_MAX, 8);
   });
 
-  it('halves with each slot that nobody claims for long, and never stands still', () => {
+  it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
     for (let count = 0; count < 10; count += 1) pace.took(100);
     const limits = Array.from({ length: 4 }, () => {
@@ -35,7 +35,7 @@ describe('the pace of handovers', () => {
     assert.equal(pace.limit, HANDOVERS_MAX);
   });
 
-  it('lets nothing go before the notice is over and a scan was begun after it', () => {
+  it('hands over nothing before the notice is over and a later scan has begun', () => {
     const pace = new HandoverPace();
     pace.scanned(4000);
     assert.equal(pace.awaitsScan(1_000_000), false);

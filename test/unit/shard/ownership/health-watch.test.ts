@@ -36,7 +36,7 @@ describe('the health of shards', () => {
   let ids: IdFactory;
   let memory: MemoryStore;
   let members: Member[];
-  /** Whether the append fails, whoever makes it. */
+  /** Whether an append of this record fails, for every member. */
   let refuses: (record: LogRecord) => boolean;
 
   const soon = () => clock.monotonicMs() + 3_600_000;
@@ -159,7 +159,7 @@ describe('the health of shards', () => {
         break_(broken);
         const slot = aSlotOf(broken);
         if (!idle) void write(broken, slot);
-        // Its heartbeats pass: nobody would take anything from it.
+        // Its heartbeats succeed: no member would take a slot from it.
         await clock.advance(8000);
         assert.ok(broken.node.leaseLeftMs > 0);
         const others = members.filter((member) => member !== broken);
@@ -179,7 +179,7 @@ describe('the health of shards', () => {
     }
   }
 
-  it('has nobody give up, and nothing move, while nobody can append', async () => {
+  it('keeps every owner and slot in place while no member can append', async () => {
     const owner = await first();
     const [before, rows] = [incarnations(), await owners()];
     for (const [index, member] of members.entries()) {
@@ -203,7 +203,7 @@ describe('the health of shards', () => {
     }
   });
 
-  it('has the only shard that is left go on, whatever it cannot do', async () => {
+  it('keeps the only remaining shard going, whatever fails', async () => {
     const broken = await first(1);
     broken.faults.turn('hold', ['append', 'writeState']);
     broken.loopBackHealthy = false;
@@ -212,7 +212,7 @@ describe('the health of shards', () => {
     assert.equal(served(broken).length, SLOTS);
   });
 
-  it('does not let a slot that nobody can append to wander, nor take the others with it', async () => {
+  it('does not move a slot that no member can append to, nor others along with it', async () => {
     const owner = await first();
     const slot = aSlotOf(owner);
     const [before, rows] = [incarnations(), await owners()];
@@ -224,7 +224,7 @@ describe('the health of shards', () => {
     assert.ok(await metric(owner, 'grantd_stuck_slots{work="append"} 1'));
   });
 
-  it('opens a slot again whose append does not get on although its log takes others', async () => {
+  it('reopens a slot whose append is stuck although its log accepts others', async () => {
     const owner = await first();
     const slot = aSlotOf(owner);
     const [before, rows] = [incarnations(), await owners()];
@@ -242,7 +242,7 @@ describe('the health of shards', () => {
     for (const row of (await owners()).values()) if (row.slot !== slot) assert.deepEqual(row, rows.get(row.slot));
   });
 
-  it('comes back when it works again, as another incarnation and with its share', async () => {
+  it('lets a shard return when it works again, as another incarnation and with its share', async () => {
     const broken = await first();
     const share = served(broken).sort();
     const [before] = incarnations();
@@ -256,7 +256,7 @@ describe('the health of shards', () => {
     assert.equal(servedByAll(), SLOTS);
   });
 
-  it('stops in good time although it is unhealthy', async () => {
+  it('lets an unhealthy shard stop in time', async () => {
     const broken = await first();
     broken.faults.turn('hold', ['append']);
     await until(() => broken.node.unhealthyPart !== undefined, 30_000);

@@ -75,7 +75,7 @@ class Shard {
 }
 
 describe('the judgement of health', () => {
-  it('finds shards that work healthy, for as long as they do', () => {
+  it('finds working shards healthy', () => {
     const world = new World(3);
     world.run(3_600_000, () => assert.deepEqual(world.unhealthy, []));
   });
@@ -85,7 +85,7 @@ describe('the judgement of health', () => {
     ['apply', 45_000],
     ['loop-back', 25_000],
   ] as const) {
-    it(`has one shard whose part "${part}" fails give up within ${withinMs / 1000} s, and no other`, () => {
+    it(`makes a shard whose part "${part}" fails give up within ${withinMs / 1000} s, and no other`, () => {
       const world = new World(3);
       world.run(60_000);
       world.shards[1]?.broken.add(part);
@@ -97,7 +97,7 @@ describe('the judgement of health', () => {
       world.run(3_600_000, () => assert.deepEqual(world.unhealthy, [1]));
     });
 
-    it(`has nobody give up while "${part}" fails for everybody, whenever it began for each`, () => {
+    it(`lets no member give up while "${part}" fails for all, whenever it began for each`, () => {
       for (let phaseMs = 0; phaseMs < PROBE_MS; phaseMs += 1000) {
         const world = new World(3);
         world.run(60_000 + phaseMs);
@@ -111,7 +111,7 @@ describe('the judgement of health', () => {
     });
   }
 
-  it('judges nobody while heartbeats do not stand, nor by that time afterwards', () => {
+  it('judges no member while heartbeats fail, nor by that time afterwards', () => {
     const world = new World(3);
     world.run(60_000);
     for (const shard of world.shards) {
@@ -128,7 +128,7 @@ describe('the judgement of health', () => {
     world.run(120_000, () => assert.deepEqual(world.unhealthy, []));
   });
 
-  it('judges nobody by the time in which it alone did not reach the store', () => {
+  it('judges no member by the time in which it alone could not reach the store', () => {
     const world = new World(3);
     world.run(60_000);
     const [shard] = world.shards;
@@ -142,7 +142,7 @@ describe('the judgement of health', () => {
     world.run(120_000, () => assert.deepEqual(world.unhealthy, []));
   });
 
-  it('never has the last one give up, nor the only one', () => {
+  it('never makes the last or only shard give up', () => {
     const alone = new World(1);
     alone.run(60_000);
     alone.shards[0]?.broken.add('append');
@@ -158,12 +158,12 @@ describe('the judgement of health', () => {
     assert.deepEqual(world.unhealthy, [0, 1]);
     last?.broken.add('append');
     world.run(25_000, () => assert.deepEqual(world.unhealthy, [0, 1]));
-    // Now nobody could do better than anybody else: with all of them, what is in memory is answered at least.
+    // Now no member could do better than another; together they at least answer from memory.
     world.run(35_000);
     world.run(600_000, () => assert.deepEqual(world.unhealthy, []));
   });
 
-  it('has those who gave up come back once nobody else is left', () => {
+  it('brings back those who gave up once no other member is left', () => {
     const world = new World(2);
     world.run(60_000);
     world.shards[0]?.broken.add('append');
@@ -176,7 +176,7 @@ describe('the judgement of health', () => {
     assert.deepEqual(world.unhealthy, []);
   });
 
-  it('has one come back when it works again, not before a back-off that doubles with each relapse', () => {
+  it('brings a shard back when it works again, after a back-off that doubles with each relapse', () => {
     const world = new World(3);
     const [shard] = world.shards;
     assert.ok(shard !== undefined);
@@ -206,7 +206,7 @@ describe('the judgement of health', () => {
     assert.deepEqual(world.unhealthy, []);
   });
 
-  it('judges nothing by a time in which the process itself stood still', () => {
+  it('ignores the time in which the process itself was suspended', () => {
     const world = new World(2);
     world.run(60_000);
     const [first, second] = world.shards;

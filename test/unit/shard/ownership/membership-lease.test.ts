@@ -61,7 +61,7 @@ describe('a session', () => {
     session = create();
   });
 
-  it('has no lease before its first heartbeat stands', async () => {
+  it('has no lease before its first heartbeat is stored', async () => {
     assert.equal(session.leaseValid, false);
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay', until: later(100) } : undefined);
     void session.join();
@@ -71,7 +71,7 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
-  it('heartbeats with a new number each time, and its lease counts from the start of the attempt that stands', async () => {
+  it('sends a new number with each heartbeat, and its lease counts from the start of the stored attempt', async () => {
     await join();
     await clock.advance(1100);
     assert.equal((await row()).heartbeat, 3);
@@ -83,7 +83,7 @@ describe('a session', () => {
     assert.equal(session.leaseLeftMs, LEASE_MS - 450);
   });
 
-  it('has its lease end by itself while the store does not answer, and takes it up again when it does', async () => {
+  it('loses its lease while the store does not respond, and regains it when it does', async () => {
     await join();
     faults.turn('hold', ['writeHeartbeat']);
     await clock.advance(2990);
@@ -98,7 +98,7 @@ describe('a session', () => {
     assert.deepEqual(ended, []);
   });
 
-  it('finds out whether an attempt that timed out stands, and leases from its start if it does', async () => {
+  it('finds out whether an attempt that timed out was stored, and if so its lease counts from its start', async () => {
     await join();
     let unknown = true;
     fault = (operation) => (operation === 'writeHeartbeat' && unknown ? { kind: 'fail-after' } : undefined);
@@ -147,7 +147,7 @@ describe('a session', () => {
     assert.match(ended[1] ?? '', /no longer exists/);
   });
 
-  it('suspends its lease while the wall clock is not where it was, until a heartbeat that began afterwards', async () => {
+  it('suspends its lease after a jump of the wall clock, until a later heartbeat', async () => {
     await join();
     await clock.advance(100);
     clock.wallOffsetMs += 190;
@@ -161,7 +161,7 @@ describe('a session', () => {
     }
   });
 
-  it('does not take up a lease from a heartbeat that began before the wall clock jumped', async () => {
+  it('gets no lease from a heartbeat that began before the wall clock jumped', async () => {
     await join();
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay-reply', until: later(300) } : undefined);
     await clock.advance(600);
@@ -184,7 +184,7 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
-  it('tells of its health with the next heartbeat, once, and again until that heartbeat is known to stand', async () => {
+  it('reports its health with the next heartbeat, once, and again until that heartbeat is known to be stored', async () => {
     await join();
     assert.equal((await row()).healthyHeartbeat, 0);
     health.provenAtMs = clock.monotonicMs() + 100;
@@ -203,7 +203,7 @@ describe('a session', () => {
     assert.equal((await row()).healthyHeartbeat, 5);
   });
 
-  it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {
+  it('reports at once that it drains, and leaves so that no member waits for its lease', async () => {
     await join();
     await clock.advance(10);
     session.drain();
@@ -216,7 +216,7 @@ describe('a session', () => {
     assert.deepEqual(ended, []);
   });
 
-  it('leaves although a heartbeat whose outcome it does not know stands', async () => {
+  it('leaves although a heartbeat of unknown outcome was stored', async () => {
     await join();
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'fail-after' } : undefined);
     await clock.advance(500);
@@ -224,7 +224,7 @@ describe('a session', () => {
     assert.equal((await row()).state, 'dead');
   });
 
-  it('joins however often the insertion has to be tried, and is inserted once', async () => {
+  it('joins after any number of attempts, and is inserted once', async () => {
     fault = (operation, call) => (operation === 'insertMember' && call <= 3 ? { kind: 'fail-after' } : undefined);
     void session.join();
     await clock.advance(2000);
@@ -232,7 +232,7 @@ describe('a session', () => {
     assert.equal((await memory.listMembers(soon())).length, 1);
   });
 
-  it('is steady only while its heartbeats stand without a gap', async () => {
+  it('is steady only while its heartbeats are stored without a gap', async () => {
     await join();
     const joinedMs = clock.monotonicMs();
     await clock.advance(4000);
@@ -245,7 +245,7 @@ describe('a session', () => {
     assert.ok(session.steadySinceMs > joinedMs + 4000);
   });
 
-  it('needs no heartbeats where the process holds the store alone', async () => {
+  it('needs no heartbeats if the process holds the store alone', async () => {
     session = create(new LastingLease());
     await join();
     await clock.advance(60_000);

@@ -43,7 +43,7 @@ describe('membership', () => {
     await membership.scan();
   });
 
-  it('declares a member dead once its heartbeat has stood still for longer than its lease', async () => {
+  it('declares a member dead once its heartbeat has not changed for longer than its lease', async () => {
     await watch(3000);
     assert.equal(await stateOf(other.incarnation), 'alive');
     await watch(1000);
@@ -66,7 +66,7 @@ describe('membership', () => {
     assert.equal(await stateOf(self.incarnation), 'alive');
   });
 
-  it('knows when another member that takes slots last told of its health, and not from first sight', async () => {
+  it('knows when another member that takes slots last reported its health, and not from first sight', async () => {
     const never = Number.NEGATIVE_INFINITY;
     const provenAtMs = () => membership.othersProvenAtMs(self.incarnation);
     const late = createMember({ incarnation: 'inc_c', shardName: 'c', heartbeat: 9, healthyHeartbeat: 9 });
@@ -74,7 +74,7 @@ describe('membership', () => {
     await membership.scan();
     assert.equal(provenAtMs(), never);
     let heartbeat = 1;
-    const tell = async (healthyHeartbeat: number, state: 'alive' | 'draining' = 'alive') => {
+    const report = async (healthyHeartbeat: number, state: 'alive' | 'draining' = 'alive') => {
       await clock.advance(500);
       const { incarnation } = other;
       const next = { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat, state };
@@ -82,20 +82,24 @@ describe('membership', () => {
       heartbeat += 1;
       await membership.scan();
     };
-    await tell(0);
+    await report(0);
     assert.equal(provenAtMs(), never);
-    await tell(3);
-    const toldAtMs = clock.monotonicMs();
-    assert.equal(provenAtMs(), toldAtMs);
-    assert.equal(membership.othersProvenAtMs(other.incarnation), never, 'by itself nobody proves anything');
-    await tell(3);
+    await report(3);
+    const reportedAtMs = clock.monotonicMs();
+    assert.equal(provenAtMs(), reportedAtMs);
+    assert.equal(
+      membership.othersProvenAtMs(other.incarnation),
+      never,
+      'its own heartbeats prove nothing about others',
+    );
+    await report(3);
     // A row that an older answer shows once more.
-    await tell(2);
-    await tell(3);
-    assert.equal(provenAtMs(), toldAtMs);
-    await tell(7, 'draining');
+    await report(2);
+    await report(3);
+    assert.equal(provenAtMs(), reportedAtMs);
+    await report(7, 'draining');
     assert.equal(provenAtMs(), never);
-    await tell(7);
+    await report(7);
     assert.equal(provenAtMs(), clock.monotonicMs() - 500);
     await store.declareDead({ incarnation: other.incarnation, heartbeat }, soon());
     await membership.scan();
@@ -126,7 +130,7 @@ describe('membership', () => {
     assert.equal(await stateOf(other.incarnation), 'dead');
   });
 
-  it('fails to declare where a newer heartbeat was first, and counts from that one', async () => {
+  it('does not declare death if a newer heartbeat comes first, and counts from that one', async () => {
     await watch(3000);
     await clock.advance(450);
     await membership.scan();
@@ -163,7 +167,7 @@ describe('membership', () => {
     assert.deepEqual(both, [true, false]);
   });
 
-  it('holds death for final, whatever an older answer says', async () => {
+  it('treats death as final, whatever an older answer says', async () => {
     await store.declareDead({ incarnation: other.incarnation, heartbeat: 1 }, soon());
     await membership.scan();
     membership.learn(other);

@@ -149,7 +149,7 @@ describe('the ownership of slots', () => {
     assert.equal(c.node.ready, true);
   });
 
-  it('hands everything over when a member stops, with short pauses, and its name stays out', async () => {
+  it('hands everything over when a member stops, with short pauses, and its row ends as dead', async () => {
     const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
     await until(settled(['a', 'b', 'c']), 3000);
     let stopped = false;
@@ -196,7 +196,7 @@ describe('the ownership of slots', () => {
     });
   }
 
-  it('leaves every slot without owner when all members stop', async () => {
+  it('leaves every slot without an owner when all members stop', async () => {
     start(add('a'));
     start(add('b'));
     await until(settled(['a', 'b']), 3000);
@@ -242,7 +242,7 @@ describe('the ownership of slots', () => {
     });
   }
 
-  it('hands nothing to a member that leaves with it while it looks at the slots', async () => {
+  it('hands nothing to a member that leaves at the same time, during a scan of the slots', async () => {
     fault = (name, operation) =>
       name === 'a' && operation === 'listSlots' ? { kind: 'delay-reply', until: later(200) } : latency();
     const [a, b] = [start(add('a')), start(add('b')), start(add('c'))];
@@ -260,7 +260,7 @@ describe('the ownership of slots', () => {
     await until(settled(['c']), 3000);
   });
 
-  it('claims nothing more once it is told to stop', async () => {
+  it('claims nothing more once it is stopping', async () => {
     const a = start(add('a'));
     await until(() => a.faults.calls('claimSlot') > 0, 3000);
     const begun = a.faults.calls('claimSlot');
@@ -271,7 +271,7 @@ describe('the ownership of slots', () => {
     assert.equal(a.faults.calls('claimSlot'), begun);
   });
 
-  it('keeps a slot whose successor says that it leaves while the slot is being applied', async () => {
+  it('keeps a slot whose successor starts to leave while the slot is being applied', async () => {
     // The checkpoint that a handover begins with takes longer than it takes the others to be seen.
     fault = (name, operation) =>
       name === 'a' && operation === 'writeCheckpoint' ? { kind: 'delay', until: later(900) } : latency();
@@ -303,7 +303,7 @@ describe('the ownership of slots', () => {
       () => servedBy(a).length === SLOTS,
       6000,
       () => {
-        // While the other may still answer, nobody else serves what it owned.
+        // While the other may still answer, no other shard serves its slots.
         if (servedBy(a).some((slot) => lost.includes(slot))) assert.equal(b.node.leaseLeftMs, 0);
       },
     );
@@ -316,7 +316,7 @@ describe('the ownership of slots', () => {
     await until(settled(['a', 'b']), 10_000);
   });
 
-  it('stays as it is through an outage of the whole store', async () => {
+  it('does not change during an outage of the whole store', async () => {
     const [a, b] = [start(add('a')), start(add('b'))];
     await until(settled(['a', 'b']), 3000);
     const before = await owners();
@@ -345,7 +345,7 @@ describe('the ownership of slots', () => {
     assert.equal(epochs.filter((epoch) => epoch > 1).length, 5);
   });
 
-  it('never serves an epoch again once its release was sent, whatever came back', async () => {
+  it('never serves an epoch again once its release was sent, whatever the response', async () => {
     const [a, b] = [start(add('a')), start(add('b'))];
     await until(settled(['a', 'b']), 3000);
     const released = new Map<number, number>();
@@ -363,7 +363,7 @@ describe('the ownership of slots', () => {
     assert.ok(released.size > 0 && servedBy(b).length > 0 && servedBy(c).length > 0);
   });
 
-  it('serves the other slots where one cannot be read, and is ready all the same', async () => {
+  it('serves the other slots if one cannot be read, and is ready nevertheless', async () => {
     const broken = { slot: 5, seq: 1, epoch: 1, entryId: 'ent_x', body: 'no log entry' };
     await memory.append(broken, soon());
     const a = start(add('a'));
@@ -373,7 +373,7 @@ describe('the ownership of slots', () => {
     assert.deepEqual(unserved(), [5]);
   });
 
-  it('takes the place of its own earlier run, once that one is dead', async () => {
+  it('takes the slots of its own earlier run, once that one is dead', async () => {
     const first = start(add('a'));
     await until(settled(['a']), 3000);
     first.faults.turn('hold', STORE_OPERATIONS);

@@ -29,7 +29,7 @@ describe('predecessors', () => {
     store = new MemoryStore({ clock });
   });
 
-  it('declares those of the same place dead, whatever their heartbeat, and nobody else', async () => {
+  it('declares those of the same place dead, whatever their heartbeat, and no others', async () => {
     const earlier = await insert({ place: 'here', heartbeat: 17 });
     const draining = await insert({ place: 'here', state: 'draining' });
     const elsewhere = await insert({ place: 'there', shardName: 'shard-0' });
@@ -41,7 +41,7 @@ describe('predecessors', () => {
     );
   });
 
-  it('declares nobody once its process is leaving, whose place a later one may have taken', async () => {
+  it('declares no member dead once its process is leaving, since a later one may have taken its place', async () => {
     const later = await insert({ place: 'here' });
     let isThere = true;
     const listing = declare('here', () => isThere);
@@ -58,7 +58,7 @@ describe('predecessors', () => {
     assert.equal(await stateOf(incarnation), 'dead');
   });
 
-  it('leaves the others to their leases where the store does not respond', async () => {
+  it('leaves the others to their leases if the store does not respond', async () => {
     const earlier = await insert({ place: 'here' });
     store.declareDead = () => Promise.reject(new Error('away'));
     await declare('here');

@@ -16,7 +16,7 @@ const setUp = () => {
 };
 
 describe('the readiness of a shard', () => {
-  it('comes with its whole share, and stays whatever it loses', async () => {
+  it('begins with its whole share, and stays whatever it loses', async () => {
     const { clock, readiness, waited } = setUp();
     readiness.update({ settled: true, complete: false });
     await clock.advance(1);
@@ -29,7 +29,7 @@ describe('the readiness of a shard', () => {
     await readiness.wait();
   });
 
-  it('comes without the whole share once others have held on to it for long, counted from settling', async () => {
+  it('begins without the whole share once others have kept it for long, counted from settling', async () => {
     const { clock, readiness } = setUp();
     readiness.update({ settled: false, complete: false });
     await clock.advance(2 * READY_WAIT_MS_MAX);
@@ -44,7 +44,7 @@ describe('the readiness of a shard', () => {
     assert.equal(readiness.ready, true);
   });
 
-  it('keeps nobody waiting where the shard is being stopped, and is not ready for that', async () => {
+  it('ends every wait when the shard stops, and is not ready', async () => {
     const { clock, readiness, waited } = setUp();
     readiness.release();
     await clock.advance(1);

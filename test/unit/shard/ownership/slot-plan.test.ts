@@ -49,7 +49,7 @@ describe('the plan of ownership', () => {
     };
   });
 
-  it('claims a slot that nobody owns by rank: the wanted owner at once, each next one two seconds later', () => {
+  it('claims an unowned slot by rank: the wanted owner at once, each next one two seconds later', () => {
     const names = ['a', 'b', 'c'];
     assert.deepEqual(see({}).claims, ofRank(names, 0));
     assert.deepEqual(see({ nowMs: 1999 }).claims, ofRank(names, 0));
@@ -60,7 +60,7 @@ describe('the plan of ownership', () => {
     assert.deepEqual(see({ nowMs: 4000 }).claims, ALL);
   });
 
-  it('claims nothing of a live owner, not even of one that drains', () => {
+  it('claims nothing from a live owner, not even from a draining one', () => {
     const plan = see({ rows: rowsOf((slot) => row(slot, slot % 2 === 0 ? 'b' : 'c')), nowMs: 60_000 });
     assert.deepEqual(plan.claims, []);
     assert.equal(plan.expecting, true);
@@ -68,13 +68,13 @@ describe('the plan of ownership', () => {
     assert.deepEqual(see({ members: draining, nowMs: 120_000 }).claims, []);
   });
 
-  it('claims what a dead owner left, and what an owner that is not known holds', () => {
+  it('claims the slots of dead and of unknown owners', () => {
     const members = [member('a'), member('b', { state: 'dead' })];
     assert.deepEqual(see({ members, rows: rowsOf((slot) => row(slot, 'b')) }).claims, ALL);
     assert.deepEqual(see({ members: [member('a')], rows: rowsOf((slot) => row(slot, 'z')) }).claims, ALL);
   });
 
-  it('claims a released slot at once where it is the successor, after 300 ms where it is not', () => {
+  it('claims a released slot at once as its successor, otherwise after 300 ms', () => {
     const released = (successor: string | undefined) => rowsOf((slot) => row(slot, undefined, { successor }));
     assert.deepEqual(see({ rows: released('inc_a') }).claims, ALL);
     planner = new SlotPlanner(SLOTS);
@@ -97,7 +97,7 @@ describe('the plan of ownership', () => {
     assert.ok(later.claims.length < ALL.length);
   });
 
-  it('opens a row that names it and that it does not serve, where it is wanted, and releases it elsewhere', () => {
+  it('opens a slot whose row names it if it is the wanted owner, otherwise releases it', () => {
     const plan = see({ rows: rowsOf((slot) => row(slot, 'a')) });
     assert.deepEqual(plan.claims, ofRank(['a', 'b', 'c'], 0));
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('the plan of ownership', () => {
     );
   });
 
-  it('hands everything over while it drains, to the members that stay; to nobody where none does', () => {
+  it('hands everything over while it drains, to the members that stay; to none if none stays', () => {
     const draining = [member('a', { state: 'draining' }), member('b')];
     const served = new Set(ALL);
     const plan = see({ takes: false, members: draining, served });
@@ -139,14 +139,14 @@ describe('the plan of ownership', () => {
     );
   });
 
-  it('leaves alone what is busy', () => {
+  it('does not touch busy slots', () => {
     const served = new Set(ALL.slice(0, 16));
     const plan = see({ members: [member('b')], takes: false, served, busy: new Set(ALL) });
     assert.deepEqual([plan.claims, plan.releases, plan.handovers], [[], [], []]);
     assert.deepEqual(see({ members: [member('a')], takes: true, served: new Set() }).claims, []);
   });
 
-  it('counts the later of two runs of one shard, and no row that has never beaten', () => {
+  it('counts the later of two runs of one shard, and no row without a heartbeat', () => {
     const first = member('a', { startedAtMs: 1 });
     const second = member('a', { incarnation: 'inc_a2', startedAtMs: 2 });
     const ghost = member('g', { heartbeat: 0 });
@@ -161,7 +161,7 @@ describe('the plan of ownership', () => {
     assert.deepEqual(plan.handovers, [{ slot: 1, successor: 'inc_a2' }]);
   });
 
-  it('moves only the share of the one that comes or goes', () => {
+  it('moves only the share of the member that joins or leaves', () => {
     const before = see({ members: ['a', 'b', 'c'].map((name) => member(name)) }).wanted;
     const after = see({ members: ['a', 'b', 'c', 'd'].map((name) => member(name)) }).wanted;
     for (const slot of after) assert.ok(before.has(slot));

@@ -48,7 +48,7 @@ describe('the tasks on slots', () => {
     tasks = new SlotTasks({ clock, movingMax: () => movingMax, onFailed: (failure) => failed.push(failure) });
   });
 
-  it('begins as many openings as the bound allows, and the next as these end, in the order of the plan', async () => {
+  it('starts as many openings as the bound allows, and the next as these end, in the order of the plan', async () => {
     tasks.plan(many(OPENINGS_MAX + 2));
     assert.equal(begun.length, OPENINGS_MAX);
     await end(3);
@@ -69,7 +69,7 @@ describe('the tasks on slots', () => {
     assert.deepEqual(begun, [0, 1, 10, 2, 3]);
   });
 
-  it('does one thing at a time on a slot', async () => {
+  it('runs one task at a time on a slot', async () => {
     tasks.plan([task(1), task(1)]);
     tasks.plan([task(1), task(2)]);
     assert.deepEqual(begun, [1, 2]);
@@ -80,14 +80,14 @@ describe('the tasks on slots', () => {
     assert.deepEqual(begun, [1, 2, 1]);
   });
 
-  it('replaces what a former plan wanted and has not begun', async () => {
+  it('replaces the tasks of the previous plan that have not started', async () => {
     tasks.plan(many(OPENINGS_MAX + 1));
     tasks.plan([task(100)]);
     await end(0);
     assert.deepEqual(begun.slice(OPENINGS_MAX), [100]);
   });
 
-  it('has a slot whose task failed wait, twice as long after each failure up to a bound', async () => {
+  it('makes a slot whose task failed wait, twice as long after each failure up to a bound', async () => {
     const error = new Error('the store is away');
     const waits: number[] = [];
     for (let tries = 0; tries < 9; tries += 1) {
@@ -107,7 +107,7 @@ describe('the tasks on slots', () => {
     assert.equal(tasks.failures, 9);
   });
 
-  it('begins with the first wait again after a success, and after a reset', async () => {
+  it('starts with the first wait again after a success, and after a reset', async () => {
     const fail = async () => {
       tasks.plan([task(7)]);
       await end(7, new Error('no'));
@@ -123,7 +123,7 @@ describe('the tasks on slots', () => {
     assert.equal(await fail(), BACKOFF_MS_FIRST);
   });
 
-  it('takes a task that throws at once for a failed one', async () => {
+  it('treats a task that throws at once as failed', async () => {
     tasks.plan([{ slot: 1, kind: 'opening', run: () => assert.fail('at once') }, task(2)]);
     await clock.advance(0);
     assert.deepEqual([begun, failed.length], [[2], 1]);
@@ -131,7 +131,7 @@ describe('the tasks on slots', () => {
     await tasks.idle();
   });
 
-  it('is idle when nothing is in flight, whatever began meanwhile; cleared, it begins nothing more', async () => {
+  it('is idle when nothing is in flight; once cleared, it starts nothing more', async () => {
     let idle = false;
     tasks.plan(many(OPENINGS_MAX + 2));
     void tasks.idle().then(() => {

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { Reply } from '../../../../src/store/sqlite/messages.ts';
+import { toStateBatch } from '../../../../src/store/sqlite/messages.ts';
 import { migrate } from '../../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
-import { toStateBatch } from '../../../../src/store/sqlite/state-batch.ts';
 import { Writer } from '../../../../src/store/sqlite/worker/writer.ts';
 import { createGrantWrite, createRecord, newTenantId } from '../../../kit/store/store-fixtures.ts';
 

@@ -26,7 +26,7 @@ function decide(requestId = ids.create('req'), count = 1): DecidedOperation[] {
   });
 }
 
-test('each operation is known for the window, and soon after it is gone, with its memory and its timer', async () => {
+test('each operation is known for the window, and soon afterwards its memory and timer are released', async () => {
   const { clock, memory, heldBytes } = createMemory();
   const remembered: { requestId: string; atMs: number }[] = [];
   for (let second = 0; second < 60; second += 1) {
@@ -47,7 +47,7 @@ test('each operation is known for the window, and soon after it is gone, with it
   assert.equal(clock.timers, 0);
 });
 
-test('a tenure that has ended holds nothing, and nothing lands in it', async () => {
+test('an ended tenure holds no memory, and late results are discarded', async () => {
   const { clock, memory, heldBytes } = createMemory();
   memory.remember(decide());
   const restore = memory.beginRebuild(clock.monotonicMs());
@@ -63,7 +63,7 @@ test('a tenure that has ended holds nothing, and nothing lands in it', async () 
   assert.equal(clock.timers, 0);
 });
 
-test('of what is read back, entries of an epoch are kept or not by where they stand, and what is void gives its memory back', () => {
+test('of the log that is read back, entries of an epoch are kept by their position, and void ones release their memory', () => {
   const { clock, memory, heldBytes } = createMemory();
   const [valid, late, newest] = [decide(), decide(), decide()];
   const restore = memory.beginRebuild(clock.monotonicMs());
@@ -81,7 +81,7 @@ test('of what is read back, entries of an epoch are kept or not by where they st
   assert.deepEqual([known(valid), known(late), known(newest)], [true, false, true]);
 });
 
-test('what is read back is kept as long as what was decided before the opening can be repeated', async () => {
+test('operations that are read back are kept as long as those decided before the opening can be repeated', async () => {
   const { clock, memory, heldBytes } = createMemory();
   const openedAtMs = clock.monotonicMs();
   await clock.advance(KEEP_MS / 2);
@@ -95,7 +95,7 @@ test('what is read back is kept as long as what was decided before the opening c
   assert.equal(heldBytes(), 0);
 });
 
-test('operation ids go while the store does not answer, without maintenance', async () => {
+test('operation ids expire while the store does not respond, without maintenance', async () => {
   const slot = await OpenSlot.open(await createMemoryStore(), { operationsKeptMs: 200 });
   const handle = await slot.handle(await slot.createTenant());
   const by = attempt();

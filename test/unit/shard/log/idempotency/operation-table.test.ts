@@ -24,7 +24,7 @@ const created = (kind: 'created' | 'exists' = 'created', expiresAtMs?: number): 
   result: { kind: 'grant', grant: { kind, ...grantOf(expiresAtMs) } },
 });
 
-/** A bulk write of so many grants, and as many revocations. */
+/** A bulk write of `count` grants and as many revocations. */
 function bulkWritten(count: number, expiresAtMs?: number): OperationOutcome {
   const grants = Array.from({ length: count }, (_, index) => ({
     created: index % 2 === 0,
@@ -95,7 +95,7 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
     }
   });
 
-test('whatever is decided is found again as it was, in batches of any requests, and nothing else is', () => {
+test('every outcome is found unchanged, in batches of any requests, and nothing else is found', () => {
   const operation = fc.record({ request: fc.nat(3), index: fc.oneof(fc.nat(40), fc.nat(2 ** 31)), outcome });
   const call = fc.record({
     request: fc.nat(3),

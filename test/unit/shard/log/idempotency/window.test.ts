@@ -12,7 +12,7 @@ const KEPT_MS = 20_000;
 const LATE_MS = KEPT_MS / 8;
 
 describe('the idempotency window', () => {
-  it('begins where an earlier owner left it until entries of this one have stood for long enough', async () => {
+  it("begins where an earlier owner left it until this owner's entries are old enough", async () => {
     const clock = new VirtualClock();
     const window = new IdempotencyWindow(clock, KEPT_MS, 7);
     assert.deepEqual([window.from, window.emptyInMs], [7, 0]);
@@ -30,7 +30,7 @@ describe('the idempotency window', () => {
     assert.equal(window.from, 60);
   });
 
-  it('lets go of a burst in time though an entry follows after a while', async () => {
+  it('drops a burst in time although an entry follows after a while', async () => {
     const clock = new VirtualClock();
     const window = new IdempotencyWindow(clock, KEPT_MS, 1);
     for (let seq = 1; seq <= 100; seq += 1) window.add(seq);

@@ -29,12 +29,12 @@ function createKeyspace() {
     const ofLock = query.includes("id = 'lock'") || query.includes("VALUES ('lock'");
     if (query.startsWith('INSERT') && !ofLock) {
       if (!steps.has(first)) steps.set(first, second);
-      return { '[applied]': true };
+      return { applied: true, row: {} };
     }
-    if (query.startsWith('INSERT') && holder !== undefined) return { '[applied]': false, holder };
-    if (query.startsWith('UPDATE')) return { '[applied]': holder === second };
+    if (query.startsWith('INSERT') && holder !== undefined) return { applied: false, row: { holder } };
+    if (query.startsWith('UPDATE')) return { applied: holder === second, row: {} };
     holder = query.startsWith('DELETE') ? undefined : first;
-    return { '[applied]': true };
+    return { applied: true, row: {} };
   };
   const readSerial = async (_query: string, [id]: readonly unknown[]) => ({
     rows: steps.has(id) ? [{ version: steps.get(id) }] : [],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeBody, encodeBody } from '../../../../../src/store/cassandra/tables/log-body.ts';
+import { decodeBody, encodeBody } from '../../../../../src/store/cassandra/tables/rows.ts';
 
 describe('the body of a log record', () => {
   it('comes back as it went, of any length', () => {

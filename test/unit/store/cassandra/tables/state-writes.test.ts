@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
-import { createStateWrites } from '../../../../../src/store/cassandra/tables/state-writes.ts';
+import { createStateWrites, StateStatements } from '../../../../../src/store/cassandra/tables/state-writes.ts';
 import type { NamespaceWrite } from '../../../../../src/store/store.ts';
 import { createGrantWrite, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 import { createSession } from '../fake-driver.ts';

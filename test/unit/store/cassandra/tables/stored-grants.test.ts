@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Row } from '../../../../../src/store/cassandra/driver/executor.ts';
 import { grantRowOf } from '../../../../../src/store/cassandra/tables/rows.ts';
-import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
+import { StateStatements } from '../../../../../src/store/cassandra/tables/state-writes.ts';
 import { createGrantWrite, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 
 const rowOf = (columns: object): Row => Object.assign(Object.create(null), columns);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Row } from '../../../../../src/store/cassandra/driver/executor.ts';
-import { keyRecordOf } from '../../../../../src/store/cassandra/tables/rows.ts';
-import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
+import { StateStatements } from '../../../../../src/store/cassandra/tables/state-writes.ts';
+import { keyRecordOf } from '../../../../../src/store/stored-rows.ts';
 import { createKeyRecord, newKeyId, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 
 const rowOf = (columns: object): Row => Object.assign(Object.create(null), columns);

@@ -1,4 +1,4 @@
-// Who holds a port: told by name where /proc says so, and not at all where it does not.
+// The process that holds a port: named if /proc shows it, otherwise not mentioned.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { findPortHolder } from '../../../../src/roles/process/port-holder.ts';
+import { findPortHolder } from '../../../../src/roles/process/start-error.ts';
 
 /** A /proc in which the process 42 listens on port 8080 (1F90) over IPv6. */
 function fakeProc(context: TestContext, cmdline: string): string {
@@ -30,17 +30,17 @@ function fakeProc(context: TestContext, cmdline: string): string {
 }
 
 describe('the holder of a port', () => {
-  it('is told by program and process id, without what else stands on its command line', (context) => {
+  it('is named by program and process id, without the rest of its command line', (context) => {
     const proc = fakeProc(context, '/usr/sbin/nginx\0-p\0secret\0');
     assert.equal(findPortHolder(8080, proc), 'nginx (pid 42)');
   });
 
-  it('is grantd where its command line says so', (context) => {
+  it('is grantd if its command line says so', (context) => {
     const proc = fakeProc(context, 'node\0/opt/grantd/src/main.ts\0dev\0');
     assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
   });
 
-  it('is not told where nobody listens, or where there is no /proc', (context) => {
+  it('is not named if no process listens, or without /proc', (context) => {
     const proc = fakeProc(context, 'x\0');
     assert.equal(findPortHolder(8081, proc), undefined, 'it listens, but no process is seen to hold it');
     assert.equal(findPortHolder(9, proc), undefined);

@@ -1,8 +1,7 @@
-// The settings for Redis, through which fronts share the rate limits, and the forms of its URL.
+// The URL of Redis: one server, sentinels or a cluster.
 
-import { parseSecretText, pemParser } from './cluster-parsers.ts';
 import { Secret } from './secret.ts';
-import { optional, WrongSetting } from './setting.ts';
+import { WrongSetting } from './setting.ts';
 
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
@@ -86,49 +85,3 @@ export function parseRedisUrl(text: string): RedisUrl {
     database: kind === 'cluster' ? 0 : parseDatabase(kind === 'sentinel' ? second : first),
   });
 }
-
-const redisRoles = ['dev', 'front'] as const;
-
-export const REDIS_SETTINGS = Object.freeze({
-  redisUrl: optional({
-    name: 'GRANTD_REDIS_URL',
-    roles: redisRoles,
-    form: 'URL',
-    parse: parseRedisUrl,
-    unset: 'each front enforces the limits on its own',
-    file: true,
-    secret: true,
-    description:
-      'The Redis through which fronts share the rate limits: `redis://host:port/database`, `redis+sentinel://host:port,…/master-name` or `redis+cluster://host:port,…`; with TLS `rediss://`, `rediss+sentinel://`, `rediss+cluster://`. Put `user:password@` before the hosts if Redis needs them.',
-  }),
-  redisPassword: optional({
-    name: 'GRANTD_REDIS_PASSWORD',
-    roles: redisRoles,
-    form: 'text',
-    parse: parseSecretText,
-    unset: 'the one in `GRANTD_REDIS_URL`, or none',
-    file: true,
-    secret: true,
-    description: 'The password for Redis, if it is not in the URL.',
-  }),
-  redisSentinelPassword: optional({
-    name: 'GRANTD_REDIS_SENTINEL_PASSWORD',
-    roles: redisRoles,
-    form: 'text',
-    parse: parseSecretText,
-    unset: 'no password for the sentinels',
-    file: true,
-    secret: true,
-    description: 'The password for the sentinels. It is separate from the password for Redis.',
-  }),
-  redisTlsCa: optional({
-    name: 'GRANTD_REDIS_TLS_CA',
-    roles: redisRoles,
-    form: 'PEM',
-    parse: pemParser('certificate'),
-    unset: 'the CA certificates built into Node',
-    file: true,
-    secret: false,
-    description: 'With TLS: the CA certificates that verify the certificates of Redis.',
-  }),
-});

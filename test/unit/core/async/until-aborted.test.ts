@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { untilAborted } from '../../../../src/roles/process/waiting.ts';
+import { untilAborted } from '../../../../src/core/async/clock.ts';
 
 const reason = new Error('stopping');
 

@@ -1,7 +1,0 @@
-// A parsed JSON value that is an object, not yet validated.
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,0 +1,346 @@
+// The stored form of entries, byte for byte in the log and in the audit log; each is read back the same.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseKeyId, parseTenantId } from '../../../../src/core/ids.ts';
+import { withRulesRevision } from '../../../../src/core/tenants.ts';
+import {
+  decodeEntry,
+  decodeTailEntry,
+  type EntryOperation,
+  encodeEntry,
+  encodeOperation,
+  LogUnreadableError,
+} from '../../../../src/shard/log/entries.ts';
+import { resultFromLog } from '../../../../src/shard/log/write-decisions.ts';
+import { type Change, countStateRows, deriveState } from '../../../../src/shard/log-changes.ts';
+import { createMemoryStore, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple } from '../tools.ts';
+
+const tenantId = parseTenantId('ten_01jhm9r0g0e8xsg4k6t2v8w0ya');
+assert.ok(tenantId);
+
+const recordOf = (body: string) => ({ slot: SLOT, seq: 1, epoch: 1, entryId: 'ent_1', body });
+
+describe('a stored grant', () => {
+  const grant = {
+    ...tuple('user:ann', 'doc:1'),
+    grantId: 'grt_01jhm9r0g0e8xsg4k6t2v8w0ya',
+    createdAtMs: 1_768_469_400_123,
+  };
+  const origin = { tenantId, actor: 'key_1', requestId: 'req_1', atMs: 1_768_469_400_124 };
+
+  const GRANT =
+    '{"subject":"user:ann","relation":"viewer","object":"doc:1","grantId":"grt_01jhm9r0g0e8xsg4k6t2v8w0ya","createdAtMs":1768469400123}';
+  const OPERATION = `{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":1768469400124,"index":0,"changes":[{"kind":"grant-created","grant":${GRANT},"newSubject":true},{"kind":"grant-revoked","grant":${GRANT}}]}`;
+  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[${OPERATION}]}`;
+
+  const changes: readonly Change[] = [
+    { kind: 'grant-created', grant, newSubject: true },
+    { kind: 'grant-revoked', grant },
+  ];
+
+  it('an entry of the log holds a grant in its fixed form, and is read back the same', () => {
+    assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation({ ...origin, index: 0, changes })]), BODY);
+    const entry = decodeEntry(recordOf(BODY));
+    assert.deepEqual(entry, { base: 1000, elapsedMs: 5, operations: [{ ...origin, index: 0, changes }] });
+    // The order of fields is that of the bytes, too.
+    const grants = entry.operations[0]?.changes.map((change) =>
+      'grant' in change ? JSON.stringify(change.grant) : '',
+    );
+    assert.deepEqual(grants, [GRANT, GRANT]);
+    assert.deepEqual(decodeTailEntry(recordOf(BODY)).operations, [
+      { requestId: 'req_1', index: 0, changes: [changes[1]] },
+    ]);
+  });
+
+  it('the log contains exactly these bytes for a write', async () => {
+    const memory = await createMemoryStore();
+    const slot = await OpenSlot.open(memory);
+    const tenant = await slot.createTenant();
+    const handle = await slot.handle(tenant);
+    await slot.grant(handle, tuple('user:ann', 'doc:1'));
+    await slot.revoke(handle, tuple('user:ann', 'doc:1'));
+    const bodies = (await memory.readRecords(SLOT, 1, SEGMENT_SIZE, soon())).map(({ body }) => body).join('\n');
+    const [created = '', revoked = ''] = [...bodies.matchAll(/"grant":(\{[^}]*\})/g)].map(([, text]) => text);
+    assert.match(
+      created,
+      /^\{"subject":"user:ann","relation":"viewer","object":"doc:1","grantId":"grt_[0-9a-z]{26}","createdAtMs":\d{13}\}$/,
+    );
+    assert.equal(revoked, created);
+    slot.kill();
+  });
+
+  it('a grant without one of its attributes, or with one of another form, is refused with its entry', () => {
+    const wrong = [
+      ['"grantId":"grt_01jhm9r0g0e8xsg4k6t2v8w0ya"', '"grantId":7'],
+      ['"grantId":"grt_01jhm9r0g0e8xsg4k6t2v8w0ya",', ''],
+      ['"createdAtMs":1768469400123', '"createdAtMs":1.5'],
+      ['"createdAtMs":1768469400123', '"createdAtMs":"1768469400123"'],
+      [',"createdAtMs":1768469400123', ''],
+    ] as const;
+    for (const [right, replacement] of wrong) {
+      const record = recordOf(BODY.replaceAll(right, replacement));
+      assert.throws(() => decodeEntry(record), LogUnreadableError, replacement);
+      assert.throws(() => decodeTailEntry(record), LogUnreadableError, replacement);
+    }
+  });
+
+  it('the rows of a grant have their fixed form', () => {
+    const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_768_469_400_000_000 };
+    for (const change of changes) {
+      const rows = deriveState(change, origin, position);
+      const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
+      assert.deepEqual(rows.slice(-2), [
+        { kind: 'grant', tenantId, ...grant, tombstone: change.kind === 'grant-revoked', stamp: position.stamp },
+        {
+          kind: 'audit-log',
+          tenantId,
+          month: '2026-01',
+          row: {
+            seq: 7,
+            index: 0,
+            atMs: origin.atMs,
+            actor: 'key_1',
+            requestId: 'req_1',
+            change: `{"action":"${action}","subject":"user:ann","relation":"viewer","object":"doc:1","grant_id":"grt_01jhm9r0g0e8xsg4k6t2v8w0ya"}`,
+          },
+          stamp: position.stamp,
+        },
+      ]);
+    }
+  });
+});
+
+describe('stored results of a bulk write and of a filtered revocation', () => {
+  const attributes = (grantId: string) => ({ grantId, createdAtMs: 1_768_469_400_123 });
+  const CREATED = { ...tuple('user:ann', 'doc:1'), ...attributes('grt_01jhm9r0g0e8xsg4k6t2v8w0ya') };
+  const REVOKED = { ...tuple('user:bob', 'doc:2'), ...attributes('grt_01jhm9r0g0e8xsg4k6t2v8w0yb') };
+  const EXISTS = attributes('grt_01jhm9r0g0e8xsg4k6t2v8w0yc');
+  const origin = { tenantId, actor: 'key_1', atMs: 1_768_469_400_124, index: 0 };
+
+  const BULK: EntryOperation = {
+    ...origin,
+    requestId: 'req_1',
+    changes: [
+      { kind: 'namespace-created', name: 'doc', createdAtMs: 5 },
+      { kind: 'grant-created', grant: CREATED, newSubject: true },
+      { kind: 'grant-revoked', grant: REVOKED },
+    ],
+    results: { kind: 'bulk', grants: [EXISTS, 'created'], revoked: [true, false] },
+  };
+  const REVOCATION: EntryOperation = {
+    ...origin,
+    requestId: 'req_2',
+    changes: [{ kind: 'grant-revoked', grant: REVOKED }],
+    results: { kind: 'revocation', revoked: 1, complete: false },
+  };
+  const SINGLE: EntryOperation = { ...origin, requestId: 'req_3', changes: REVOCATION.changes };
+
+  const BULK_RESULTS =
+    '"results":{"kind":"bulk","grants":[{"grantId":"grt_01jhm9r0g0e8xsg4k6t2v8w0yc","createdAtMs":1768469400123},"created"],"revoked":[true,false]}';
+  const REVOCATION_RESULTS = '"results":{"kind":"revocation","revoked":1,"complete":false}';
+
+  const bodyOf = (operations: readonly EntryOperation[]): string =>
+    encodeEntry({ base: 1000, elapsedMs: 5 }, operations.map(encodeOperation));
+
+  const BODY = bodyOf([BULK, REVOCATION, SINGLE]);
+
+  it('only an operation with many changes has stored results', () => {
+    assert.match(BODY, /^\{"format":1,"base":1000,"elapsedMs":5,"operations":\[/);
+    assert.ok(BODY.includes(`],${BULK_RESULTS}}`));
+    assert.ok(BODY.includes(`],${REVOCATION_RESULTS}}`));
+    assert.ok(!bodyOf([SINGLE]).includes('results'));
+  });
+
+  it('an entry with results is read back the same, and a repeat gets them from the entry or from the tail', () => {
+    const { operations } = decodeEntry(recordOf(BODY));
+    assert.deepEqual(operations, [BULK, REVOCATION, SINGLE]);
+    const expected = [
+      {
+        kind: 'bulk',
+        bulk: {
+          kind: 'written',
+          grants: [
+            { created: false, ...EXISTS },
+            { created: true, grantId: CREATED.grantId, createdAtMs: CREATED.createdAtMs },
+          ],
+          revoked: [true, false],
+        },
+      },
+      { kind: 'revocation', revoked: 1, complete: false },
+      { kind: 'grant', grant: { kind: 'revoked' } },
+    ];
+    assert.deepEqual(operations.map(resultFromLog), expected);
+    assert.deepEqual(decodeTailEntry(recordOf(BODY)).operations.map(resultFromLog), expected);
+  });
+
+  const BAD: readonly (readonly [what: string, right: string, wrong: string])[] = [
+    ['of an unknown kind', '"kind":"bulk","grants"', '"kind":"bulk2","grants"'],
+    ['that are null', BULK_RESULTS, '"results":null'],
+    ['that are a list', BULK_RESULTS, '"results":[]'],
+    ['with a grant that nothing created', ',"created"]', ',"created","created"]'],
+    ['without a grant that was created', ',"created"]', ']'],
+    ['with a grant without its id', '{"grantId":"grt_01jhm9r0g0e8xsg4k6t2v8w0yc",', '{'],
+    ['with a grant that is a number', ',"created"]', ',"created",7]'],
+    ['with a revocation that did not happen', '"revoked":[true,false]', '"revoked":[true,true]'],
+    ['without a revocation that happened', '"revoked":[true,false]', '"revoked":[false]'],
+    ['with a revocation that is no boolean', '"revoked":[true,false]', '"revoked":[true,0]'],
+    ['without revocations', ',"revoked":[true,false]', ''],
+    ['with another number of revocations', '"revoked":1,', '"revoked":2,'],
+    ['that do not say whether they are complete', ',"complete":false', ''],
+    [
+      'of a revocation by a filter, with a change of another kind',
+      REVOCATION_RESULTS,
+      '"results":{"kind":"revocation","revoked":0,"complete":true}',
+    ],
+  ];
+
+  for (const [what, right, wrong] of BAD) {
+    it(`results ${what} make the log unreadable, for every reader`, () => {
+      assert.ok(BODY.includes(right), 'the test has something to replace');
+      const record = recordOf(BODY.replace(right, wrong));
+      const refused = (error: unknown) =>
+        error instanceof LogUnreadableError && /has results that do not/.test(error.message);
+      assert.throws(() => decodeEntry(record), refused);
+      assert.throws(() => decodeTailEntry(record), refused);
+    });
+  }
+
+  it('a grant that a bulk write created has its attributes, or the log is not readable', () => {
+    const { grantId } = CREATED;
+    assert.ok(BODY.includes(`"grantId":"${grantId}",`));
+    for (const wrong of ['', '"grantId":7,', '"grantId":null,']) {
+      const record = recordOf(BODY.replace(`"grantId":"${grantId}",`, wrong));
+      assert.throws(() => decodeEntry(record), LogUnreadableError);
+      assert.throws(() => decodeTailEntry(record), LogUnreadableError);
+    }
+  });
+
+  const END_MS = 1_800_000_000_000;
+  const ENDING: EntryOperation = {
+    ...origin,
+    requestId: 'req_4',
+    changes: [
+      { kind: 'grant-created', grant: { ...CREATED, expiresAtMs: END_MS }, newSubject: true },
+      { kind: 'grant-updated', grant: { ...REVOKED, expiresAtMs: END_MS } },
+    ],
+    results: { kind: 'bulk', grants: ['created', { ...EXISTS, expiresAtMs: END_MS }], revoked: [] },
+  };
+  const CLEARED: EntryOperation = {
+    ...origin,
+    requestId: 'req_5',
+    changes: [
+      { kind: 'grant-expired', grant: { ...CREATED, expiresAtMs: END_MS } },
+      { kind: 'grant-revoked', grant: REVOKED },
+    ],
+    results: { kind: 'revocation', revoked: 1, complete: true },
+  };
+
+  it('results are stored with the expiry of each grant, and what has expired is not counted as revoked', () => {
+    const record = recordOf(bodyOf([ENDING, CLEARED]));
+    assert.deepEqual(decodeEntry(record).operations, [ENDING, CLEARED]);
+    const { grantId, createdAtMs } = CREATED;
+    const expected = [
+      {
+        kind: 'bulk',
+        bulk: {
+          kind: 'written',
+          grants: [
+            { created: true, grantId, createdAtMs, expiresAtMs: END_MS },
+            { created: false, ...EXISTS, expiresAtMs: END_MS },
+          ],
+          revoked: [],
+        },
+      },
+      { kind: 'revocation', revoked: 1, complete: true },
+    ];
+    for (const decode of [decodeEntry, decodeTailEntry]) {
+      assert.deepEqual(decode(record).operations.map(resultFromLog), expected);
+      const wrong = recordOf(record.body.replace('"revoked":1', '"revoked":2'));
+      assert.throws(() => decode(wrong), LogUnreadableError);
+    }
+  });
+});
+
+describe('a stored rotation', () => {
+  const formerId = parseKeyId('key_01jhm9r0g0e8xsg4k6t2v8w0yb');
+  const keyId = parseKeyId('key_01jhm9r0g0e8xsg4k6t2v8w0yc');
+  assert.ok(formerId && keyId);
+  const common = { name: 'ci', scopes: 5, createdAtMs: 1 };
+  const former = { keyId: formerId, ...common, expiresAtMs: 90, hash: 'h1', rotatedTo: keyId };
+  const key = { keyId, ...common, createdAtMs: 50, expiresAtMs: undefined, hash: 'h2', rotatedFrom: formerId };
+  const change: Change = { kind: 'key-rotated', key, former, revoked: false };
+  const origin = { tenantId, actor: 'operator:ann', requestId: 'req_1', atMs: 5 };
+  const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
+  const FORMER =
+    '{"keyId":"key_01jhm9r0g0e8xsg4k6t2v8w0yb","name":"ci","scopes":5,"createdAtMs":1,"expiresAtMs":90,"hash":"h1","rotatedTo":"key_01jhm9r0g0e8xsg4k6t2v8w0yc"}';
+  const KEY =
+    '{"keyId":"key_01jhm9r0g0e8xsg4k6t2v8w0yc","name":"ci","scopes":5,"createdAtMs":50,"hash":"h2","rotatedFrom":"key_01jhm9r0g0e8xsg4k6t2v8w0yb"}';
+  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"operator:ann","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"key-rotated","key":${KEY},"former":${FORMER},"revoked":false}]}]}`;
+
+  it('an entry with a rotation is read back the same, also by a repeat', () => {
+    assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
+    assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
+    const [tail] = decodeTailEntry(recordOf(BODY)).operations;
+    assert.ok(tail);
+    assert.deepEqual(resultFromLog(tail), { kind: 'key-rotated', key, former, revoked: false });
+  });
+
+  it('a rotation without one of its parts is refused', () => {
+    for (const part of [`"former":${FORMER},`, `"key":${KEY},`, ',"revoked":false']) {
+      assert.throws(() => decodeEntry(recordOf(BODY.replace(part, ''))), LogUnreadableError, part);
+    }
+  });
+
+  it('a rotation is the rows of both keys, and one entry in the audit log, which names both and no hash', () => {
+    const stamp = 1_780_000_000_000_000;
+    const position = { slot: SLOT, seq: 7, index: 0, stamp };
+    for (const revoked of [false, true]) {
+      const rows = deriveState({ ...change, revoked }, origin, position);
+      assert.equal(rows.length, countStateRows(change));
+      assert.deepEqual(rows.slice(0, 2), [
+        { kind: 'key', tenantId, key: former, tombstone: revoked, stamp },
+        { kind: 'key', tenantId, key, tombstone: false, stamp },
+      ]);
+      const last = rows[2];
+      assert.ok(last?.kind === 'audit-log');
+      assert.equal(
+        last.row.change,
+        `{"action":"key.rotated","key_id":"${keyId}","name":"ci","scopes":["check:read","admin"],"former_key_id":"${formerId}","former_ends_at":"1970-01-01T00:00:00.090Z"}`,
+      );
+    }
+  });
+});
+
+describe('stored rules', () => {
+  const plain = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+  const tenant = withRulesRevision(plain, '0123456789abcdef0123456789abcdef');
+  const NONE = '{"rules":[],"groups":false,"public":[]}';
+  const RULES = '{"rules":[],"groups":true,"public":[]}';
+  const change: Change = { kind: 'rules-updated', tenant, rules: RULES, former: NONE };
+  const origin = { tenantId, actor: 'key_1', requestId: 'req_1', atMs: 5 };
+  const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
+  const TENANT =
+    '{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","name":"Acme","plan":"free","state":"active","createdAtMs":1,"rulesRevision":"0123456789abcdef0123456789abcdef"}';
+  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)}}]}]}`;
+
+  it('an entry with rules is read back the same', () => {
+    assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
+    assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
+    const [tail] = decodeTailEntry(recordOf(BODY)).operations;
+    assert.ok(tail);
+    assert.deepEqual(resultFromLog(tail), { kind: 'rules-written' });
+  });
+
+  it('a change of rules is the record of its tenant, its rules, and both rule sets in the audit log', () => {
+    const rows = deriveState(change, origin, { slot: SLOT, seq: 7, index: 0, stamp: 1_780_000_000_000_000 });
+    assert.deepEqual(rows.slice(0, 2), [
+      { kind: 'tenant', slot: SLOT, tenant, stamp: 1_780_000_000_000_000 },
+      { kind: 'rules', tenantId, rules: RULES, stamp: 1_780_000_000_000_000 },
+    ]);
+    const last = rows[2];
+    assert.ok(last?.kind === 'audit-log');
+    assert.equal(last.row.change, `{"action":"rules.updated","rules":${RULES},"former":${NONE}}`);
+    assert.deepEqual(JSON.parse(last.row.change).rules, { rules: [], groups: true, public: [] });
+  });
+});
