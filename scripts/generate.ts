@@ -2,7 +2,7 @@
 // this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
