@@ -90,7 +90,7 @@ export async function renderClientTypes(): Promise<string> {
       .replaceAll(/\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n/g, '\n')
       .replaceAll(/\/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*\/\n/g, '')
       .replace('export interface AllSchemas {}\n', '')
-      // Callers may give lists that nobody may change.
+      // Read-only, so that callers may pass frozen lists.
       .replaceAll(/(: |\| )(\w+)\[\]/g, '$1readonly $2[]')
   );
 }

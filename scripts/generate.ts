@@ -2,11 +2,12 @@
 // this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
+import { renderSyncPythonClient } from './clients/python-sync.ts';
 import { renderPythonTypes } from './clients/python-types.ts';
 import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
@@ -55,6 +56,8 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
     write(CLIENT_TYPES, await renderClientTypes());
     write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
     write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
+    const asyncClient = readFileSync(join(ROOT, 'clients/python/src/grantd/_async_client.py'), 'utf8');
+    write('clients/python/src/grantd/_client.py', renderSyncPythonClient(asyncClient));
   },
 };
 

@@ -9,7 +9,7 @@ import (
 	"iter"
 )
 
-// Evaluate asks whether the subject may perform the action on the resource.
+// Evaluate reports whether the subject may perform the action on the resource.
 func (c *Client) Evaluate(ctx context.Context, asked EvaluationRequest) (Decision, error) {
 	return callForAll(ctx, c, post("evaluate", "/access/v1/evaluation", asked), decodeDecision)
 }

@@ -51,7 +51,7 @@ func (b *retryBudget) spend() bool {
 	return true
 }
 
-// pauseBefore is the time to wait before a retry, the first of which is 1: what the service asks for, and a random time.
+// pauseBefore is the time to wait before a retry, counted from 1: the service's Retry-After, and a random time.
 func pauseBefore(retry int, asked time.Duration) time.Duration {
 	jitter := jitterMax
 	if doublings := retry - 1; doublings < 10 {

@@ -1,5 +1,5 @@
 // The change feed: a stream of lines that goes on behind its last cursor whatever happens to the connection, so that
-// nothing is left out and nothing is told twice.
+// no change is missed and none is repeated.
 
 package grantd
 
@@ -19,7 +19,7 @@ import (
 // A line has one change, whose rules may have 64 KiB, twice, and be escaped.
 const lineBytesMax = 2 << 20
 
-// ChangesQuery says where the feed begins and what it tells. Without Cursor and Since, it begins with the oldest change
+// ChangesQuery says where the feed begins and what it contains. Without Cursor and Since, it begins with the oldest change
 // that is kept.
 type ChangesQuery struct {
 	// Only what comes after it. Optional.
@@ -95,7 +95,7 @@ type feed struct {
 	yield  func(ChangeEvent, error) bool
 	// The last change.
 	seq, index int64
-	// How many lines have been told.
+	// The number of lines delivered.
 	told int
 	// The caller wants no more.
 	isOver bool

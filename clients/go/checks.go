@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Check asks whether the subject has the relation, or the derived name, on the object. Concurrent checks of a client
+// Check reports whether the subject has the relation, or the derived name, on the object. Concurrent checks of a client
 // are gathered into bulk checks, unless Config.NoGathering says otherwise.
 func (c *Client) Check(ctx context.Context, subject, relation, object string) (bool, error) {
 	question := Question{Subject: subject, Relation: relation, Object: object}
@@ -17,7 +17,7 @@ func (c *Client) Check(ctx context.Context, subject, relation, object string) (b
 	return c.gather.check(ctx, question)
 }
 
-// CheckEach asks any number of questions, in bulk checks of up to 100 each, and answers in order. An error of one
+// CheckEach checks any number of questions, in bulk checks of up to 100 each, and answers in order. An error of one
 // question is that of its own answer. Use CheckBulk if all must be decided at one moment.
 func (c *Client) CheckEach(ctx context.Context, questions []Question) []CheckAnswer {
 	answers := make([]CheckAnswer, 0, len(questions))
@@ -50,7 +50,7 @@ type bulkCheck struct {
 	Checks []Question `json:"checks"`
 }
 
-// CheckBulk asks up to 100 questions, which are decided at one moment. One result per question, in order. An error of
+// CheckBulk checks up to 100 questions, which are decided at one moment. One result per question, in order. An error of
 // one element refuses the whole call.
 func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheckResult, error) {
 	asked := post("checkBulk", "/v1/check/bulk", bulkCheck{append([]Question{}, questions...)})
@@ -66,7 +66,7 @@ func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheck
 	})
 }
 
-// callForAll is callFor for whoever needs the decoded answer alone.
+// callForAll is callFor for callers that need only the decoded answer.
 func callForAll[T any](ctx context.Context, c *Client, r request, decode func(any) (T, error)) (T, error) {
 	decoded, _, err := callFor(ctx, c, r, decode)
 	return decoded, err

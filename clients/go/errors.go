@@ -39,7 +39,7 @@ type Error struct {
 	Retryable bool
 	// For people.
 	Detail string
-	// How long the service asks to wait, or 0.
+	// The service's Retry-After, or 0.
 	RetryAfter time.Duration
 	// Of "already-created": the API key that an earlier request created.
 	KeyID string

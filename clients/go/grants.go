@@ -56,7 +56,7 @@ func (g GrantRequest) isFor(subject, relation, object string) bool {
 
 var errOtherTuple = errors.New("it is the grant of another tuple")
 
-// CreateGrant creates a grant, or answers the one that exists; `created` tells which. It is durable when this returns.
+// CreateGrant creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Grant, created bool, err error) {
 	asked := post("createGrant", "/v1/grants", grant, http.StatusOK, http.StatusCreated)
 	stored, answer, err := callFor(ctx, c, asked, func(value any) (Grant, error) {
@@ -72,7 +72,7 @@ func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Gr
 	return stored, answer.status == http.StatusCreated, nil
 }
 
-// RevokeGrant removes one tuple, and tells whether there was such a grant. After a lost response, the retry may find
+// RevokeGrant revokes the grant of one tuple and reports whether it existed. After a lost response, the retry may find
 // none although this call has removed it.
 func (c *Client) RevokeGrant(ctx context.Context, tuple Tuple) (revoked bool, err error) {
 	return c.remove(ctx, TypeGrantNotFound, request{
@@ -85,7 +85,7 @@ func (c *Client) RevokeGrant(ctx context.Context, tuple Tuple) (revoked bool, er
 	})
 }
 
-// remove tells whether there was something to remove.
+// remove reports whether there was something to remove.
 func (c *Client) remove(ctx context.Context, notFound string, r request) (bool, error) {
 	r.method, r.accepts = http.MethodDelete, []int{http.StatusNoContent}
 	_, err := c.call(ctx, r)

@@ -1,4 +1,4 @@
-// Listings: iterators over all pages, and single pages for whoever shows them. An iterator asks for a page when it
+// Listings: iterators over all pages, and single pages for callers that show them. An iterator asks for a page when it
 // needs one, and ends after the first error that it yields.
 
 package grantd
@@ -64,7 +64,7 @@ func cursorOf(next *string) string {
 	return *next
 }
 
-// ObjectsQuery asks on which objects a subject has a relation or derived name.
+// ObjectsQuery selects the objects on which a subject has a relation or derived name.
 type ObjectsQuery struct {
 	Subject  string
 	Relation string
@@ -95,7 +95,7 @@ func (c *Client) ListObjectsPage(ctx context.Context, query ObjectsQuery) (Objec
 	return callForAll(ctx, c, get("listObjects", "/v1/objects", asked), decodeObjectList)
 }
 
-// SubjectsQuery asks which subjects have a relation or derived name on an object.
+// SubjectsQuery selects the subjects that have a relation or derived name on an object.
 type SubjectsQuery struct {
 	Object   string
 	Relation string
@@ -129,7 +129,7 @@ func (c *Client) ListSubjectsPage(ctx context.Context, query SubjectsQuery) (Sub
 	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", asked), decodeSubjectList)
 }
 
-// GrantsQuery asks for the grants of a subject, or on an object: one of the two.
+// GrantsQuery selects the grants of a subject, or on an object: one of the two.
 type GrantsQuery struct {
 	Subject string
 	Object  string

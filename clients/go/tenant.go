@@ -23,7 +23,7 @@ type namespaceRequest struct {
 	Name string `json:"name"`
 }
 
-// CreateNamespace creates a namespace, or answers the one that exists; `created` tells which.
+// CreateNamespace creates a namespace, or returns the existing one; `created` says which.
 func (c *Client) CreateNamespace(ctx context.Context, name string) (namespace Namespace, created bool, err error) {
 	asked := post("createNamespace", "/v1/namespaces", namespaceRequest{name}, http.StatusOK, http.StatusCreated)
 	namespace, answer, err := callFor(ctx, c, asked, decodeNamespace)
@@ -68,9 +68,9 @@ type KeyRequest struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// CreateKey creates an API key, which this answer alone shows. If the answer to an attempt is lost, nobody knows the key
-// that it created: without an IdempotencyKey of the caller, the client then revokes it and creates another; with one, the
-// error has the type TypeAlreadyCreated and the KeyID.
+// CreateKey creates an API key. Only this result contains it. If the response to an attempt is lost, its key was never
+// delivered: without an IdempotencyKey of the caller, the client then revokes it and creates another; with one, the error
+// has the type TypeAlreadyCreated and the KeyID.
 func (c *Client) CreateKey(ctx context.Context, key KeyRequest) (CreatedKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func quoted(text, what string) (string, error) {
 	return `"` + text + `"`, nil
 }
 
-// RevokeKey revokes the key with this id, and tells whether there was one. Requests with it that start afterwards are
+// RevokeKey revokes the key with this id and reports whether it existed. Requests with it that start afterwards are
 // refused everywhere.
 func (c *Client) RevokeKey(ctx context.Context, keyID string) (revoked bool, err error) {
 	if keyID == "" || keyID == "." || keyID == ".." {

@@ -46,7 +46,7 @@ func isWarning(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// remember tells whether the text is new, and there is room for it.
+// remember reports whether the text is new and fits.
 func (w *warnings) remember(text string) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

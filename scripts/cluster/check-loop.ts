@@ -1,4 +1,4 @@
-// Checks all the time, in turn at each front, as clients of a cluster send them. Every second it tells how many were
+// Checks all the time, in turn at each front, as clients of a cluster send them. Every second it prints how many were
 // answered, how many were not, and how long the slowest took: what a killed shard costs.
 
 import type { LocalCluster } from './local-cluster.ts';

@@ -10,7 +10,7 @@ export interface Demo {
   readonly key: string;
 }
 
-/** What each grant of the demo tenant is about: as the check loop asks. */
+/** The grants of the demo tenant, which the check loop asks about. */
 export const DEMO_TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 
 export class ClusterOperator {

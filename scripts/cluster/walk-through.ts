@@ -1,4 +1,4 @@
-// What is printed once the cluster serves: where everything is, and how to see a shard die without anybody noticing.
+// What is printed once the cluster serves: where everything is, and how to kill a shard without a failed check.
 
 import type { LocalCluster } from './local-cluster.ts';
 import { DEMO_TUPLE } from './operator.ts';

@@ -32,7 +32,7 @@ export interface SelectionOptions {
   readonly durations: Durations;
   readonly report: Report;
   readonly signal: AbortSignal;
-  /** Is told of each job while it runs. */
+  /** Wraps the run of each job. */
   around(name: string, run: () => Promise<void>): Promise<void>;
 }
 

@@ -1,13 +1,11 @@
 // README and schema of the chart are made from its values, and the generator finds what is not documented.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse } from 'yaml';
-import packageFile from '../../package.json' with { type: 'json' };
 import { renderChartDocs, renderChartReadme, renderValuesSchema } from '../../scripts/docs/write-chart-docs.ts';
-import { CHART, CI_VALUES } from './support/helm.ts';
+import { CHART } from './support/helm.ts';
 
 describe('the docs of the chart', () => {
   for (const [name, text] of renderChartDocs()) {
@@ -15,17 +13,6 @@ describe('the docs of the chart', () => {
       assert.equal(readFileSync(join(CHART, name), 'utf8'), text, 'Run `npm run generate -- docs`.');
     });
   }
-
-  it('say the version of the program, whose image has it as a tag', () => {
-    const { appVersion } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'));
-    assert.equal(appVersion, packageFile.version);
-  });
-
-  it('name examples that are there', () => {
-    const introduction = readFileSync(join(CHART, 'files', 'introduction.md'), 'utf8');
-    for (const ci of CI_VALUES) assert.ok(introduction.includes(`\`${ci}\``), ci);
-    assert.ok(existsSync(join(CHART, 'ci')));
-  });
 
   it('cannot be made while a value has no comment, or a type that nobody can tell', () => {
     assert.throws(() => renderValuesSchema('a: 1\n'), /values\.yaml: a: it has no comment/);

@@ -1,22 +1,14 @@
 // One rule for page cache and memory: the program, the chart, its examples and the guides have the same.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse } from 'yaml';
 import { memoryFor } from '../../src/config/page-cache-memory.ts';
 import { bytesParser } from '../../src/config/parsers.ts';
-import { SETTINGS } from '../../src/config/settings.ts';
 import { CI_VALUES, missingHelm, type RenderOptions, refusalOf, render } from './support/helm.ts';
 import { podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the memory in the chart');
-const ROOT = join(import.meta.dirname, '..', '..');
-const MEBIBYTE = 1024 ** 2;
 const parseBytes = bytesParser(1, Number.MAX_SAFE_INTEGER);
-const readGuide = (name: string): string =>
-  readFileSync(join(ROOT, 'docs', 'operating', `${name}.md`), 'utf8').replaceAll(/\s+/g, ' ');
 
 const withCache = (cache: string | number, limit: string | number): RenderOptions => ({
   ci: 'minimal',
@@ -69,45 +61,6 @@ describe('page cache and memory', { skip: missing }, () => {
       const { requests, limits } = shard.resources as Record<'requests' | 'limits', { readonly memory: string }>;
       assert.ok(parseBytes(requests.memory) >= memoryFor(cache), `${ci}: ${requests.memory}`);
       assert.ok(parseBytes(limits.memory) >= parseBytes(requests.memory), `${ci}: ${limits.memory}`);
-    }
-  });
-
-  it('scale by nothing that stays high by itself, in any example', () => {
-    for (const file of readdirSync(join(ROOT, 'charts', 'grantd', 'ci'))) {
-      const { shard } = parse(readFileSync(join(ROOT, 'charts', 'grantd', 'ci', file), 'utf8'));
-      const metrics: readonly { readonly pods?: { readonly metric: { readonly name: string } } }[] =
-        shard?.autoscaling?.extraMetrics ?? [];
-      for (const { pods } of metrics) assert.match(pods?.metric.name ?? '', /_per_second$/, file);
-    }
-  });
-});
-
-describe('the guides', () => {
-  for (const name of ['capacity', 'scaling', 'monitoring', 'production-checklist', 'image']) {
-    it(`have the rule of memory in ${name}.md`, () => {
-      assert.match(readGuide(name), /twice the page cache plus 256 MiB/);
-    });
-  }
-
-  it('name the figures of the rule where they name any', () => {
-    const named = [...readGuide('capacity').matchAll(/(\d+) (MiB|GiB) (?:of cache )?takes? ([\d,]+) MiB/g)];
-    assert.ok(named.length >= 2);
-    for (const [text, cache, unit, memory] of named) {
-      const bytes = Number(cache) * (unit === 'GiB' ? 1024 : 1) * MEBIBYTE;
-      assert.equal(Number(memory?.replace(',', '')) * MEBIBYTE, memoryFor(bytes), text);
-    }
-    const standard = memoryFor(parseBytes(SETTINGS.pageCacheBytes.defaults.shard)) / MEBIBYTE;
-    assert.ok(readGuide('image').includes(`${standard} MiB by default`));
-  });
-
-  it('reckon by it in the table of capacity.md', () => {
-    const UNITS: Readonly<Record<string, number>> = { MiB: MEBIBYTE, GiB: 1024 * MEBIBYTE };
-    const pairs = [
-      ...readGuide('capacity').matchAll(/\| (?<a>[\d.]+) (?<b>MiB|GiB), (?<c>[\d.]+) (?<d>MiB|GiB) \|/g),
-    ].map(({ groups }) => groups ?? {});
-    assert.ok(pairs.length >= 5);
-    for (const { a, b = '', c, d = '' } of pairs) {
-      assert.equal(Number(c) * (UNITS[d] ?? 0), memoryFor(Number(a) * (UNITS[b] ?? 0)), `${a} ${b}, ${c} ${d}`);
     }
   });
 });

@@ -1,5 +1,5 @@
 // The example application over HTTP: its page's commands start it, its code agrees with the types of the client, and
-// neither a hostile form nor any error of grantd gets anybody what they may not have.
+// neither a hostile form nor an error of grantd grants access.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

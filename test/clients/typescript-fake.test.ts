@@ -2,11 +2,11 @@
 // same client, have the same answers.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { Grantd, GrantdError } from '../../clients/typescript/src/exports.ts';
 import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { useHttpService } from '../kit/http-service.ts';
 
 /** More than any call takes on a busy machine. */
 const TIMEOUT_MS = 120_000;
@@ -16,11 +16,7 @@ const NAMES = ['viewer', 'editor', 'member', 'parent', 'can_read'];
 const RELATIONS = ['viewer', 'editor', 'member', 'parent'] as const;
 const NAMESPACES = ['user', 'team', 'doc'];
 
-let service: HttpService;
-before(async () => {
-  service = await startHttpService();
-});
-after(() => service.stop());
+const service = await useHttpService();
 
 /** Numbers from 0 to below a bound, the same for the same seed (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
@@ -87,7 +83,7 @@ async function answersOf(grantd: Grantd, { ruleSet, grants, questions }: ReturnT
   const [ownType = '', ownId = ''] = subject.split(':');
   return {
     checks: await grantd.checkBulk(questions),
-    // Which of several shortest chains is told is open; their length is not.
+    // Any of several shortest chains may be shown; their length is fixed.
     chains: await Promise.all(
       few.map(async (each) => (await grantd.explain(each.subject, each.relation, each.object)).because.length),
     ),

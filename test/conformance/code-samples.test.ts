@@ -6,12 +6,12 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
 import { type ReferenceOperation, readReference } from '../../src/http/openapi/reference.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_TUPLE } from '../../src/http/schema/examples.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { useHttpService } from '../kit/http-service.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -36,12 +36,8 @@ describe('the samples of every operation', () => {
   });
 });
 
-describe('the samples for curl', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await startHttpService();
-  });
-  after(() => service.stop());
+describe('the samples for curl', async () => {
+  const service = await useHttpService();
 
   it('succeed as they stand, and answer with what the reference shows', async () => {
     const { tenantId, key } = await service.createTenant();

@@ -2,9 +2,9 @@
 // import, and what of it the operator sees.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertProblem, call } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { useHttpService } from '../kit/http-service.ts';
 
 const PLANS = {
   three: { requests: null, window_seconds: 1, grants_max: 3 },
@@ -14,12 +14,8 @@ const PLANS = {
 const tuple = (number: number) => ({ subject: `user${number}:ada`, relation: 'viewer', object: `doc${number}:é` });
 const BYTES = Buffer.byteLength('user1:ada' + 'viewer' + 'doc1:é');
 
-describe('the limit of grants', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await startHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
-  });
-  after(() => service.stop());
+describe('the limit of grants', async () => {
+  const service = await useHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
   const grant = (key: string, number: number): Promise<Answer> =>
     service.send({ method: 'POST', path: '/v1/grants', body: tuple(number), key });
   const revoke = (key: string, number: number): Promise<Answer> =>

@@ -1,7 +1,7 @@
 // Rate limits: section 8 of the specification. Windows are fixed and belong to the tenant.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import {
   type Answer,
   assertNoRateLimitHeaders,
@@ -9,7 +9,7 @@ import {
   assertRateLimitHeaders,
   type CallOptions,
 } from '../kit/http-client.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { useHttpService } from '../kit/http-service.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };
@@ -33,12 +33,8 @@ interface OpenApi {
 
 const numberOf = (answer: Answer, name: string): number => Number(answer.headers[name]);
 
-describe('the rate limit', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await startHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
-  });
-  after(() => service.stop());
+describe('the rate limit', async () => {
+  const service = await useHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
   const send = (key: string, options: CallOptions = CHECK): Promise<Answer> => service.send({ ...options, key });
   const assertRefused = (answer: Answer, limit: number, what: string): void => {
     assertProblem(answer, 429, 'rate-limited', service.errorsBase);

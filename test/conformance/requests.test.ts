@@ -1,4 +1,3 @@
 // Requests, right and wrong, to any endpoint, as HTTP and as bytes, on one service.
 
 import './requests/interface.ts';
-import './requests/protocol.ts';

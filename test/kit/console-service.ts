@@ -1,5 +1,6 @@
 // A console on a free port over an operator's front in memory, for tests.
 
+import { after } from 'node:test';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
@@ -8,6 +9,7 @@ import type { LogInCode } from '../../src/operator/console/log-in-code.ts';
 import type { IdentityProvider } from '../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../src/operator/operator-tokens.ts';
 import { type ConsoleServer, listenConsole } from '../../src/operator/server.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { FakeOperator } from './fake-operator.ts';
@@ -22,7 +24,7 @@ export interface ConsoleService extends ConsoleServer, AsyncDisposable {
   readonly metrics: Metrics;
 }
 
-export async function startConsole(overrides: {
+interface ConsoleOverrides {
   readonly clock: Clock;
   readonly random: Random;
   readonly failureLimiter?: FailureLimiter;
@@ -32,7 +34,16 @@ export async function startConsole(overrides: {
   readonly logInCode?: LogInCode;
   readonly identityProvider?: IdentityProvider;
   readonly clusterName?: string;
-}): Promise<ConsoleService> {
+}
+
+/** A console for the tests around, which ends with them. */
+export async function useConsole(overrides: Partial<ConsoleOverrides> = {}): Promise<ConsoleService> {
+  const service = await startConsole({ clock: systemClock, random: systemRandom, ...overrides });
+  after(() => service.close());
+  return service;
+}
+
+export async function startConsole(overrides: ConsoleOverrides): Promise<ConsoleService> {
   const {
     clock,
     random,

@@ -74,7 +74,7 @@ export class DevProcess {
     if (!isReady()) throw new Error(`grantd ended before it was ready:\n${this.stderr}`);
   }
 
-  /** Ends with a signal, once: a clean stop unless told otherwise. */
+  /** Ends with a signal, once: by default a clean stop. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     this.child.kill(signal);
     const bound = setTimeout(() => this.child.kill('SIGKILL'), STOP_MS_MAX);

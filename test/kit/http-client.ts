@@ -1,4 +1,4 @@
-// A client for tests that sends exactly what it is told and keeps exactly what comes back. One connection per call.
+// A client for tests that sends and keeps bytes unchanged. One connection per call.
 
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';

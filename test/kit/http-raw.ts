@@ -133,7 +133,7 @@ export async function rawExchange(url: string, bytes: string | Buffer): Promise<
   return first;
 }
 
-/** The fields and headers that a problem document has to have, whoever wrote it. */
+/** The fields and headers that every problem document has. */
 export function assertRawProblem(
   response: RawResponse | undefined,
   status: number,

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { type Answer, type CallOptions, call } from './http-client.ts';
 
@@ -147,4 +148,11 @@ export async function startHttpService(settings: Readonly<Record<string, string>
     rmSync(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** A service for the tests around, which ends with them. */
+export async function useHttpService(settings: Readonly<Record<string, string>> = {}): Promise<HttpService> {
+  const service = await startHttpService(settings);
+  after(() => service.stop());
+  return service;
 }

@@ -1,4 +1,4 @@
-// The commands that a page tells its readers to run, and what it says that they print.
+// The commands that a page tells its readers to run, and the output that it shows.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,17 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  grantAt,
-  listing,
-  negativeQuestion,
-  positiveQuestion,
-  question,
-  type Tuple,
-  writtenTuple,
-} from '../../loadtest/data-set.ts';
-import { paretoIndex } from '../../loadtest/pareto.ts';
-import { isIdentifier, isRelation } from '../../src/core/tuples.ts';
+import { grantAt, listing, negativeQuestion, positiveQuestion, question, type Tuple } from '../../loadtest/data-set.ts';
 
 const GRANTS = 200;
 const TRIES = 5000;
@@ -29,21 +19,6 @@ function createRandom(): () => number {
 const textOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 const grants = Array.from({ length: GRANTS }, (_, number) => grantAt(number));
 const granted = new Set(grants.map(textOf));
-
-describe('the grants of a load test', () => {
-  it('are all different, and well-formed', () => {
-    assert.equal(granted.size, GRANTS);
-    for (const { subject, relation, object } of [...grants, writtenTuple(1)]) {
-      assert.ok(isIdentifier(subject) && isRelation(relation) && isIdentifier(object));
-    }
-  });
-
-  it('leave alone what is written meanwhile', () => {
-    const subjects = new Set(grants.map(({ subject }) => subject));
-    assert.notEqual(writtenTuple(1).object, writtenTuple(2).object);
-    assert.ok(!subjects.has(writtenTuple(0).subject));
-  });
-});
 
 describe('a question', () => {
   it('expects what the grants say', () => {
@@ -67,20 +42,6 @@ describe('a question', () => {
     assert.equal(new Set(positive.map(({ tuple }) => textOf(tuple))).size, GRANTS);
     assert.ok(Math.abs(positive.length / TRIES - 0.5) < 0.05);
   });
-
-  it('that is negative has half the time a subject and an object that belong together', () => {
-    const random = createRandom();
-    const pairs = new Set(grants.map(({ subject, object }) => `${subject} ${object}`));
-    const all = Array.from({ length: TRIES }, () => negativeQuestion(GRANTS, random).tuple);
-    const related = all.filter(({ subject, object }) => pairs.has(`${subject} ${object}`));
-    assert.ok(Math.abs(related.length / TRIES - 0.5) < 0.05);
-  });
-
-  it('stays within ten grants, the fewest that a tenant has', () => {
-    const ten = new Set(grants.slice(0, 10).map(textOf));
-    const random = createRandom();
-    for (let each = 0; each < TRIES; each += 1) assert.ok(ten.has(textOf(positiveQuestion(10, random).tuple)));
-  });
 });
 
 describe('a listing', () => {
@@ -91,29 +52,5 @@ describe('a listing', () => {
       const own = grants.filter((tuple) => tuple.subject === subject && tuple.relation === relation);
       assert.deepEqual(objects, own.map(({ object }) => object).sort());
     }
-  });
-});
-
-describe('the tenant that asks', () => {
-  const COUNT = 10_000;
-  const indexes = (shape: number): number[] =>
-    Array.from({ length: 100_000 }, (_, each) => paretoIndex(COUNT, shape, each / 100_000));
-  const shareOfFirst = (part: number, all: readonly number[]): number =>
-    all.filter((index) => index < COUNT * part).length / all.length;
-
-  it('is one of the first fifth four times of five', () => {
-    assert.ok(Math.abs(shareOfFirst(0.2, indexes(1.16)) - 0.8) < 0.01);
-  });
-
-  it('is more evenly chosen with a greater shape', () => {
-    assert.ok(shareOfFirst(0.2, indexes(3)) < 0.4);
-  });
-
-  it('is always one that there is, and may be any', () => {
-    const all = indexes(1.16);
-    assert.ok(all.every((index) => Number.isInteger(index) && index >= 0 && index < COUNT));
-    assert.equal(Math.min(...all), 0);
-    assert.ok(Math.max(...all) > COUNT - 10);
-    assert.equal(paretoIndex(COUNT, 1.16, 1 - 2 ** -53), COUNT - 1);
   });
 });

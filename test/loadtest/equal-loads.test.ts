@@ -2,13 +2,9 @@
 // keeps the results of a run that was interrupted.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type Part, ResultsFile, type Setup } from '../../bench/compare/results.ts';
+import { describe, it } from 'node:test';
 import { judgeRounds, type LoadRound } from '../../bench/compare/verdict.ts';
-import type { Machine } from '../../bench/report.ts';
 import { findGo } from '../../tools/engines/go.ts';
 import { ROOT } from '../kit/source-tree.ts';
 
@@ -66,52 +62,5 @@ describe('the verdict on a system at one load', () => {
     assert.equal(isLost(UNBORNE, LATE, UNBORNE), true);
     assert.equal(isLost(ROUND, ROUND, UNBORNE, UNBORNE), false);
     assert.equal(isLost(ROUND, ROUND, UNBORNE, UNBORNE, ROUND), false);
-  });
-});
-
-describe('the results of a comparison', () => {
-  const machine: Machine = { date: '2000-01-01', node: 'v1', system: 'x', processors: '2', memoryGib: 1 };
-  const setup: Setup = { task: 'wide', grants: 20_000, quick: false, rounds: 3, systems: ['grantd'] };
-  const part: Part = { setup, machine, systems: [], series: [], loads: [] };
-  let directory: string;
-  let path: string;
-
-  before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'grantd-results-'));
-    path = join(directory, 'results.json');
-  });
-
-  after(() => rmSync(directory, { recursive: true }));
-
-  it('are in the file after each task, so that the next run measures only what is missing', () => {
-    const first = new ResultsFile(path);
-    assert.equal(first.has(setup, machine), false);
-    first.add(part);
-    const next = new ResultsFile(path);
-    assert.deepEqual(next.parts, [part]);
-    assert.equal(next.has(setup, { ...machine, date: '2000-01-02' }), true);
-    next.add({ ...part, setup: { ...setup, task: 'deep' } });
-    assert.deepEqual(
-      new ResultsFile(path).parts.map(({ setup: { task } }) => task),
-      ['wide', 'deep'],
-    );
-    assert.equal(existsSync(`${path}.new`), false);
-  });
-
-  it('are measured again with anything else, or on another machine', () => {
-    const { has } = { has: (other: Partial<Setup>) => new ResultsFile(path).has({ ...setup, ...other }, machine) };
-    for (const other of [{ grants: 40_000 }, { quick: true }, { rounds: 5 }, { systems: [] }, { rates: [1] }]) {
-      assert.equal(has(other), false, JSON.stringify(other));
-    }
-    assert.equal(new ResultsFile(path).has(setup, { ...machine, processors: '4' }), false);
-  });
-
-  it('refuse a file that holds something else, and leave it alone', () => {
-    const foreign = join(directory, 'foreign.json');
-    for (const text of ['{"parts": []}', 'no JSON']) {
-      writeFileSync(foreign, text);
-      assert.throws(() => new ResultsFile(foreign));
-      assert.equal(readFileSync(foreign, 'utf8'), text);
-    }
   });
 });

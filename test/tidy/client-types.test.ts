@@ -1,8 +1,9 @@
-// The types of the clients in Go and Python are those of the OpenAPI file.
+// The generated parts of the clients in Go and Python are those of their sources.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { renderGoTypes } from '../../scripts/clients/go-types.ts';
+import { renderSyncPythonClient } from '../../scripts/clients/python-sync.ts';
 import { renderPythonTypes } from '../../scripts/clients/python-types.ts';
 import { readText } from '../kit/source-tree.ts';
 
@@ -15,6 +16,11 @@ it('the types of the Go client are generated from the present description of the
 
 it('the types of the Python client are generated from the present description of the API', () => {
   assert.equal(readText('clients/python/src/grantd/_types.py'), renderPythonTypes(openapi), FRESHEN);
+});
+
+it('the Python client without an event loop is generated from the one for asyncio', () => {
+  const source = readText('clients/python/src/grantd/_async_client.py');
+  assert.equal(readText('clients/python/src/grantd/_client.py'), renderSyncPythonClient(source), FRESHEN);
 });
 
 it('a schema that the types cannot express is refused, never guessed', () => {

@@ -136,48 +136,4 @@ describe('the files for sites and editors', () => {
       for (const line of uses) assert.match(line, /uses: [\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
     }
   });
-
-  const release = readWorkflow('.github/workflows/release.yaml').jobs;
-
-  it('publish nothing before the tag was compared with the versions, and the tests of the commit have passed', () => {
-    const [[first, check] = ['', undefined], ...others] = Object.entries(release);
-    assert.equal(first, 'version');
-    const runs = (check?.steps ?? []).map(({ run = '' }) => run).join('');
-    for (const each of ['test "$(node -p', 'test/tidy/versions.test.ts', '--workflow test.yaml', 'is-ancestor']) {
-      assert.ok(runs.includes(each), each);
-    }
-    for (const [name, job] of others) assert.ok([job.needs].flat().includes('version'), name);
-  });
-
-  it('give each job of a release the rights that it needs, and those to publish packages to jobs that build nothing', () => {
-    const image = { contents: 'read', packages: 'write', 'id-token': 'write', attestations: 'write' };
-    const rights = Object.entries(release).map(([name, { permissions = {} }]) => [name, permissions]);
-    assert.deepEqual(Object.fromEntries(rights), {
-      version: { contents: 'read', actions: 'read' },
-      image,
-      chart: image,
-      packages: {},
-      npm: { 'id-token': 'write' },
-      pypi: { 'id-token': 'write' },
-      go: { contents: 'write' },
-      release: { contents: 'write' },
-    });
-    for (const name of ['npm', 'pypi', 'go', 'release']) {
-      const steps = JSON.stringify(release[name]?.steps);
-      assert.doesNotMatch(steps, /checkout|npm (ci|install|run)|npx|pip /, name);
-    }
-    for (const name of ['npm', 'pypi']) {
-      const { environment, steps = [] } = release[name] ?? {};
-      assert.equal(environment, name);
-      assert.doesNotMatch(JSON.stringify(steps), /secrets\./, name);
-    }
-  });
-
-  it('publish what cannot be taken back only after the image and the chart', () => {
-    for (const name of ['npm', 'pypi', 'go']) {
-      for (const each of ['image', 'chart']) assert.ok([release[name]?.needs].flat().includes(each), name);
-    }
-    assert.match(JSON.stringify(release.npm), /npm publish .*--provenance/);
-    assert.match(JSON.stringify(release.go), /clients\/go\/v\$\{\{ needs\.version\.outputs\.version \}\}/);
-  });
 });

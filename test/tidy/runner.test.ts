@@ -2,27 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import fs, { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { batchesOf } from '../../scripts/testing/batches.ts';
 import { importersOf, touchedBy } from '../../scripts/testing/changes.ts';
-import { type Durations, readDurations, writeDurations } from '../../scripts/testing/durations.ts';
-import { watchLeftovers } from '../../scripts/testing/leftovers.ts';
-import { Report, type TestEvent } from '../../scripts/testing/report.ts';
-import { type Job, runJobs } from '../../scripts/testing/schedule.ts';
 import { parsePart, partOf, SelectionError, select } from '../../scripts/testing/selection.ts';
 import { STEPS } from '../../scripts/testing/steps.ts';
-import { listTestFiles, MEASURES_ITS_PROCESS, SUITES, type SuiteFile, suiteOf } from '../../scripts/testing/suites.ts';
+import { listTestFiles, MEASURES_ITS_PROCESS, SUITES, type SuiteFile } from '../../scripts/testing/suites.ts';
 import { ROOT, readText } from '../kit/source-tree.ts';
 
 const all = listTestFiles();
 const pathsOf = (files: readonly SuiteFile[]): string[] => files.map(({ path }) => path).sort();
-const chosen = (...words: readonly string[]): string[] => pathsOf(select(words, all).files);
 const below = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).sort();
 const namesOf = (each: readonly { readonly name: string }[]): string[] => each.map(({ name }) => name);
 
@@ -81,24 +73,6 @@ describe('npm test', () => {
     assert.deepEqual([...pathsOf(files), ...left].sort(), pathsOf(all));
   });
 
-  it('runs what is named: steps, suites, folders and files', () => {
-    assert.deepEqual(namesOf(select(['types', 'lint'], all).steps), ['lint', 'types']);
-    assert.deepEqual(select(['types'], all).files, []);
-    assert.deepEqual(chosen('unit'), below('test/unit/**/*.test.ts'));
-    assert.deepEqual(select(['unit'], all).steps, []);
-    assert.deepEqual(chosen('unit/shard', './test/tidy/'), below('test/{unit/shard,tidy}/**/*.test.ts'));
-    assert.deepEqual(chosen('faults'), below('test/cluster/faults/*.test.ts'));
-    assert.deepEqual(chosen('test/tidy/runner.test.ts'), ['test/tidy/runner.test.ts']);
-  });
-
-  it('runs what takes long only where it is asked for by its own name', () => {
-    assert.deepEqual(chosen('slow'), below('test/*/slow/*.test.ts'));
-    assert.deepEqual(chosen('cluster'), below('test/cluster/{smoke,faults}/*.test.ts'));
-    assert.deepEqual(chosen('cluster/slow'), below('test/cluster/slow/*.test.ts'));
-    const [path = ''] = below('test/cluster/slow/*.test.ts');
-    assert.deepEqual(chosen(path), [path]);
-  });
-
   it('refuses a word that names nothing', () => {
     assert.throws(() => select(['unit', 'units'], all), SelectionError);
   });
@@ -115,63 +89,6 @@ describe('npm test', () => {
     for (const text of ['0/4', '5/4', '1', 'x/2', '1/0']) assert.throws(() => parsePart(text), SelectionError);
   });
 
-  it('starts what took longest first, and what it does not know before that', () => {
-    const files = listTestFiles(['test/cli/a.test.ts', 'test/cli/b.test.ts', 'test/chart/c.test.ts']);
-    const known = new Map([
-      ['test/cli/a.test.ts', { ms: 10, cpuMs: 5 }],
-      ['test/cli/b.test.ts', { ms: 20, cpuMs: 5 }],
-    ]);
-    assert.deepEqual(
-      batchesOf(files, known, 2).map(({ files: some }) => pathsOf(some)),
-      [['test/chart/c.test.ts'], ['test/cli/b.test.ts'], ['test/cli/a.test.ts']],
-    );
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-durations-'));
-    try {
-      const path = join(directory, 'cache', 'durations.json');
-      assert.deepEqual(readDurations(path), new Map());
-      writeDurations(path, known);
-      writeDurations(path, new Map([['test/cli/a.test.ts', { ms: 30, cpuMs: 9 }]]));
-      assert.deepEqual(readDurations(path), new Map([...known, ['test/cli/a.test.ts', { ms: 30, cpuMs: 9 }]]));
-      writeFileSync(path, '{"test/un');
-      assert.deepEqual(readDurations(path), new Map());
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  });
-
-  it('weighs a file by the processors that it last kept busy, or by its suite, and never beyond the machine', () => {
-    const weights = (durations: Durations, processors: number) =>
-      batchesOf(listTestFiles(['test/simulation/a.test.ts', 'test/cli/b.test.ts']), durations, processors).map(
-        ({ files: [file], weight }) => [file?.path, weight],
-      );
-    const [cli, simulation] = ['test/cli/b.test.ts', 'test/simulation/a.test.ts'];
-    assert.deepEqual(
-      new Map(weights(new Map(), 4) as [string, number][]),
-      new Map([
-        [cli, suiteOf(cli)?.weight],
-        [simulation, 4],
-      ]),
-    );
-    const measured = new Map([
-      [cli, { ms: 1000, cpuMs: 10 }],
-      [simulation, { ms: 1000, cpuMs: 1500 }],
-    ]);
-    assert.deepEqual(
-      new Map(weights(measured, 4) as [string, number][]),
-      new Map([
-        [cli, 0.5],
-        [simulation, 1.5],
-      ]),
-    );
-    assert.deepEqual(
-      new Map(weights(measured, 1) as [string, number][]),
-      new Map([
-        [cli, 0.5],
-        [simulation, 1],
-      ]),
-    );
-  });
-
   it('gives each file that judges times the machine to itself, after the others', () => {
     const batches = batchesOf(all, new Map(), 2);
     const first = batches.findIndex(({ isExclusive }) => isExclusive);
@@ -182,166 +99,12 @@ describe('npm test', () => {
     assert.deepEqual(pathsOf(batches.flatMap(({ files }) => files)), pathsOf(all));
   });
 
-  it('has files of unit, property and tidy share a few processes of equal length, and every other file its own process', () => {
-    const slow = 'test/unit/core/tuples.test.ts';
-    const durations = new Map(all.map(({ path }) => [path, { ms: path === slow ? 60_000 : 100, cpuMs: 50 }]));
-    const batches = batchesOf(all, durations, 2);
-    const shared = batches.filter(({ isShared }) => isShared);
-    assert.equal(shared.length, 4);
-    assert.deepEqual(
-      new Set(shared.flatMap(({ files }) => files.map(({ suite }) => suite.name))),
-      new Set(['unit', 'property', 'tidy']),
-    );
-    assert.deepEqual(
-      shared.map(({ files }) => pathsOf(files)).find((paths) => paths.includes(slow)),
-      [slow],
-    );
-    for (const { files, isShared } of batches) if (!isShared) assert.equal(files.length, 1);
-    assert.equal(batchesOf(select([slow], all).files, durations, 2).length, 1);
-  });
-
   it('gives each test that measures its process one of its own', () => {
     const importers = below('test/unit/**/*.test.ts').filter((path) => readText(path).includes('/live-bytes.ts'));
     assert.deepEqual(importers, MEASURES_ITS_PROCESS);
     const alone = batchesOf(all, new Map(), 2).filter(({ isShared }) => !isShared);
     const own = new Set(alone.flatMap(({ files }) => files.map(({ path }) => path)));
     assert.ok(importers.every((path) => own.has(path)));
-  });
-});
-
-describe('the schedule of a run', () => {
-  /** Jobs that end when the test says so; what runs, by name. */
-  function watchedJobs(jobs: readonly Omit<Job, 'run'>[], capacity: number) {
-    const running = new Map<string, () => void>();
-    const interruption = new AbortController();
-    const watched = jobs.map(
-      (job): Job => ({
-        ...job,
-        run: () => new Promise((resolve) => running.set(job.name, resolve)),
-      }),
-    );
-    const done = runJobs(watched, capacity, interruption.signal);
-    const end = async (...names: readonly string[]): Promise<string[]> => {
-      for (const name of names) {
-        running.get(name)?.();
-        running.delete(name);
-      }
-      await turn();
-      return [...running.keys()];
-    };
-    return { end, done, interruption };
-  }
-  const job = (name: string, weight: number, more: Partial<Job> = {}) => ({ name, weight, ...more });
-
-  it('starts no more than the machine has processors for, and fills gaps with what is lighter', async () => {
-    const { end, done } = watchedJobs([job('a', 1), job('b', 1.5), job('c', 0.5), job('d', 0.5), job('e', 9)], 2);
-    assert.deepEqual(await end(), ['a', 'c', 'd']);
-    assert.deepEqual(await end('c'), ['a', 'd']);
-    assert.deepEqual(await end('a'), ['d', 'b']);
-    assert.deepEqual(await end('d', 'b'), ['e']);
-    assert.deepEqual(await end('e'), []);
-    await done;
-  });
-
-  it('lets an exclusive job run by itself after the others', async () => {
-    const alone = { exclusive: true };
-    const { end, done } = watchedJobs([job('x', 0.1, alone), job('a', 1), job('y', 0.1, alone)], 2);
-    assert.deepEqual(await end(), ['a']);
-    assert.deepEqual(await end('a'), ['x']);
-    assert.deepEqual(await end('x'), ['y']);
-    await end('y');
-    await done;
-  });
-
-  it('holds back what needs a job that has not ended, and nothing else', async () => {
-    const { end, done } = watchedJobs([job('tool', 1), job('a', 1, { after: ['tool'] }), job('b', 1)], 2);
-    assert.deepEqual(await end(), ['tool', 'b']);
-    assert.deepEqual(await end('b'), ['tool']);
-    assert.deepEqual(await end('tool'), ['a']);
-    await end('a');
-    await done;
-    await assert.rejects(runJobs([{ ...job('c', 1, { after: ['c'] }), run: async () => {} }], 2, AbortSignal.any([])));
-  });
-
-  it('starts nothing more once it is interrupted, and waits for what runs', async () => {
-    const { end, done, interruption } = watchedJobs([job('a', 2), job('b', 2)], 2);
-    interruption.abort();
-    assert.deepEqual(await end('a'), []);
-    await done;
-  });
-});
-
-describe('what a file leaves to those after it in its process', () => {
-  const found = async (leave: () => () => unknown): Promise<string[]> => {
-    const look = watchLeftovers(0);
-    const clear = leave();
-    const left = await look();
-    await clear();
-    return left;
-  };
-
-  it('is nothing where it cleans up', async () => {
-    assert.deepEqual(await found(() => () => {}), []);
-    const look = watchLeftovers();
-    const server = createServer().listen(0);
-    await once(server, 'listening');
-    // It is gone only a little later.
-    server.close();
-    assert.deepEqual(await look(), []);
-  });
-
-  it('is a variable, a function of Node, a listener, a server, a timer or a working directory', async () => {
-    const { exitCode } = process;
-    const set = <Value>(write: (value: Value) => void, value: Value, before: Value) => {
-      write(value);
-      return () => write(before);
-    };
-    const left = async (...args: Parameters<typeof set>) => found(() => set(...args));
-    assert.deepEqual(await left((name) => Reflect.set(globalThis, 'Date', name), class {}, Date), ['globalThis.Date']);
-    assert.deepEqual(
-      await left(
-        (now) => Reflect.set(Date, 'now', now),
-        () => 1,
-        Date.now,
-      ),
-      ['Date.now'],
-    );
-    assert.deepEqual(
-      await left(
-        (read) => Reflect.set(fs, 'readFileSync', read),
-        () => '',
-        fs.readFileSync,
-      ),
-      ['node:fs.readFileSync'],
-    );
-    assert.deepEqual(await left((to) => process.chdir(String(to)), tmpdir(), process.cwd()), ['the working directory']);
-    assert.deepEqual(await left((code) => Reflect.set(process, 'exitCode', code), 1, exitCode), ['the exit code']);
-    assert.deepEqual(
-      await found(() => {
-        Reflect.set(globalThis, 'leftHere', 1);
-        return () => Reflect.deleteProperty(globalThis, 'leftHere');
-      }),
-      ['globalThis.leftHere'],
-    );
-    assert.deepEqual(
-      await found(() => {
-        const onWarning = () => {};
-        process.on('SIGHUP', onWarning);
-        return () => process.off('SIGHUP', onWarning);
-      }),
-      ['listeners of process for SIGHUP'],
-    );
-    assert.deepEqual(
-      await found(() => {
-        const server = createServer().listen(0, '127.0.0.1');
-        const timer = setTimeout(() => {}, 60_000);
-        return () => {
-          clearTimeout(timer);
-          server.close();
-        };
-      }),
-      ['1 more of TCPServerWrap', '1 more of Timeout'],
-    );
   });
 });
 
@@ -374,122 +137,6 @@ describe('npm test -- --changed', () => {
 
   it('chooses the suite that reads a changed file without importing it', () => {
     assert.deepEqual(touched('charts/grantd/values.yaml'), ['test/chart/c.test.ts', 'test/tidy/d.test.ts']);
-  });
-
-  it('does not follow a test that starts the whole program, and chooses nothing for no change', () => {
-    assert.deepEqual(touched('src/main.ts'), ['test/tidy/d.test.ts']);
-    assert.deepEqual(touched(), []);
-  });
-});
-
-describe('the report of a run', () => {
-  const path = 'test/tidy/runner.test.ts';
-  const file = join(ROOT, path);
-  const event = (name: string, nesting: number, details: Partial<TestEvent['details']> = {}): TestEvent => ({
-    name,
-    nesting,
-    file,
-    entryFile: file,
-    line: 7,
-    details: { duration_ms: 12, ...details },
-  });
-  const failure = (cause: unknown, failureType = 'testCodeFailure') => ({
-    error: Object.assign(new Error('outer', { cause }), { failureType }),
-  });
-
-  function reported(tell: (report: Report) => void) {
-    let text = '';
-    const logDirectory = mkdtempSync(join(tmpdir(), 'grantd-logs-'));
-    const write = (more: string): void => {
-      text += more;
-    };
-    try {
-      const report = new Report({ root: ROOT, files: all, logDirectory, write });
-      tell(report);
-      const isGood = report.end({ ms: 1000, cpuMs: 61_000 });
-      const log = globSync('*.log', { cwd: logDirectory }).map((name) =>
-        readFileSync(join(logDirectory, name), 'utf8'),
-      );
-      return { isGood, text, log: log.join('') };
-    } finally {
-      rmSync(logDirectory, { recursive: true });
-    }
-  }
-
-  it('names a test that failed, where it stands and why, and tells its suites only where they fail themselves', () => {
-    const { isGood, text } = reported((report) => {
-      report.started({ name: 'a suite', nesting: 0, entryFile: file });
-      report.started({ name: 'a test', nesting: 1, entryFile: file });
-      report.testFailed(event('a test', 1, failure(new Error('the reason'))));
-      report.testFailed(event('a suite', 0, { ...failure('1 subtest failed', 'subtestsFailed'), type: 'suite' }));
-      report.fileEnded({ path, success: false, duration_ms: 5, counts: { tests: 1 } });
-    });
-    assert.equal(isGood, false);
-    assert.match(text, /✖ test\/tidy\/runner\.test\.ts:7 a suite › a test 0\.0 s\n {4}Error: the reason/);
-    assert.match(text, /✖ 1 failed in 1\.0 s, with 1 min 1 s of processor time\n0 passed, 1 failed, 0 skipped\n$/);
-  });
-
-  it('is bad where a file, a step or a hook of a suite fails, without a test that does', () => {
-    const step = reported((report) =>
-      report.step('lint', { ms: 5, isGood: false, output: ['src/x.ts is not formatted'] }),
-    );
-    assert.equal(step.isGood, false);
-    assert.match(step.text, /^src\/x\.ts is not formatted\n✖ lint\n/);
-    const ended = (success: boolean) => ({ path, success, duration_ms: 5, counts: { tests: 0 } });
-    assert.equal(reported((report) => report.fileEnded(ended(false))).isGood, false);
-    assert.equal(reported((report) => report.fileEnded(ended(true))).isGood, true);
-    const hook = { ...failure(new Error('x'), 'hookFailed'), type: 'suite' };
-    assert.equal(reported((report) => report.testFailed(event('a suite', 0, hook))).isGood, false);
-  });
-
-  it('keeps what a file prints in its log, and shows the head of a failure and where the log is', () => {
-    const { text, log } = reported((report) => {
-      report.output(path, 'a notice of a library\n');
-      report.diagnostic(path, 'strain 1.1');
-      report.passed(event('good', 0));
-      report.testFailed(event('bad', 0, failure(Array.from({ length: 99 }, (_, line) => `line ${line}`).join('\n'))));
-    });
-    for (const part of ['a notice of a library', 'strain 1.1', '✔ good', 'line 98'])
-      assert.ok(log.includes(part), part);
-    for (const part of ['a notice', 'strain', '✔ good', 'line 98']) assert.ok(!text.includes(part), part);
-    assert.match(text, / {4}line 0\n(?:.*\n)* {4}log: .*test-tidy-runner\.test\.ts\.log\n/);
-  });
-
-  it('counts a test that could not judge only if it still cannot when it is run once more', () => {
-    const busy = event('paced', 0, failure(new Error('inconclusive: strain 3.1\n5 of 9 were late')));
-    const ended = { path, success: false, duration_ms: 5, counts: { tests: 2 } };
-    const once = (repeat: (report: Report) => void, othersBusy = 0) =>
-      reported((report) => {
-        report.testFailed(busy);
-        report.fileEnded(ended);
-        assert.deepEqual(report.takeInconclusive(othersBusy), new Map([[path, ['paced']]]));
-        repeat(report);
-      });
-    const passed = once((report) => report.fileEnded({ ...ended, success: true }));
-    assert.equal(passed.isGood, true);
-    assert.match(
-      passed.text,
-      /\? test\/tidy\/runner\.test\.ts:7 paced 0\.0 s\n {4}inconclusive: strain 3\.1; it runs again/,
-    );
-    assert.equal(once((report) => report.testFailed(busy)).isGood, false);
-    const late = (report: Report) => report.testFailed(event('paced', 0, failure(new Error('late'))));
-    assert.equal(once(late).isGood, false);
-    // Where other programs keep the machine busy it cannot judge at all: that is said, and is no failure.
-    const repeat = (report: Report) => {
-      report.testFailed(busy);
-      report.fileEnded(ended);
-    };
-    const undecided = once(repeat, 1.9);
-    assert.equal(undecided.isGood, true);
-    assert.match(undecided.text, /NOT TESTED \(1\): .*not judged: other programs kept 1\.9 processors busy/);
-    assert.equal(once(repeat, 0.3).isGood, false);
-    assert.equal(once(late, 1.9).isGood, false);
-  });
-
-  it('says what was not tested, and why', () => {
-    const { isGood, text } = reported((report) => report.passed({ ...event('a test', 0), skip: 'No Java.' }));
-    assert.equal(isGood, true);
-    assert.match(text, /NOT TESTED \(1\): test\/tidy\/runner\.test\.ts: No Java\./);
   });
 });
 

@@ -27,19 +27,10 @@ describe('the style of the code', () => {
   const only = ['describe', 'only'].join('.');
   const MUTATIONS: readonly (readonly [string, string, string])[] = [
     ['a file without a header', 'src/core/x.ts', 'export const x = 1;\n'],
-    ['a file in camel case', 'src/core/someFile.ts', HEADER],
     ['a barrel', 'src/core/index.ts', HEADER],
     ['something unfinished', 'src/core/x.ts', `${HEADER}// ${unfinished}: later\n`],
-    ['an enum', 'src/core/x.ts', `${HEADER}export enum Color { Red }\n`],
-    ['a const enum', 'src/core/x.ts', `${HEADER}const enum Color { Red }\n`],
-    ['a namespace', 'src/core/x.ts', `${HEADER}namespace X { }\n`],
-    ['as any', 'src/core/x.ts', `${HEADER}const x = y as any;\n`],
-    ['a parameter of any', 'src/core/x.ts', `${HEADER}function f(x: any) {}\n`],
-    ['a non-null assertion', 'src/core/x.ts', `${HEADER}const x = map.get(1)!.y;\n`],
-    ['a default export', 'src/core/x.ts', `${HEADER}export default 1;\n`],
-    ['a silenced type error', 'src/core/x.ts', `${HEADER}// ${['@ts', 'ignore'].join('-')}\n`],
+    ['a file without type checking', 'src/core/x.ts', `${HEADER}// ${['@ts', 'nocheck'].join('-')}\n`],
     ['an overruled compiler', 'src/core/x.ts', `${HEADER}// @ts-expect-error so\n`],
-    ['a long file', 'src/core/x.ts', HEADER + 'x;\n'.repeat(400)],
     ['a wide comment', 'src/core/x.ts', `${HEADER}// ${'x '.repeat(59)}\n`],
     ['a wide line of a block', 'src/core/x.ts', `${HEADER}/**\n * ${'x '.repeat(59)}\n */\n`],
     ['a wide comment after code', 'src/core/x.ts', `${HEADER}const x = 1; // ${'x '.repeat(53)}\n`],
@@ -67,7 +58,6 @@ describe('the style of the code', () => {
       'test/unit/x.test.ts',
       `${HEADER}await waitFor('its end', () =>\n  performance.now() > endMs);\n`,
     ],
-    ['output past the log', 'src/core/x.ts', `${HEADER}${['console', 'log'].join('.')}(1);\n`],
   ];
   for (const [what, path, text] of MUTATIONS) {
     it(`would not pass with: ${what}`, () => {
@@ -101,7 +91,7 @@ describe('the style of the code', () => {
 
   it('looks at code, not at strings or comments', () => {
     assert.deepEqual(
-      findStyleViolations('src/core/x.ts', `${HEADER}const a = 'x as any'; // map.get(1)!.y\nif (!a !== !b) {}\n`),
+      findStyleViolations('test/unit/x.test.ts', `${HEADER}const a = 'it.only('; // describe.skip(\n`),
       [],
     );
   });

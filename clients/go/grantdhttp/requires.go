@@ -21,7 +21,7 @@ type Checker interface {
 	Check(ctx context.Context, subject, relation, object string) (bool, error)
 }
 
-// Guard knows who asks.
+// Guard authenticates the subject of a request.
 type Guard struct {
 	Client Checker
 	// The subject of a request that has been authenticated, such as "user:ada"; "": it has not.

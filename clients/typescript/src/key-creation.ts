@@ -49,7 +49,7 @@ export async function createKey(
       try {
         return await send(transport, deadline, request, crypto.randomUUID());
       } catch (error) {
-        // Only a lost attempt of this call can have used the random Idempotency-Key, so nobody has that key.
+        // Only a lost attempt of this call can have used the random Idempotency-Key, so that key was never delivered.
         if (!(error instanceof GrantdError) || error.type !== 'already-created' || error.keyId === undefined)
           throw error;
         await revoke(transport, deadline, error.keyId);

@@ -7,7 +7,7 @@ import { GrantdError } from './error.ts';
 export interface RequirementOptions<Request> {
   readonly grantd: Pick<Grantd, 'check'>;
   /**
-   * Who asks, as `user:ada`, from what has been authenticated; undefined: nobody. Never from what a client may write
+   * The authenticated subject, such as `user:ada`; undefined: none. Never from what a client may write
    * freely.
    */
   readonly subject: (request: Request) => string | undefined;

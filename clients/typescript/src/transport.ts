@@ -63,7 +63,7 @@ const ATTEMPTS_MAX = 6;
 const BACKOFF_MS = 50;
 const BACKOFF_MS_MAX = 2000;
 
-/** Before the given retry, counted from 1: what the service asks for, and a random time that spreads the clients. */
+/** Before the given retry, counted from 1: the service's `Retry-After`, and a random time that spreads the clients. */
 export function retryWaitMs(retry: number, { retryAfterS = 0 }: GrantdError): number {
   return retryAfterS * 1000 + Math.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (retry - 1));
 }

@@ -2,7 +2,7 @@
 // nothing behind that would stop the next start.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -62,45 +62,6 @@ describe('a start is refused', () => {
     );
     assert.equal(holder.hasEnded, false);
     assert.equal((await holder.stop()).code, 0);
-    await startAndStop();
-  });
-
-  it('where the data directory is a file', async () => {
-    writeFileSync(join(directory, 'data'), '');
-    assert.match(await refusal(), /The data directory .*data cannot be used: /);
-  });
-
-  it('where the data directory lies below a file', async () => {
-    writeFileSync(join(directory, 'file'), '');
-    assert.match(
-      await refusal({ GRANTD_DATA_DIR: join(directory, 'file', 'data') }),
-      /The data directory .* cannot be used: /,
-    );
-  });
-
-  it('where the data directory cannot be written', async (context) => {
-    // Nobody, root included, makes directories here.
-    const readOnly = process.getuid?.() === 0 ? '/sys/grantd' : join(directory, 'data');
-    if (readOnly.startsWith(directory)) {
-      mkdirSync(readOnly);
-      chmodSync(readOnly, 0o500);
-      context.after(() => chmodSync(readOnly, 0o700));
-    }
-    assert.match(await refusal({ GRANTD_DATA_DIR: readOnly }), /The data directory .* cannot be used: /);
-  });
-
-  it('where the data directory was made with another number of slots', async () => {
-    await startAndStop();
-    const message = await refusal({ GRANTD_SLOTS: '16' });
-    assert.match(message, /\b8\b.*\b16\b|\b16\b.*\b8\b/);
-    await startAndStop();
-  });
-
-  it('where dev.json is not what was written', async () => {
-    await startAndStop();
-    writeFileSync(join(directory, 'data', 'dev.json'), '{');
-    assert.match(await refusal(), /dev\.json is damaged or was not written by grantd\. Remove it/);
-    rmSync(join(directory, 'data', 'dev.json'));
     await startAndStop();
   });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,27 +90,12 @@ describe('a first start', () => {
     assert.ok(!grantd.stdout.includes('specversion'));
   });
 
-  it('keeps dev.json for its owner alone', () => {
-    assert.equal(statSync(join(directory, 'dev.json')).mode & 0o777, 0o600);
-    assert.match(readDevFacts(directory).operator_token, /^[\w-]{43}$/);
-  });
-
   it('is alive and ready, and measures', async () => {
     const { ops_url: opsUrl } = readDevFacts(directory);
     assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
     assert.deepEqual(await (await fetch(`${opsUrl}/readyz`)).json(), { status: 'ready' });
     const metrics = await (await fetch(`${opsUrl}/metrics`)).text();
     assert.match(metrics, /^grantd_shard_slots\{.*state="serving".*\} 256$/m);
-  });
-
-  it('gives the demo tenant the plan `scale` and its key all scopes', async () => {
-    const { base_url: baseUrl, key } = readDevFacts(directory);
-    const response = await fetch(`${baseUrl}/v1/keys`, { headers: { Authorization: `Bearer ${key}` } });
-    assert.equal(response.status, 200);
-    const { keys } = Object(await response.json());
-    assert.deepEqual(keys[0].scopes, ['check:read', 'grant:write', 'admin']);
-    const namespaces = await fetch(`${baseUrl}/v1/namespaces`, { headers: { Authorization: `Bearer ${key}` } });
-    assert.equal(namespaces.headers.get('x-service-ratelimit-limit'), '10000');
   });
 
   it('logs JSON lines on standard error', () => {
@@ -322,21 +307,6 @@ describe('a start', () => {
       if (status === 401) assert.equal(Object(await response.json()).type, 'https://errors.example.com/unauthorized');
     }
     await grantd.stop();
-  });
-
-  it('makes a new demo tenant where the old one was deleted', async () => {
-    const first = await startInTest();
-    const facts = readDevFacts(directory);
-    const response = await fetch(`${facts.console_url}/operator/v1/tenants/${facts.tenant_id}`, {
-      method: 'DELETE',
-      headers: { Authorization: `Bearer ${facts.operator_token}` },
-    });
-    assert.ok(response.ok);
-    await first.stop();
-    const second = await startInTest();
-    assert.notEqual(readDevFacts(directory).tenant_id, facts.tenant_id);
-    assert.equal((await call(directory, '/v1/check', TUPLE)).status, 200);
-    await second.stop();
   });
 
   it('in a heap too small for the page cache gives the same process a larger one', async () => {

@@ -81,42 +81,6 @@ describe('a part of a cluster', () => {
     return { status: response.status, reasons };
   }
 
-  it('names all of its wrong settings in one message', async () => {
-    const wrong = { GRANTD_STORE: 'sqlite', GRANTD_DRAIN_SECONDS: 'long', GRANTD_RPC_TLS_CA: 'x' };
-    const { code, stdout, stderr } = await start(['shard'], wrong).ended;
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(
-      stderr,
-      [
-        'grantd: 5 settings are wrong:',
-        '  GRANTD_RPC_TLS_CA must be a certificate in PEM form',
-        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev supports; for grantd shard, set cassandra',
-        '  GRANTD_CASSANDRA_CONTACT_POINTS is not set; grantd shard needs it (comma-separated hosts, or host:port)',
-        '  GRANTD_CASSANDRA_LOCAL_DATACENTER is not set; grantd shard needs it (name)',
-        '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"\n',
-      ].join('\n'),
-    );
-  });
-
-  it('shard does not listen beyond loopback without mutual TLS', async () => {
-    const { GRANTD_RPC_ADDRESS: _, ...unset } = minimal.shard;
-    for (const environment of [unset, { ...unset, GRANTD_RPC_ADDRESS: '0.0.0.0:0' }]) {
-      assert.match(
-        await refusalOf('shard', environment),
-        /^grantd: A setting is wrong:\n {2}GRANTD_RPC_TLS_CERT, .* are not set, .*GRANTD_RPC_INSECURE=true/,
-      );
-    }
-  });
-
-  it('shard on loopback needs neither, and does not warn', async () => {
-    const [log, stopping] = [createRecordingLog(), new AbortController()];
-    const ended = startHere('shard', minimal.shard, log, stopping.signal);
-    await waitFor('the wait', () => log.lines.some((line) => line.includes('waiting for Cassandra')));
-    stopping.abort();
-    await assert.rejects(ended, (error) => error === stopping.signal.reason);
-    assert.ok(!log.lines.join().includes('GRANTD_RPC_INSECURE: '));
-  });
-
   for (const [role, setting] of [
     ['front', 'GRANTD_OPS_ADDRESS'],
     ['front', 'GRANTD_HTTP_ADDRESS'],

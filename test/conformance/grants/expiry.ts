@@ -1,9 +1,8 @@
 // Grants that expire, through the public interface and the operator's.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { oneService } from '../support/one-service.ts';
 
@@ -12,12 +11,9 @@ const YEAR_MS = 365.25 * 24 * 3_600_000;
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-describe('a grant that expires', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('a grant that expires', () => {
   const post = (key: string, path: string, body: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path, body, key });
   const recordOf = (answer: Answer): Record<string, unknown> => answer.json as Record<string, unknown>;

@@ -1,10 +1,9 @@
 // Grants, checks, objects and namespaces as the specification's sections 2, 3 and 4 describe them.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
 import { type Answer, assertCommonHeaders, assertProblem } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { oneService } from '../support/one-service.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -17,12 +16,9 @@ function recordOf(answer: Answer): Record<string, unknown> {
   return answer.json as Record<string, unknown>;
 }
 
-describe('the resources', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('the resources', () => {
   const post = (key: string, path: string, body: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path, body, key });
   const revoke = (key: string, body: unknown): Promise<Answer> =>
@@ -328,52 +324,6 @@ describe('the resources', () => {
     });
   });
 
-  describe('the subjects of an object', () => {
-    it('come ascending by bytes, page by page, each once, whatever the size of the pages', async () => {
-      const { key } = await service.createTenant();
-      const subjects = ['b:1', 'a:2', 'a:10', 'a:1', 'a:\uffee', 'a:😀', 'Z:1'];
-      for (const subject of subjects) await post(key, '/v1/grants', { ...TUPLE, subject });
-      await post(key, '/v1/grants', { ...TUPLE, relation: 'owner', subject: 'other:1' });
-      const sorted = subjects.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
-      const listed: unknown[] = [];
-      let cursor: unknown;
-      for (const limit of [1, 2, 3, 1000]) {
-        const query = new URLSearchParams({ object: TUPLE.object, relation: 'viewer', limit: String(limit) });
-        if (cursor !== undefined) query.set('cursor', String(cursor));
-        const answer = await get(key, `/v1/subjects?${query}`);
-        assert.equal(answer.status, 200, answer.text);
-        const { subjects: page, next_cursor, ...rest } = recordOf(answer);
-        assert.deepEqual(rest, {});
-        assert.ok(Array.isArray(page) && page.length <= limit);
-        listed.push(...page);
-        cursor = next_cursor;
-        if (cursor === null) break;
-      }
-      assert.equal(cursor, null);
-      assert.deepEqual(listed, sorted);
-      const query = new URLSearchParams({ object: TUPLE.object, relation: 'viewer', namespace: 'a', via: 'direct' });
-      assert.deepEqual(
-        recordOf(await get(key, `/v1/subjects?${query}`)).subjects,
-        sorted.filter((subject) => subject.startsWith('a:')),
-      );
-      assert.deepEqual(recordOf(await get(key, '/v1/subjects?object=d:none&relation=viewer')), {
-        subjects: [],
-        next_cursor: null,
-      });
-    });
-
-    it('follow each grant and each revocation at once', async () => {
-      const { key } = await service.createTenant();
-      const list = async () => recordOf(await get(key, `/v1/subjects?object=${TUPLE.object}&relation=viewer`)).subjects;
-      for (let round = 0; round < 3; round += 1) {
-        await post(key, '/v1/grants', TUPLE);
-        assert.deepEqual(await list(), [TUPLE.subject]);
-        await service.send({ method: 'DELETE', path: '/v1/grants', body: TUPLE, key });
-        assert.deepEqual(await list(), []);
-      }
-    });
-  });
-
   describe('the grants of a subject, and on an object', () => {
     it('come by relation and the other, of one relation where it is named, page by page', async () => {
       const { key } = await service.createTenant();
@@ -414,40 +364,56 @@ describe('the resources', () => {
     });
   });
 
-  describe('the objects', () => {
-    it('come ascending by bytes, page by page, each once, whatever the size of the pages', async () => {
-      const { key } = await service.createTenant();
-      const objects = ['b:1', 'a:2', 'a:10', 'a:1', 'a:\uffee', 'a:😀', 'Z:1'];
-      for (const object of objects) await post(key, '/v1/grants', { ...TUPLE, object });
-      await post(key, '/v1/grants', { ...TUPLE, relation: 'owner', object: 'other:1' });
-      const sorted = objects.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
-      const listed: unknown[] = [];
-      let cursor: unknown;
-      for (const limit of [1, 2, 3, 1000]) {
-        const query = new URLSearchParams({ subject: TUPLE.subject, relation: 'viewer', limit: String(limit) });
-        if (cursor !== undefined) query.set('cursor', String(cursor));
-        const answer = await get(key, `/v1/objects?${query}`);
+  describe('listings of objects and of subjects', () => {
+    for (const [plural, own, anchor] of [
+      ['objects', 'object', 'subject=user:ada'],
+      ['subjects', 'subject', `object=${TUPLE.object}`],
+    ] as const) {
+      const list = async (key: string, query: string) => {
+        const answer = await get(key, `/v1/${plural}?${query}&relation=viewer`);
         assert.equal(answer.status, 200, answer.text);
-        const { objects: page, next_cursor, ...rest } = recordOf(answer);
+        const { [plural]: listed, next_cursor: cursor, ...rest } = recordOf(answer);
         assert.deepEqual(rest, {});
-        assert.ok(Array.isArray(page) && page.length <= limit);
-        listed.push(...page);
-        cursor = next_cursor;
-        if (cursor === null) break;
-      }
-      assert.equal(cursor, null);
-      assert.deepEqual(listed, sorted);
+        assert.ok(Array.isArray(listed));
+        return { listed, cursor };
+      };
 
-      const query = new URLSearchParams({ subject: TUPLE.subject, relation: 'viewer', namespace: 'a' });
-      assert.deepEqual(
-        recordOf(await get(key, `/v1/objects?${query}`)).objects,
-        sorted.filter((object) => object.startsWith('a:')),
-      );
-      assert.deepEqual(recordOf(await get(key, '/v1/objects?subject=user:nobody&relation=viewer')), {
-        objects: [],
-        next_cursor: null,
+      it(`come ascending by bytes, page by page, each once, whatever the size of the pages: ${plural}`, async () => {
+        const { key } = await service.createTenant();
+        const all = ['b:1', 'a:2', 'a:10', 'a:1', 'a:\uffee', 'a:😀', 'Z:1'];
+        for (const each of all) await post(key, '/v1/grants', { ...TUPLE, [own]: each });
+        await post(key, '/v1/grants', { ...TUPLE, relation: 'owner', [own]: 'other:1' });
+        const sorted = all.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+        const found: unknown[] = [];
+        let cursor: unknown;
+        for (const limit of [1, 2, 3, 1000]) {
+          const page = await list(key, `${anchor}&limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+          assert.ok(page.listed.length <= limit);
+          found.push(...page.listed);
+          cursor = page.cursor;
+          if (cursor === null) break;
+        }
+        assert.equal(cursor, null);
+        assert.deepEqual(found, sorted);
+        const inNamespace = await list(key, `${anchor}&namespace=a&via=direct`);
+        assert.deepEqual(
+          inNamespace.listed,
+          sorted.filter((each) => each.startsWith('a:')),
+        );
+        const none = await list(key, anchor.replace(/=.*/, '=d:none'));
+        assert.deepEqual(none, { listed: [], cursor: null });
       });
-    });
+
+      it(`follow each grant and each revocation at once: ${plural}`, async () => {
+        const { key } = await service.createTenant();
+        for (let round = 0; round < 3; round += 1) {
+          await post(key, '/v1/grants', TUPLE);
+          assert.deepEqual((await list(key, anchor)).listed, [TUPLE[own]]);
+          await service.send({ method: 'DELETE', path: '/v1/grants', body: TUPLE, key });
+          assert.deepEqual((await list(key, anchor)).listed, []);
+        }
+      });
+    }
 
     it('are 100 a page where the request does not say', async () => {
       const { key } = await service.createTenant();

@@ -1,9 +1,8 @@
 // The header Idempotency-Key where a repeated request would create another thing: API keys and tenants.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { oneService } from '../support/one-service.ts';
 
 const BODY = { name: 'web', scopes: ['check:read'], expires_at: '2099-01-01T00:00:00.000Z' };
@@ -13,12 +12,9 @@ function recordOf({ json, text }: Answer): Record<string, unknown> {
   return json as Record<string, unknown>;
 }
 
-describe('Idempotency-Key', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('Idempotency-Key', () => {
   const idempotent = (value: string) => ({ headers: { 'Idempotency-Key': value } });
   const createKey = (key: string, value: string, body: unknown = BODY): Promise<Answer> =>
     service.send({ method: 'POST', path: '/v1/keys', key, body, ...idempotent(value) });

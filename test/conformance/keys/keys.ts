@@ -1,9 +1,8 @@
 // API keys and what they open: sections 2 and 5 of the specification.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertProblem, type CallOptions } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { oneService } from '../support/one-service.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -33,11 +32,9 @@ function recordOf(answer: Answer): Record<string, unknown> {
   return answer.json as Record<string, unknown>;
 }
 
+const service = await oneService();
+
 describe('API keys', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
   const createKey = (key: string, body: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path: '/v1/keys', body, key });
   const list = (key: string, query = ''): Promise<Answer> =>

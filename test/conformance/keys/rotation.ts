@@ -1,10 +1,9 @@
 // The rotation of API keys: an operator rotates, and the public interface serves both keys, then one.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { oneService } from '../support/one-service.ts';
 
@@ -12,12 +11,9 @@ const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan'
 
 const recordOf = (answer: Answer): Record<string, unknown> => answer.json as Record<string, unknown>;
 
-describe('the rotation of an API key', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('the rotation of an API key', () => {
   const check = async (key: unknown): Promise<Answer> =>
     service.send({ method: 'POST', path: '/v1/check', body: TUPLE, key: String(key) });
   const operate = (path: string, body: unknown, idempotencyKey?: string): Promise<Answer> =>

@@ -4,10 +4,9 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { isRelation, RELATIONS } from '../../../src/core/tuples.ts';
 import { type Answer, assertProblem } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { oneService } from '../support/one-service.ts';
 
 type Term = ['this', string[]] | ['rel', string] | ['ttu', string, string];
@@ -82,12 +81,9 @@ const RULES = {
   public: ['user'],
 };
 
-describe('checks and listings under rules', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('checks and listings under rules', () => {
   const send = async (key: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const answer = await service.send({ method, path, key, body });
     assert.ok(answer.status < 300, `${method} ${path} ${JSON.stringify(body)}: ${answer.text}`);

@@ -1,10 +1,9 @@
 // Rules through the public interface and the operator's: what is accepted, revisions and conditions, dry runs.
 
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { RULE_SET_BYTES_MAX } from '../../../src/rules/rule-set.ts';
 import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
-import type { HttpService } from '../../kit/http-service.ts';
 import { oneService } from '../support/one-service.ts';
 
 const EMPTY = { rules: [], groups: false, public: [] };
@@ -20,12 +19,9 @@ const rulesOf = (name: string) => ({ ...EMPTY, rules: [{ namespace: 'document', 
 const ETAG = /^"[0-9a-f]{32}"$/;
 const WEAK_OTHER = 'W/"0123456789abcdef0123456789abcdef"';
 
-describe('rules', () => {
-  let service: HttpService;
-  before(async () => {
-    service = await oneService();
-  });
+const service = await oneService();
 
+describe('rules', () => {
   const get = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>
     service.send({ method: 'GET', path: '/v1/rules', key, headers });
   const put = (key: string, body: unknown, headers: Record<string, string> = {}, query = ''): Promise<Answer> =>

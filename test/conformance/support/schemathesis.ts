@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { reportMissing } from '../../../tools/engines/engine-script.ts';
 import { installPythonTool, type PythonTool, SCHEMATHESIS } from '../../../tools/engines/python-tool.ts';
-import { type HttpService, startHttpService } from '../../kit/http-service.ts';
+import { useHttpService } from '../../kit/http-service.ts';
 
 /** What the command of the package does; the command itself is not on a path everywhere. */
 const ENTRY = 'from schemathesis.cli import schemathesis; schemathesis()';
@@ -59,12 +59,8 @@ export async function describeSearches(searches: readonly Search[]): Promise<voi
   const tool = await installPythonTool(SCHEMATHESIS).catch((error: unknown) => {
     reportMissing('the interface with schemathesis', String(error));
   });
-  describe('schemathesis', { skip: tool === undefined }, () => {
-    let service: HttpService;
-    before(async () => {
-      service = await startHttpService({ GRANTD_TRUSTED_PROXIES: 'loopback' });
-    });
-    after(() => service.stop());
+  describe('schemathesis', { skip: tool === undefined }, async () => {
+    const service = await useHttpService({ GRANTD_TRUSTED_PROXIES: 'loopback' });
 
     for (const [index, { what, examples, selection, phases, operator = false }] of searches.entries()) {
       it(`finds nothing wrong with ${what}`, async (context) => {

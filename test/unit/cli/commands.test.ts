@@ -2,22 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
 import { createApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseTenantId } from '../../../src/core/ids.ts';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { systemRandom } from '../../../src/roles/process/system.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
 const NOBODY = 'ten_00000000000000000000000000';
-let service: ConsoleService;
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
+const service = await useConsole();
 
 const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
   runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });

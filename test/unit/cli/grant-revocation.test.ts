@@ -1,13 +1,12 @@
 // `grantd grants revoke --subject …` and `--object …`: counted, confirmed, complete, and safe to repeat.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
-let service: ConsoleService;
+const service = await useConsole();
 let tenant: string;
 
 const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
@@ -17,10 +16,6 @@ const revoke = (args: readonly string[], options: Partial<CliRunOptions> = {}): 
 const exported = async (): Promise<string> => (await grantd(['export', '--tenant', tenant])).stdout;
 const revocations = (): number => service.operator.calls.filter(({ name }) => name === 'revokeGrants').length;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   service.operator.faults.length = 0;
   service.operator.revokedPerCall = 1000;

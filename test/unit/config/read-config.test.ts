@@ -1,105 +1,18 @@
 // From environment to configuration: defaults, every wrong setting named in one message, secrets never shown.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import {
-  ConfigError,
-  describeConfig,
-  type Environment,
-  readConfig,
-  variableNames,
-} from '../../../src/config/read-config.ts';
-import type { Role, Setting } from '../../../src/config/setting.ts';
+import { describeConfig, readConfig, variableNames } from '../../../src/config/read-config.ts';
+import type { Setting } from '../../../src/config/setting.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
+import { problemsOf, settingFiles } from './problems.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 
-const problemsOf = (environment: Environment, role: Role = 'dev'): readonly string[] => {
-  try {
-    readConfig(role, environment);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    for (const problem of error.problems) assert.ok(error.message.includes(problem));
-    return error.problems;
-  }
-  return [];
-};
-
 describe('readConfig', () => {
-  let directory: string;
-  before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'grantd-config-'));
-  });
-  after(() => rmSync(directory, { recursive: true }));
-  const file = (text: string): string => {
-    const path = join(directory, `file-${Math.random()}`);
-    writeFileSync(path, text);
-    return path;
-  };
-
-  it('has these defaults for `dev`', () => {
-    const config = readConfig('dev', {});
-    assert.deepEqual(
-      { ...config },
-      {
-        httpAddress: '127.0.0.1:8080',
-        opsAddress: '127.0.0.1:8081',
-        consoleAddress: '127.0.0.1:8090',
-        rpcAddress: undefined,
-        rpcInsecure: false,
-        store: 'sqlite',
-        dataDirectory: '.grantd',
-        demo: true,
-        slots: 256,
-        drainSeconds: 0,
-        shutdownSeconds: 25,
-        shardName: 'dev',
-        clusterName: undefined,
-        operatorToken: undefined,
-        operatorTokens: undefined,
-        redisUrl: undefined,
-        redisPassword: undefined,
-        redisSentinelPassword: undefined,
-        redisTlsCa: undefined,
-        plans: undefined,
-        baseUrl: undefined,
-        errorsBase: undefined,
-        trustedProxies: undefined,
-        consoleUrl: undefined,
-        oidcIssuer: undefined,
-        oidcClientId: undefined,
-        oidcClientSecret: undefined,
-        oidcAudience: undefined,
-        oidcScope: 'openid',
-        oidcNameClaim: 'sub',
-        oidcAccessClaim: 'grantd_access',
-        oidcFullValues: ['full'],
-        oidcReadOnlyValues: ['read-only'],
-        oidcGroupsClaim: 'groups',
-        oidcRequiredGroups: undefined,
-        logLevel: 'info',
-        pageCacheBytes: 268_435_456,
-        logRetentionHours: 168,
-        tracesDisabled: false,
-        tracesBaseEndpoint: undefined,
-        tracesEndpoint: undefined,
-        logsEndpoint: undefined,
-        decisionLog: 'off',
-        decisionLogRate: 1,
-        decisionLogTenants: undefined,
-        tracesHeaders: undefined,
-        serviceName: undefined,
-        resourceAttributes: undefined,
-        tracesSampler: 'parentbased_always_on',
-        tracesSamplerRatio: 1,
-      },
-    );
-    assert.ok(Object.isFrozen(config));
-  });
+  const { directory, file } = settingFiles();
 
   it('reads for a role only what the role names', () => {
     assert.deepEqual(Object.keys(readConfig('cli', {})), ['dataDirectory', 'operatorToken', 'operatorUrl', 'tenant']);

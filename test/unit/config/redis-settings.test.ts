@@ -1,23 +1,14 @@
-// The address of Redis: its forms, what is refused, and that no password is ever told.
+// The address of Redis: its forms, what is refused, and that no password is shown.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { ConfigError, describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
+import { describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
 import { parseRedisUrl } from '../../../src/config/redis-url.ts';
 import { WrongSetting } from '../../../src/config/setting.ts';
+import { problemsOf } from './problems.ts';
 
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----';
-
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig('dev', environment);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.problems;
-  }
-  return [];
-}
 
 describe('the address of Redis', () => {
   it('is that of one server', () => {

@@ -1,12 +1,9 @@
 // The settings of the parts of a cluster: what each demands, its defaults, and what must hold between settings.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { ConfigError, describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
-import type { Role } from '../../../src/config/setting.ts';
+import { describe, it } from 'node:test';
+import { describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
+import { problemsOf, settingFiles } from './problems.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----';
@@ -28,49 +25,7 @@ const MINIMAL = {
   migrate: CASSANDRA,
 } satisfies Record<string, Environment>;
 
-function problemsOf(role: Role, environment: Environment): readonly string[] {
-  try {
-    readConfig(role, environment);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.problems;
-  }
-  return [];
-}
-
 describe('the settings of the parts of a cluster', () => {
-  it('front: listens on every address unless told', () => {
-    const config = readConfig('front', MINIMAL.front);
-    assert.equal(config.httpAddress, '0.0.0.0:8080');
-    assert.equal(config.opsAddress, '0.0.0.0:8081');
-    assert.equal(config.baseUrl, 'https://grantd.example.com');
-    assert.deepEqual(config.discovery, { kind: 'dns', name: 'shards', port: 8082 });
-    assert.equal(config.drainSeconds, 5);
-    assert.equal(config.shutdownSeconds, 25);
-    assert.equal(config.rpcTlsCert, undefined);
-  });
-
-  it('shard: asks for Cassandra, and leaves to the cluster what the cluster fixes', () => {
-    const config = readConfig('shard', MINIMAL.shard);
-    assert.equal(config.store, 'cassandra');
-    assert.deepEqual(config.contactPoints, ['cassandra-1', 'cassandra-2:9043']);
-    assert.equal(config.localDatacenter, 'dc1');
-    assert.equal(config.keyspace, 'grantd');
-    assert.equal(config.serialLevel, 'LOCAL_SERIAL');
-    assert.equal(config.slots, undefined);
-    assert.equal(config.shardName, undefined);
-    assert.equal(config.rpcAddress, '0.0.0.0:8082');
-    assert.equal(config.drainSeconds, 2);
-  });
-
-  it('console and migrate have their own', () => {
-    const config = readConfig('console', MINIMAL.console);
-    assert.equal(config.consoleAddress, '0.0.0.0:8090');
-    assert.deepEqual(config.discovery, { kind: 'static', addresses: ['10.0.0.1:8082'] });
-    assert.equal(readConfig('migrate', MINIMAL.migrate).replicationFactor, 3);
-    assert.ok(!('httpAddress' in readConfig('migrate', MINIMAL.migrate)));
-  });
-
   for (const [role, problems] of [
     [
       'front',
@@ -103,7 +58,7 @@ describe('the settings of the parts of a cluster', () => {
     ],
   ] as const) {
     it(`${role}: lists all that is missing in one message`, () => {
-      const found = problemsOf(role, {});
+      const found = problemsOf({}, role);
       assert.equal(found.length, problems.length, found.join('\n'));
       for (const [index, pattern] of problems.entries()) assert.match(found[index] ?? '', pattern);
     });
@@ -112,16 +67,16 @@ describe('the settings of the parts of a cluster', () => {
   it('refuses the embedded store where processes would have to share it, and Cassandra in dev', () => {
     for (const role of ['shard', 'migrate'] as const) {
       assert.match(
-        problemsOf(role, { ...CASSANDRA, GRANTD_STORE: 'sqlite' })[0] ?? '',
+        problemsOf({ ...CASSANDRA, GRANTD_STORE: 'sqlite' }, role)[0] ?? '',
         new RegExp(`^GRANTD_STORE is sqlite, the embedded store, .* for grantd ${role}, set cassandra`),
       );
     }
     assert.match(
-      problemsOf('dev', { GRANTD_STORE: 'cassandra' })[0] ?? '',
+      problemsOf({ GRANTD_STORE: 'cassandra' }, 'dev')[0] ?? '',
       /run grantd migrate, shard, front and console/,
     );
     assert.match(
-      problemsOf('dev', { GRANTD_STORE: 'postgres' })[0] ?? '',
+      problemsOf({ GRANTD_STORE: 'postgres' }, 'dev')[0] ?? '',
       /must be sqlite or cassandra; it is "postgres"/,
     );
   });
@@ -129,28 +84,19 @@ describe('the settings of the parts of a cluster', () => {
   it('lets a role be given the settings of the others', () => {
     const all = { ...MINIMAL.front, ...MINIMAL.shard, ...MINIMAL.console };
     for (const role of ['front', 'shard', 'console', 'migrate', 'cli'] as const)
-      assert.deepEqual(problemsOf(role, all), []);
+      assert.deepEqual(problemsOf(all, role), []);
   });
 });
 
 describe('settings that stand together', () => {
-  let directory: string;
-  before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'grantd-config-'));
-  });
-  after(() => rmSync(directory, { recursive: true }));
-  const file = (name: string, text: string): string => {
-    const path = join(directory, name);
-    writeFileSync(path, text);
-    return path;
-  };
+  const { file } = settingFiles();
 
   it('wants all three parts of TLS between fronts and shards, or none', () => {
     const tls = { GRANTD_RPC_TLS_CERT: CERTIFICATE, GRANTD_RPC_TLS_KEY: PRIVATE_KEY, GRANTD_RPC_TLS_CA: CERTIFICATE };
     for (const role of ['front', 'shard', 'console'] as const) {
-      assert.deepEqual(problemsOf(role, { ...MINIMAL[role], ...tls }), []);
+      assert.deepEqual(problemsOf({ ...MINIMAL[role], ...tls }, role), []);
       for (const left of Object.keys(tls)) {
-        assert.match(problemsOf(role, { ...MINIMAL[role], ...tls, [left]: '' })[0] ?? '', /set all three or none$/);
+        assert.match(problemsOf({ ...MINIMAL[role], ...tls, [left]: '' }, role)[0] ?? '', /set all three or none$/);
       }
     }
   });
@@ -161,37 +107,40 @@ describe('settings that stand together', () => {
     for (const address of ['10.0.0.1:8082', '[::]:8082', 'shard-1:8082']) {
       const at = { GRANTD_RPC_ADDRESS: address };
       for (const refused of [
-        problemsOf('shard', { ...CASSANDRA, ...at }),
-        problemsOf('shard', { ...CASSANDRA, ...at, GRANTD_RPC_INSECURE: 'false' }),
-        problemsOf('dev', at),
+        problemsOf({ ...CASSANDRA, ...at }, 'shard'),
+        problemsOf({ ...CASSANDRA, ...at, GRANTD_RPC_INSECURE: 'false' }, 'shard'),
+        problemsOf(at, 'dev'),
       ]) {
         assert.equal(refused.length, 1, address);
         assert.match(refused[0] ?? '', /GRANTD_RPC_ADDRESS.* is not loopback.*GRANTD_RPC_INSECURE=true/);
       }
-      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, ...at, ...tls }), []);
-      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, ...at, ...insecure }), []);
-      assert.deepEqual(problemsOf('dev', { ...at, ...insecure }), []);
+      assert.deepEqual(problemsOf({ ...CASSANDRA, ...at, ...tls }, 'shard'), []);
+      assert.deepEqual(problemsOf({ ...CASSANDRA, ...at, ...insecure }, 'shard'), []);
+      assert.deepEqual(problemsOf({ ...at, ...insecure }, 'dev'), []);
     }
     for (const address of ['127.0.0.1:8082', '[::1]:0', 'localhost:8082']) {
-      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, GRANTD_RPC_ADDRESS: address }), [], address);
-      assert.deepEqual(problemsOf('dev', { GRANTD_RPC_ADDRESS: address }), [], address);
+      assert.deepEqual(problemsOf({ ...CASSANDRA, GRANTD_RPC_ADDRESS: address }, 'shard'), [], address);
+      assert.deepEqual(problemsOf({ GRANTD_RPC_ADDRESS: address }, 'dev'), [], address);
     }
   });
 
   it('keeps the path of a certificate that is read again when it changes, and looks at what is in it now', () => {
     const paths = {
-      GRANTD_RPC_TLS_CERT_FILE: file('cert', CERTIFICATE),
-      GRANTD_RPC_TLS_KEY_FILE: file('key', PRIVATE_KEY),
-      GRANTD_RPC_TLS_CA_FILE: file('ca', CERTIFICATE),
+      GRANTD_RPC_TLS_CERT_FILE: file(CERTIFICATE),
+      GRANTD_RPC_TLS_KEY_FILE: file(PRIVATE_KEY),
+      GRANTD_RPC_TLS_CA_FILE: file(CERTIFICATE),
     };
     const config = readConfig('shard', { ...MINIMAL.shard, ...paths });
     assert.equal(config.rpcTlsCert, paths.GRANTD_RPC_TLS_CERT_FILE);
     assert.equal(config.rpcTlsKey?.reveal(), paths.GRANTD_RPC_TLS_KEY_FILE);
-    const [problem = ''] = problemsOf('shard', {
-      ...MINIMAL.shard,
-      ...paths,
-      GRANTD_RPC_TLS_KEY_FILE: file('no', 'x'),
-    });
+    const [problem = ''] = problemsOf(
+      {
+        ...MINIMAL.shard,
+        ...paths,
+        GRANTD_RPC_TLS_KEY_FILE: file('x'),
+      },
+      'shard',
+    );
     assert.equal(problem, 'GRANTD_RPC_TLS_KEY_FILE must be a private key in PEM form');
   });
 
@@ -211,7 +160,7 @@ describe('settings that stand together', () => {
       assert.ok(!text.includes(password) && !text.includes('very-secret'), text);
     }
     // A key in the place of a certificate.
-    const wrong = problemsOf('shard', { ...environment, GRANTD_RPC_TLS_CERT: PRIVATE_KEY });
+    const wrong = problemsOf({ ...environment, GRANTD_RPC_TLS_CERT: PRIVATE_KEY }, 'shard');
     assert.deepEqual(wrong, ['GRANTD_RPC_TLS_CERT must be a certificate in PEM form']);
   });
 
@@ -228,19 +177,19 @@ describe('settings that stand together', () => {
         /^GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA/,
       ],
     ] as const) {
-      const problems = problemsOf('migrate', { ...CASSANDRA, ...environment });
+      const problems = problemsOf({ ...CASSANDRA, ...environment }, 'migrate');
       assert.equal(problems.length, 1, problems.join('\n'));
       assert.match(problems[0] ?? '', pattern);
     }
   });
 
   it('wants a stop to be given more time than its drain', () => {
-    assert.deepEqual(problemsOf('front', { ...MINIMAL.front, GRANTD_DRAIN_SECONDS: '25' }), [
+    assert.deepEqual(problemsOf({ ...MINIMAL.front, GRANTD_DRAIN_SECONDS: '25' }, 'front'), [
       'GRANTD_SHUTDOWN_SECONDS must be longer than GRANTD_DRAIN_SECONDS',
     ]);
   });
 
   it('does not ask what stands together where a part is wrong by itself', () => {
-    assert.equal(problemsOf('front', { ...MINIMAL.front, GRANTD_DRAIN_SECONDS: 'long' }).length, 1);
+    assert.equal(problemsOf({ ...MINIMAL.front, GRANTD_DRAIN_SECONDS: 'long' }, 'front').length, 1);
   });
 });

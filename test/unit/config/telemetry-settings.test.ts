@@ -1,34 +1,15 @@
 // The settings of traces: the variables of OpenTelemetry, held to the same rules as our own.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parsePairs } from '../../../src/config/parsers.ts';
-import { ConfigError, describeConfig, readConfig } from '../../../src/config/read-config.ts';
+import { describeConfig, readConfig } from '../../../src/config/read-config.ts';
+import { problemsOf, settingFiles } from './problems.ts';
 
 const SECRET = 'Bearer%20s3cret';
 
-function problemsOf(environment: Readonly<Record<string, string>>): readonly string[] {
-  try {
-    readConfig('dev', environment);
-    return [];
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.problems;
-  }
-}
-
 describe('the settings of traces', () => {
-  it('turn nothing on by themselves', () => {
-    const config = readConfig('dev', {});
-    assert.equal(config.tracesBaseEndpoint, undefined);
-    assert.equal(config.tracesEndpoint, undefined);
-    assert.equal(config.tracesDisabled, false);
-    assert.equal(config.tracesSampler, 'parentbased_always_on');
-    assert.equal(config.tracesSamplerRatio, 1);
-  });
+  const { file } = settingFiles();
 
   it('are read as OpenTelemetry names them', () => {
     const config = readConfig('dev', {
@@ -58,21 +39,13 @@ describe('the settings of traces', () => {
   });
 
   it('never show the headers, which may stand in a file', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-settings-'));
-    try {
-      const path = join(directory, 'headers');
-      writeFileSync(path, `authorization=${SECRET}\n`);
-      const config = readConfig('front', {
-        GRANTD_BASE_URL: 'https://grantd.example.com',
-        GRANTD_DISCOVERY: 'static:127.0.0.1:1',
-        OTEL_EXPORTER_OTLP_HEADERS_FILE: path,
-      });
-      assert.equal(config.tracesHeaders?.reveal(), `authorization=${SECRET}`);
-      const shown = `${JSON.stringify(describeConfig(config))}${JSON.stringify(config)}`;
-      assert.ok(!shown.includes('s3cret'));
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const config = readConfig('front', {
+      GRANTD_BASE_URL: 'https://grantd.example.com',
+      GRANTD_DISCOVERY: 'static:127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_HEADERS_FILE: file(`authorization=${SECRET}\n`),
+    });
+    assert.equal(config.tracesHeaders?.reveal(), `authorization=${SECRET}`);
+    assert.ok(!`${JSON.stringify(describeConfig(config))}${JSON.stringify(config)}`.includes('s3cret'));
   });
 
   it('stop the start where they are wrong, without repeating a secret', () => {

@@ -13,6 +13,7 @@ import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
 import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
 import type { PreloadOutcome } from '../../../src/shard/log/hot-pages.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
+import type { MaintenancePorts } from '../../../src/shard/log/row-removal.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
@@ -236,6 +237,14 @@ export class OpenSlot {
     return this.#write(handle, tuple, by, true);
   }
 
+  /** Grants or revokes them, as many in a call as one takes. */
+  async writeAll(handle: number, tuples: readonly Tuple[], revoke = false): Promise<void> {
+    for (let start = 0; start < tuples.length; start += 1000) {
+      const writes = tuples.slice(start, start + 1000).map((each) => ({ ...each, revoke }));
+      await this.connection.writeGrants(handle, this.attempt(), writes);
+    }
+  }
+
   async #write(handle: number, tuple: Tuple, by: Attempt, revoke: boolean): Promise<GrantResult> {
     const [result] = await this.connection.writeGrants(handle, by, [{ ...tuple, revoke }]);
     if (result === undefined) throw new Error('a write has a result');
@@ -293,3 +302,16 @@ export const auditLogPage = (
 /** All of it, page by page. */
 export const wholeAuditLog = (slot: OpenSlot, tenantId: TenantId, query: Partial<AuditLogQuery> = {}) =>
   readAll((cursor) => auditLogPage(slot, tenantId, { ...query, cursor }));
+
+/** Names in the order of their bytes. */
+export const numbered = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+
+/** What maintenance of a slot works on. */
+export const portsOf = (slot: OpenSlot, logRetentionMs = 3_600_000): MaintenancePorts => ({
+  store: slot.store,
+  clock: slot.clock,
+  segmentSize: SEGMENT_SIZE,
+  logRetentionMs,
+  createRequestId: () => ids.create('req'),
+});

@@ -30,7 +30,7 @@ interface WireRequest {
   }[];
 }
 
-const PROTO_PATH = fileURLToPath(new URL('otlp-logs.proto', import.meta.url));
+const PROTO_PATH = fileURLToPath(new URL('otlp.proto', import.meta.url));
 const definition = loadSync(PROTO_PATH, { longs: String, defaults: true, arrays: true, oneofs: true });
 const decode = (definition['otlp.Logs'] as ServiceDefinition).Export?.requestDeserialize as (
   bytes: Buffer,

@@ -52,7 +52,7 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, Value>>;
 }
 
-const PROTO_PATH = fileURLToPath(new URL('otlp-trace.proto', import.meta.url));
+const PROTO_PATH = fileURLToPath(new URL('otlp.proto', import.meta.url));
 const KINDS: Readonly<Record<number, ReceivedSpan['kind']>> = { 1: 'internal', 2: 'server', 3: 'client' };
 
 const definition = loadSync(PROTO_PATH, { longs: Number, defaults: true, arrays: true, oneofs: true });

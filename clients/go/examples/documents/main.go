@@ -1,4 +1,4 @@
-// An application with documents: whoever is a viewer of one may read it. The subject comes from a header here; take it
+// An application with documents: its viewers may read one. The subject comes from a header here; take it
 // from your session.
 package main
 

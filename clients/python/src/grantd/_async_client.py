@@ -1,25 +1,27 @@
-"""The client for asyncio."""
+"""The client for asyncio. `_client.py`, the one without an event loop, is generated from this file."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from . import _types as types
 from ._async_transport import AsyncTransport
-from ._core import Core, Hook
+from ._core import Core, Hook, Plan
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
-from ._gather import Gatherer
+from ._gather import Gatherer  # async only
 from ._operations import BULK_CHECKS_MAX, Expiry, Operations, Question, query_of
 from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
+
+T = TypeVar("T")
 
 
 class AsyncGrantd(AsyncTransport):
@@ -28,10 +30,10 @@ class AsyncGrantd(AsyncTransport):
     url, key: where the service is, and the API key.
     timeout: seconds for a call with all its retries.
     retry_budget: retries in stock, at first and at most; each call adds a tenth of one. 0: nothing is repeated.
-    batching: checks that are started in one turn of the loop go out as one bulk check.
-    silence: seconds for which the change feed may say nothing before its connection counts as lost.
-    hook: called before each call; what it returns is called with the outcome. For tracing and metrics.
-    http_client: for proxies and certificates; it stays yours to close.
+    batching: checks that are started in one turn of the loop go out as one bulk check, each with its own answer.
+    silence: seconds without data after which a connection of the change feed counts as lost.
+    hook: called before each call, and its result is called with the outcome. For tracing and metrics.
+    http_client: for proxies and certificates; the caller closes it.
     """
 
     def __init__(
@@ -41,12 +43,12 @@ class AsyncGrantd(AsyncTransport):
         *,
         timeout: float = TIMEOUT_S,
         retry_budget: int = RETRIES_IN_STOCK,
-        batching: bool = True,
+        batching: bool = True,  # async only
         silence: float = SILENCE_S,
         hook: Hook | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        self._batching = batching
+        self._batching = batching  # async only
         self._set_core(core_of(url, key, timeout, retry_budget, hook))
         self._silence = silence
         self._owns_http = http_client is None
@@ -55,7 +57,7 @@ class AsyncGrantd(AsyncTransport):
     def _set_core(self, core: Core) -> None:
         self._core = core
         self._operations = Operations(core)
-        self._gatherer = Gatherer(self._ask) if self._batching else None
+        self._gatherer = Gatherer(self._ask) if self._batching else None  # async only
 
     def with_timeout(self, timeout: float) -> AsyncGrantd:
         """The same client, with another time for each call."""
@@ -80,41 +82,65 @@ class AsyncGrantd(AsyncTransport):
     async def _ask(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         return await self._run(self._operations.ask(questions))
 
-    async def check(self, subject: str, relation: str, object: str) -> bool:
-        """Whether the subject has the relation, or the derived name, on the object.
+    async def _pages(
+        self,
+        list_page: Callable[[dict[str, str]], Plan[Page[T]]],
+        query: dict[str, str],
+    ) -> AsyncIterator[T]:
+        while True:
+            page = await self._run(list_page(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
 
-        Checks that are started in one turn of the loop are gathered, each with its own answer.
-        """
-        if self._gatherer is None:
-            return await self._run(self._operations.check((subject, relation, object)))
-        return await self._gatherer.check((subject, relation, object))
+    async def _found(
+        self,
+        search_page: Callable[[Mapping[str, Any]], Plan[Page[T]]],
+        request: Mapping[str, Any],
+    ) -> AsyncIterator[T]:
+        asked = {**request}
+        while True:
+            page = await self._run(search_page(asked))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+
+    async def check(self, subject: str, relation: str, object: str) -> bool:
+        """Whether the subject has the relation, or the derived name, on the object."""
+        if self._gatherer is not None:  # async only
+            return await self._gatherer.check((subject, relation, object))  # async only
+        return await self._run(self._operations.check((subject, relation, object)))
 
     async def explain(self, subject: str, relation: str, object: str) -> types.CheckResult:
-        """A check that also answers a shortest chain of grants on which an "authorized" rests."""
+        """A check that also returns a shortest chain of grants behind an "authorized"."""
         return await self._run(self._operations.explain((subject, relation, object)))
 
     async def check_bulk(self, questions: Sequence[Question]) -> list[bool]:
-        """Up to 100 questions, decided at one moment, in order. An error of one refuses the whole call."""
+        """Up to 100 checks, decided at one moment, in order. One invalid check fails the whole call."""
         return await self._run(self._operations.check_bulk(questions))
 
     async def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
-        """Any number of questions, in bulk checks of up to 100, in order. An error of one is its own answer."""
+        """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
         answers: list[bool | GrantdError] = []
         for start in range(0, len(questions), BULK_CHECKS_MAX):
-            answers += await self._run(self._operations.ask(questions[start : start + BULK_CHECKS_MAX]))
+            answers += await self._ask(questions[start : start + BULK_CHECKS_MAX])
         return answers
 
     async def create_grant(
         self, subject: str, relation: str, object: str, *, expires_at: Expiry = UNSET
     ) -> types.WrittenGrant:
-        """Creates a grant, or answers the one that exists; `created` tells which. It is durable when this returns.
+        """Creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 
         An existing grant keeps its expiry unless one is given; None removes it.
         """
         return await self._run(self._operations.create_grant(subject, relation, object, expires_at))
 
     async def revoke_grant(self, subject: str, relation: str, object: str) -> bool:
-        """Removes one tuple, and tells whether there was such a grant.
+        """Revokes the grant of one tuple; returns whether it existed.
 
         After a lost response, the retry may find none although this call has removed it.
         """
@@ -140,7 +166,7 @@ class AsyncGrantd(AsyncTransport):
         return await self._run(self._operations.list_namespaces())
 
     async def create_namespace(self, name: str) -> CreatedNamespace:
-        """Creates a namespace, or answers the one that exists."""
+        """Creates a namespace, or returns the existing one."""
         return await self._run(self._operations.create_namespace(name))
 
     async def create_key(
@@ -151,15 +177,15 @@ class AsyncGrantd(AsyncTransport):
         expires_at: datetime | str | None = None,
         idempotency_key: str | None = None,
     ) -> types.CreatedKey:
-        """Creates an API key, which this answer alone shows.
+        """Creates an API key. Only this result contains it.
 
-        If an answer is lost, nobody knows the key that it was to show: the client revokes it and creates another.
+        If a response is lost, its key was never delivered: the client revokes it and creates another.
         With an idempotency key of yours, the error has the type "already-created" and the `key_id` instead.
         """
         return await self._run(self._operations.create_key(scopes, name, expires_at, idempotency_key))
 
     async def revoke_key(self, key_id: str) -> bool:
-        """Revokes a key, and tells whether there was one."""
+        """Revokes a key; returns whether it existed."""
         return await self._run(self._operations.revoke_key(key_id))
 
     async def read_rules(self) -> Rules:
@@ -177,7 +203,10 @@ class AsyncGrantd(AsyncTransport):
         return await self._run(self._operations.write_rules(rules, revision))
 
     async def preview_rules(
-        self, rules: types.RuleSetRequestDict, *, revision: str | None = None
+        self,
+        rules: types.RuleSetRequestDict,
+        *,
+        revision: str | None = None,
     ) -> types.RulesPreview:
         """What `write_rules` would change."""
         return await self._run(self._operations.preview_rules(rules, revision))
@@ -194,7 +223,7 @@ class AsyncGrantd(AsyncTransport):
         """The description of the API that the service serves."""
         return await self._run(self._operations.read_openapi())
 
-    async def list_objects(
+    def list_objects(
         self,
         subject: str,
         relation: str,
@@ -206,13 +235,7 @@ class AsyncGrantd(AsyncTransport):
     ) -> AsyncIterator[str]:
         """On what the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        while True:
-            page = await self._run(self._operations.list_objects(query))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_objects, query)
 
     async def list_objects_page(
         self,
@@ -228,7 +251,7 @@ class AsyncGrantd(AsyncTransport):
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
         return await self._run(self._operations.list_objects(query))
 
-    async def list_subjects(
+    def list_subjects(
         self,
         object: str,
         relation: str,
@@ -252,13 +275,7 @@ class AsyncGrantd(AsyncTransport):
             limit=limit,
             cursor=cursor,
         )
-        while True:
-            page = await self._run(self._operations.list_subjects(query))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_subjects, query)
 
     async def list_subjects_page(
         self,
@@ -283,7 +300,7 @@ class AsyncGrantd(AsyncTransport):
         )
         return await self._run(self._operations.list_subjects(query))
 
-    async def list_grants(
+    def list_grants(
         self,
         *,
         subject: str | None = None,
@@ -294,13 +311,7 @@ class AsyncGrantd(AsyncTransport):
     ) -> AsyncIterator[types.Grant]:
         """The grants of a subject, or on an object. Over all pages."""
         query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
-        while True:
-            page = await self._run(self._operations.list_grants(query))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_grants, query)
 
     async def list_grants_page(
         self,
@@ -315,62 +326,35 @@ class AsyncGrantd(AsyncTransport):
         query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
         return await self._run(self._operations.list_grants(query))
 
-    async def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncIterator[types.Key]:
+    def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncIterator[types.Key]:
         """All keys that are not revoked, without the keys themselves. Over all pages."""
         query = query_of(limit=limit, cursor=cursor)
-        while True:
-            page = await self._run(self._operations.list_keys(query))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_keys, query)
 
     async def list_keys_page(self, *, limit: int | None = None, cursor: str | None = None) -> Page[types.Key]:
         """One page of `list_keys`."""
         query = query_of(limit=limit, cursor=cursor)
         return await self._run(self._operations.list_keys(query))
 
-    async def search_subjects(self, request: types.SubjectSearchDict) -> AsyncIterator[types.FoundEntity]:
+    def search_subjects(self, request: types.SubjectSearchDict) -> AsyncIterator[types.FoundEntity]:
         """AuthZEN: Which subjects of a type may perform the action on the resource? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = await self._run(self._operations.search_subjects(asked))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_subjects, request)
 
     async def search_subjects_page(self, request: types.SubjectSearchDict) -> Page[types.FoundEntity]:
         """One page of `search_subjects`."""
         return await self._run(self._operations.search_subjects(request))
 
-    async def search_resources(self, request: types.ResourceSearchDict) -> AsyncIterator[types.FoundEntity]:
+    def search_resources(self, request: types.ResourceSearchDict) -> AsyncIterator[types.FoundEntity]:
         """AuthZEN: On which resources of a type may the subject perform the action? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = await self._run(self._operations.search_resources(asked))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_resources, request)
 
     async def search_resources_page(self, request: types.ResourceSearchDict) -> Page[types.FoundEntity]:
         """One page of `search_resources`."""
         return await self._run(self._operations.search_resources(request))
 
-    async def search_actions(self, request: types.ActionSearchDict) -> AsyncIterator[types.FoundAction]:
+    def search_actions(self, request: types.ActionSearchDict) -> AsyncIterator[types.FoundAction]:
         """AuthZEN: Which actions may the subject perform on the resource? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = await self._run(self._operations.search_actions(asked))
-            for item in page.items:
-                yield item
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_actions, request)
 
     async def search_actions_page(self, request: types.ActionSearchDict) -> Page[types.FoundAction]:
         """One page of `search_actions`."""
@@ -387,7 +371,7 @@ class AsyncGrantd(AsyncTransport):
         limit: int | None = None,
         wait: int | None = None,
     ) -> Page[types.Change]:
-        """One page of the change feed, which always has a cursor. Without a change, it waits up to `wait` seconds."""
+        """One page of the change feed, always with a cursor. Waits up to `wait` seconds for a change."""
         query = feed_query(cursor, since, namespace, relation, actions)
         return await self._run(self._operations.changes_page({**query, **query_of(limit=limit, wait=wait)}))
 
@@ -401,10 +385,10 @@ class AsyncGrantd(AsyncTransport):
         actions: Sequence[str] = (),
         checkpoints: bool = False,
     ) -> AsyncIterator[ChangeEvent]:
-        """Every change of grants, namespaces and rules, in order and once, for ever.
+        """Every change of grants, namespaces and rules, once and in order, without end.
 
-        It goes on behind the last cursor whatever happens to the connection, and raises what no repetition can help.
-        With `checkpoints`, there are events without a change, whose cursor is worth keeping.
+        Resumes after the last cursor if the connection is lost, and raises errors that are not retryable.
+        With `checkpoints`, also yields events without a change, whose cursor to resume from.
         """
         query = feed_query(cursor, since, namespace, relation, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)

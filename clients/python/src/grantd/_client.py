@@ -1,24 +1,26 @@
-"""The client for programs without an event loop."""
+"""The client for programs without an event loop. Generated from `_async_client.py`: edit that file."""
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from . import _types as types
-from ._core import Core, Hook
+from ._core import Core, Hook, Plan
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
 from ._operations import BULK_CHECKS_MAX, Expiry, Operations, Question, query_of
 from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 from ._transport import Transport
+
+T = TypeVar("T")
 
 
 class Grantd(Transport):
@@ -27,12 +29,12 @@ class Grantd(Transport):
     url, key: where the service is, and the API key.
     timeout: seconds for a call with all its retries.
     retry_budget: retries in stock, at first and at most; each call adds a tenth of one. 0: nothing is repeated.
-    silence: seconds for which the change feed may say nothing before its connection counts as lost.
-    hook: called before each call; what it returns is called with the outcome. For tracing and metrics.
-    http_client: for proxies and certificates; it stays yours to close.
+    silence: seconds without data after which a connection of the change feed counts as lost.
+    hook: called before each call, and its result is called with the outcome. For tracing and metrics.
+    http_client: for proxies and certificates; the caller closes it.
 
-    A read waits for at most the time that is left when its request is sent, and the deadline is looked at between
-    reads: a service that sends single bytes can hold a call for twice its time at most.
+    A read waits for at most the time that is left when its request is sent, and the deadline is checked between reads:
+    a service that sends single bytes can hold a call for twice its time at most.
     """
 
     def __init__(
@@ -75,36 +77,66 @@ class Grantd(Transport):
         if self._owns_http:
             self._http.close()
 
+    def _ask(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
+        return self._run(self._operations.ask(questions))
+
+    def _pages(
+        self,
+        list_page: Callable[[dict[str, str]], Plan[Page[T]]],
+        query: dict[str, str],
+    ) -> Iterator[T]:
+        while True:
+            page = self._run(list_page(query))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            query["cursor"] = page.cursor
+
+    def _found(
+        self,
+        search_page: Callable[[Mapping[str, Any]], Plan[Page[T]]],
+        request: Mapping[str, Any],
+    ) -> Iterator[T]:
+        asked = {**request}
+        while True:
+            page = self._run(search_page(asked))
+            for item in page.items:
+                yield item
+            if page.cursor is None:
+                return
+            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+
     def check(self, subject: str, relation: str, object: str) -> bool:
         """Whether the subject has the relation, or the derived name, on the object."""
         return self._run(self._operations.check((subject, relation, object)))
 
     def explain(self, subject: str, relation: str, object: str) -> types.CheckResult:
-        """A check that also answers a shortest chain of grants on which an "authorized" rests."""
+        """A check that also returns a shortest chain of grants behind an "authorized"."""
         return self._run(self._operations.explain((subject, relation, object)))
 
     def check_bulk(self, questions: Sequence[Question]) -> list[bool]:
-        """Up to 100 questions, decided at one moment, in order. An error of one refuses the whole call."""
+        """Up to 100 checks, decided at one moment, in order. One invalid check fails the whole call."""
         return self._run(self._operations.check_bulk(questions))
 
     def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
-        """Any number of questions, in bulk checks of up to 100, in order. An error of one is its own answer."""
+        """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
         answers: list[bool | GrantdError] = []
         for start in range(0, len(questions), BULK_CHECKS_MAX):
-            answers += self._run(self._operations.ask(questions[start : start + BULK_CHECKS_MAX]))
+            answers += self._ask(questions[start : start + BULK_CHECKS_MAX])
         return answers
 
     def create_grant(
         self, subject: str, relation: str, object: str, *, expires_at: Expiry = UNSET
     ) -> types.WrittenGrant:
-        """Creates a grant, or answers the one that exists; `created` tells which. It is durable when this returns.
+        """Creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 
         An existing grant keeps its expiry unless one is given; None removes it.
         """
         return self._run(self._operations.create_grant(subject, relation, object, expires_at))
 
     def revoke_grant(self, subject: str, relation: str, object: str) -> bool:
-        """Removes one tuple, and tells whether there was such a grant.
+        """Revokes the grant of one tuple; returns whether it existed.
 
         After a lost response, the retry may find none although this call has removed it.
         """
@@ -130,7 +162,7 @@ class Grantd(Transport):
         return self._run(self._operations.list_namespaces())
 
     def create_namespace(self, name: str) -> CreatedNamespace:
-        """Creates a namespace, or answers the one that exists."""
+        """Creates a namespace, or returns the existing one."""
         return self._run(self._operations.create_namespace(name))
 
     def create_key(
@@ -141,15 +173,15 @@ class Grantd(Transport):
         expires_at: datetime | str | None = None,
         idempotency_key: str | None = None,
     ) -> types.CreatedKey:
-        """Creates an API key, which this answer alone shows.
+        """Creates an API key. Only this result contains it.
 
-        If an answer is lost, nobody knows the key that it was to show: the client revokes it and creates another.
+        If a response is lost, its key was never delivered: the client revokes it and creates another.
         With an idempotency key of yours, the error has the type "already-created" and the `key_id` instead.
         """
         return self._run(self._operations.create_key(scopes, name, expires_at, idempotency_key))
 
     def revoke_key(self, key_id: str) -> bool:
-        """Revokes a key, and tells whether there was one."""
+        """Revokes a key; returns whether it existed."""
         return self._run(self._operations.revoke_key(key_id))
 
     def read_rules(self) -> Rules:
@@ -166,7 +198,12 @@ class Grantd(Transport):
         """Replaces the rules, if the present ones have the revision; without one, whatever they are."""
         return self._run(self._operations.write_rules(rules, revision))
 
-    def preview_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> types.RulesPreview:
+    def preview_rules(
+        self,
+        rules: types.RuleSetRequestDict,
+        *,
+        revision: str | None = None,
+    ) -> types.RulesPreview:
         """What `write_rules` would change."""
         return self._run(self._operations.preview_rules(rules, revision))
 
@@ -194,12 +231,7 @@ class Grantd(Transport):
     ) -> Iterator[str]:
         """On what the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        while True:
-            page = self._run(self._operations.list_objects(query))
-            yield from page.items
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_objects, query)
 
     def list_objects_page(
         self,
@@ -239,12 +271,7 @@ class Grantd(Transport):
             limit=limit,
             cursor=cursor,
         )
-        while True:
-            page = self._run(self._operations.list_subjects(query))
-            yield from page.items
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_subjects, query)
 
     def list_subjects_page(
         self,
@@ -280,12 +307,7 @@ class Grantd(Transport):
     ) -> Iterator[types.Grant]:
         """The grants of a subject, or on an object. Over all pages."""
         query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
-        while True:
-            page = self._run(self._operations.list_grants(query))
-            yield from page.items
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_grants, query)
 
     def list_grants_page(
         self,
@@ -303,12 +325,7 @@ class Grantd(Transport):
     def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[types.Key]:
         """All keys that are not revoked, without the keys themselves. Over all pages."""
         query = query_of(limit=limit, cursor=cursor)
-        while True:
-            page = self._run(self._operations.list_keys(query))
-            yield from page.items
-            if page.cursor is None:
-                return
-            query["cursor"] = page.cursor
+        return self._pages(self._operations.list_keys, query)
 
     def list_keys_page(self, *, limit: int | None = None, cursor: str | None = None) -> Page[types.Key]:
         """One page of `list_keys`."""
@@ -317,13 +334,7 @@ class Grantd(Transport):
 
     def search_subjects(self, request: types.SubjectSearchDict) -> Iterator[types.FoundEntity]:
         """AuthZEN: Which subjects of a type may perform the action on the resource? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = self._run(self._operations.search_subjects(asked))
-            yield from page.items
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_subjects, request)
 
     def search_subjects_page(self, request: types.SubjectSearchDict) -> Page[types.FoundEntity]:
         """One page of `search_subjects`."""
@@ -331,13 +342,7 @@ class Grantd(Transport):
 
     def search_resources(self, request: types.ResourceSearchDict) -> Iterator[types.FoundEntity]:
         """AuthZEN: On which resources of a type may the subject perform the action? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = self._run(self._operations.search_resources(asked))
-            yield from page.items
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_resources, request)
 
     def search_resources_page(self, request: types.ResourceSearchDict) -> Page[types.FoundEntity]:
         """One page of `search_resources`."""
@@ -345,13 +350,7 @@ class Grantd(Transport):
 
     def search_actions(self, request: types.ActionSearchDict) -> Iterator[types.FoundAction]:
         """AuthZEN: Which actions may the subject perform on the resource? Over all pages."""
-        asked: dict[str, Any] = {**request}
-        while True:
-            page = self._run(self._operations.search_actions(asked))
-            yield from page.items
-            if page.cursor is None:
-                return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+        return self._found(self._operations.search_actions, request)
 
     def search_actions_page(self, request: types.ActionSearchDict) -> Page[types.FoundAction]:
         """One page of `search_actions`."""
@@ -368,7 +367,7 @@ class Grantd(Transport):
         limit: int | None = None,
         wait: int | None = None,
     ) -> Page[types.Change]:
-        """One page of the change feed, which always has a cursor. Without a change, it waits up to `wait` seconds."""
+        """One page of the change feed, always with a cursor. Waits up to `wait` seconds for a change."""
         query = feed_query(cursor, since, namespace, relation, actions)
         return self._run(self._operations.changes_page({**query, **query_of(limit=limit, wait=wait)}))
 
@@ -382,10 +381,10 @@ class Grantd(Transport):
         actions: Sequence[str] = (),
         checkpoints: bool = False,
     ) -> Iterator[ChangeEvent]:
-        """Every change of grants, namespaces and rules, in order and once, for ever.
+        """Every change of grants, namespaces and rules, once and in order, without end.
 
-        It goes on behind the last cursor whatever happens to the connection, and raises what no repetition can help.
-        With `checkpoints`, there are events without a change, whose cursor is worth keeping.
+        Resumes after the last cursor if the connection is lost, and raises errors that are not retryable.
+        With `checkpoints`, also yields events without a change, whose cursor to resume from.
         """
         query = feed_query(cursor, since, namespace, relation, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)
@@ -394,7 +393,8 @@ class Grantd(Transport):
                 if feed.begins_now:
                     page = self._run(self._operations.changes_page({**query, "limit": "1"}))
                     feed.begin(page.cursor)
-                yield from self._follow(feed)
+                for event in self._follow(feed):
+                    yield event
             except GrantdError as error:
                 pause = feed.pause(error)
             time.sleep(pause)

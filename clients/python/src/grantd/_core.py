@@ -1,7 +1,7 @@
 """One call of the API, without input and output: what to send, when to repeat it, and what to make of the answer.
 
-A plan is a generator that yields what is to be done, a Send or a Sleep, and returns the result. The two clients differ
-only in how they do that.
+A plan is a generator that yields its next effect, a Send or a Sleep, and returns the result. The two clients differ
+only in how they perform effects.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class RetryBudget:
 
 
 def pause_before(retry: int, asked_s: int) -> float:
-    """Before a retry, the first of which is 1: what the service asks for, and a random time."""
+    """Before a retry, counted from 1: the service's `Retry-After`, and a random time."""
     return asked_s + random.uniform(0, min(JITTER_FIRST_S * 2.0 ** min(retry - 1, 16), JITTER_MAX_S))
 
 

@@ -1,5 +1,5 @@
-"""The change feed as both clients follow it: a stream of lines that goes on behind its last cursor, so that nothing is
-left out and nothing is told twice."""
+"""The change feed as both clients follow it: a stream of lines that goes on behind its last cursor, so that no change
+is missed and none is repeated."""
 
 from __future__ import annotations
 

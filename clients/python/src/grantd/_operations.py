@@ -226,7 +226,7 @@ class Operations:
     def create_key(
         self, scopes: Sequence[str], name: str, expires_at: datetime | str | None, idempotency_key: str | None
     ) -> Plan[types.CreatedKey]:
-        """If an answer is lost, nobody knows the key: it is revoked, and another is created."""
+        """If a response is lost, its key was never delivered: revokes it and creates another."""
         body: dict[str, object] = {"name": name, "scopes": list(scopes)}
         if expires_at is not None:
             body["expires_at"] = time_text(expires_at)

@@ -26,7 +26,7 @@ function placeOf(cursor: string, query: string): unknown {
   throw new Refusal(400, 'invalid-cursor', 'The cursor was not issued for this query.');
 }
 
-/** How many changes have been told. */
+/** The number of changes already sent. */
 export function feedPlaceOf(cursor: string): number {
   const place = placeOf(cursor, 'feed');
   if (typeof place === 'number' && Number.isSafeInteger(place) && place >= 0) return place;

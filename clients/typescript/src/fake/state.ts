@@ -1,5 +1,5 @@
 // What the fake keeps: grants, namespaces, keys and rules of one tenant, and every change of them. Invariant: each
-// change is told once, in order, to whoever follows.
+// change reaches each follower once, in order.
 
 import type { Change, Grant, Key, Relation, RuleSet, Tuple } from '../generated/schemas.ts';
 import { namespaceOf } from './values.ts';

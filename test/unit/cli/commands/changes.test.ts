@@ -1,18 +1,12 @@
 // `grantd changes`: what a tenant's applications are told, up to now, and followed until it is interrupted.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { describe, test } from 'node:test';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
 
-let service: ConsoleService;
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
+const service = await useConsole();
 
 const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
   runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });

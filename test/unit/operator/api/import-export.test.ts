@@ -1,14 +1,13 @@
 // Data in and out of a tenant over the operator's API, on an operator's front in memory.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ERRORS_BASE, OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { FEED_CURSOR } from '../../../kit/fake-operator.ts';
 import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
 
-let service: ConsoleService;
+const service = await useConsole();
 
 const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
   callOperator(service.url, method, path, body, headers);
@@ -27,11 +26,6 @@ const linesOf = (text: string) =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 
 describe('import', () => {
   const line = (...parts: Parameters<typeof tuple>) => JSON.stringify(tuple(...parts));

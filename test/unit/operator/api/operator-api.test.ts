@@ -1,16 +1,15 @@
 // The operator's API over HTTP, on an operator's front in memory: every operation, its shapes and its refusals.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { hashApiKey } from '../../../../src/core/api-keys.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
+import { useConsole } from '../../../kit/console-service.ts';
 import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
 
 const NOBODY = 'ten_00000000000000000000000000';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-let service: ConsoleService;
+const service = await useConsole();
 
 const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
   callOperator(service.url, method, path, body, headers);
@@ -22,10 +21,6 @@ async function createTenant(name = 'Acme'): Promise<string> {
 }
 
 const tuple = (subject: string, relation: string, object: string) => ({ subject, relation, object });
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 
 describe('tenants', () => {
   test('a tenant is created with the plan free unless another is given, and shown', async () => {

@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ERRORS_BASE, OPERATOR_TOKEN, startConsole, useConsole } from '../../../kit/console-service.ts';
 
-let service: ConsoleService;
 let blocked: number | undefined;
 const failures: string[] = [];
 const failureLimiter: FailureLimiter = {
@@ -19,12 +18,8 @@ const failureLimiter: FailureLimiter = {
     failures.push(address);
   },
 };
+const service = await useConsole({ failureLimiter });
 const authorization = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom, failureLimiter });
-});
-after(() => service.close());
 
 async function assertProblem(response: Response, status: number, code: string): Promise<Record<string, unknown>> {
   const text = await response.text();

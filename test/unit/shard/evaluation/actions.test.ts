@@ -40,7 +40,6 @@ for (const cold of [false, true]) {
     assert.deepEqual(await namesOf(ruled, 'user:c', 'document:2'), ['delete']);
     assert.deepEqual(await namesOf(ruled, 'user:a', 'folder:1'), ['editor', 'viewer']);
     assert.deepEqual(await namesOf(ruled, 'user:a', 'spaceship:1'), []);
-    ruled.slot.kill();
   });
 }
 
@@ -59,7 +58,6 @@ test('actions come in pages, ascending, each once, and a cursor is one of its ow
     const asked = ruled.slot.connection.listNames(ruled.handle, { ...query, ...other, cursor });
     await assert.rejects(asked, { code: 'invalid-cursor' });
   }
-  ruled.slot.kill();
 });
 
 test('actions are those of the rules at the moment of the answer', async () => {
@@ -72,7 +70,6 @@ test('actions are those of the rules at the moment of the answer', async () => {
   await ruled.setRules({ rules: [{ namespace: 'document', name: 'amend', any_of: ['editor'] }] });
   ruled.slot.faults.restore(['listGrants', 'listObjectGrants']);
   assert.deepEqual(await names, ['amend']);
-  ruled.slot.kill();
 });
 
 test('a name that no rule defines is denied on request, and reported', async () => {

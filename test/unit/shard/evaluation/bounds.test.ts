@@ -125,7 +125,6 @@ test('a check through 25 nested groups costs the same with 10,000 members in one
   assert.equal(authorized.filter((each) => !each).length, 1);
   assert.ok(work.stepMax <= STEP_MAX + 1000, `${work.stepMax}`);
   assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, 9_991);
-  ruled.slot.kill();
 });
 
 test('in a grid, costs grow with its entities, not with its paths', async (t) => {
@@ -164,7 +163,6 @@ test('in a grid, costs grow with its entities, not with its paths', async (t) =>
   assert.ok((await ruled.named(questions)).authorized.every(Boolean));
   assert.ok(work.stepMax <= STEP_MAX + costMax, `${work.stepMax}`);
   assert.equal((await ruled.objects('user:a', 'n2')).length, WIDTH * DEPTH_MAX + 1);
-  ruled.slot.kill();
 });
 
 test('the entities that the checks of a call miss are loaded together', async (t) => {
@@ -182,7 +180,6 @@ test('the entities that the checks of a call miss are loaded together', async (t
   const wrong = each.map((index) => ({ ...grantOf(`user:x${index} can_read document:x${index}`) }));
   const named = wrong.with(70, grantOf('user:a unknown document:x'));
   await assert.rejects(ruled.named(named), { code: 'invalid-relation', message: /^"checks\[70\]\.relation"/ });
-  ruled.slot.kill();
 });
 
 test('a check of too many entities is refused, and expensive checks take many steps', async (t) => {
@@ -223,5 +220,4 @@ test('a check of too many entities is refused, and expensive checks take many st
   const { authorized } = await bulk;
   assert.equal(authorized[0], authorized.at(-1));
   assert.deepEqual((await ruled.named([same])).authorized, [true]);
-  ruled.slot.kill();
 });

@@ -105,7 +105,6 @@ for (const { name, options } of STATES) {
     const answer = await ruled.named([CHECK]);
     assert.deepEqual([answer.authorized, answer.checkedAtMs], [[true], END_MS]);
     ruled.slot.faults.restore(['append']);
-    ruled.slot.kill();
   });
 }
 
@@ -117,7 +116,6 @@ test('all checks of a call are answered at one time', async () => {
   const { authorized, checkedAtMs } = await ruled.named([member, CHECK, other]);
   assert.deepEqual(authorized, [true, false, false]);
   assert.ok(checkedAtMs >= END_MS);
-  ruled.slot.kill();
 });
 
 test('a chain holds longer once its grant expires later or never', async () => {
@@ -138,5 +136,4 @@ test('a chain holds longer once its grant expires later or never', async () => {
   wall.ms += 1;
   assert.equal((await ruled.named([CHECK])).authorized[0], false);
   await waitFor(() => ruled.slot.tenure.slotTime.loggedMs >= wall.ms);
-  ruled.slot.kill();
 });

@@ -43,7 +43,6 @@ test('a subject and a group with more grants than a page holds are listed comple
     ]);
   }
   assert.equal(ruled.slot.budget.evaluations.bytes, 0);
-  ruled.slot.kill();
 });
 
 test('a large group without member groups is followed into one as soon as it has one', async () => {
@@ -62,7 +61,6 @@ test('a large group without member groups is followed into one as soon as it has
   await ruled.write([grantOf('team:2#member member team:1')], true);
   assert.equal(await ruled.check('user:many can_read document:1'), false);
   assert.ok(!(await ruled.holders('document:1', 'can_read', 100, 'user')).includes('user:many'));
-  ruled.slot.kill();
 });
 
 test('a tenant has one large evaluation at a time, and its memory is reserved', async () => {
@@ -89,7 +87,6 @@ test('a tenant has one large evaluation at a time, and its memory is reserved', 
   );
   assert.equal(highest, LARGE_EVALUATION_BYTES);
   assert.equal(evaluations.bytes, 0);
-  ruled.slot.kill();
 });
 
 test('a group that has just received very many members is evaluated once the state tables have them', async () => {
@@ -100,7 +97,6 @@ test('a group that has just received very many members is evaluated once the sta
   assert.equal(await ruled.check('user:7 can_read document:1'), true);
   assert.equal(await ruled.check('user:none can_read document:1'), false);
   assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, members.length);
-  ruled.slot.kill();
 });
 
 test('a check between a subject and an object with very many plain grants is decided by the few groups of the object', async () => {
@@ -128,7 +124,6 @@ test('a check between a subject and an object with very many plain grants is dec
   assert.deepEqual(await asked(), [true, true]);
   await ruled.write([grantOf('team:2#member viewer document:large')], true);
   assert.deepEqual(await asked(), [false, false]);
-  ruled.slot.kill();
 });
 
 test('the groups of an object with very many grants are read once, and follow every later change', async () => {
@@ -147,7 +142,6 @@ test('the groups of an object with very many grants are read once, and follow ev
   assert.equal(await ruled.check('user:b007 member team:1'), false);
   // The page of the new group itself.
   assert.ok(reads <= before + 1, `${reads} reads, ${before} before`);
-  ruled.slot.kill();
 });
 
 test('an object with more groups than a check follows is detected once', async () => {
@@ -171,5 +165,4 @@ test('an object with more groups than a check follows is detected once', async (
   const before = reads;
   for (let again = 0; again < 3; again += 1) await isRefused();
   assert.equal(reads, before);
-  ruled.slot.kill();
 });

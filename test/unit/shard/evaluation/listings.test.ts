@@ -106,7 +106,6 @@ for (const { name, cold, options } of STATES) {
         assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
       }
     });
-    ruled.slot.kill();
   });
 
   test(`subjects: ${name}`, async () => {
@@ -158,7 +157,6 @@ for (const { name, cold, options } of STATES) {
         assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
       }
     });
-    ruled.slot.kill();
   });
 }
 
@@ -181,7 +179,6 @@ test('groups, public subjects and the groups of followed entities are listed as 
   assert.deepEqual((await ruled.slot.connection.listObjects(ruled.handle, held)).items, []);
   const holding = { object: 'document:1', relation: 'viewer', ...direct };
   assert.deepEqual((await ruled.slot.connection.listHolders(ruled.handle, holding)).items, ['user:*']);
-  ruled.slot.kill();
 });
 
 test('a cursor of a listing by rules is invalid for another listing, also for one of direct grants', async () => {
@@ -212,7 +209,6 @@ test('a cursor of a listing by rules is invalid for another listing, also for on
       else await assert.rejects(async () => listOther(nextCursor), { code: 'invalid-cursor' }, `${index} in ${other}`);
     }
   }
-  ruled.slot.kill();
 });
 
 test('a listing continues after rules are written between two pages, with and without its own groups', async () => {

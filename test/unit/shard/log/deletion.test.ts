@@ -12,23 +12,14 @@ import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import {
   attempt,
   createMemoryStore,
-  ids,
   OpenSlot,
-  SEGMENT_SIZE,
+  portsOf,
   SLOT,
   type SlotOptions,
   soon,
   tuple,
   waitFor,
 } from '../tools.ts';
-
-const portsOf = (slot: OpenSlot): MaintenancePorts => ({
-  store: slot.store,
-  clock: slot.clock,
-  segmentSize: SEGMENT_SIZE,
-  logRetentionMs: 0,
-  createRequestId: () => ids.create('req'),
-});
 
 async function openSlot(options: SlotOptions = {}) {
   const memory = await createMemoryStore();
@@ -39,7 +30,7 @@ async function openSlot(options: SlotOptions = {}) {
   await slot.revoke(handle, tuple('user:0', 'doc:0'));
   const key = await slot.createKey(handle, tenantId);
   await slot.front.authenticate(key);
-  await writeKeyUses(portsOf(slot), slot.tenure);
+  await writeKeyUses(portsOf(slot, 0), slot.tenure);
   return { memory, slot, tenantId, handle, key };
 }
 
@@ -91,7 +82,7 @@ test('a deleted tenant is refused immediately, and all its data is removed', asy
     }),
     { code: 'tenant-not-found' },
   );
-  await purgeTenants(portsOf(slot), slot.tenure);
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   assert.equal(await rowsLeft(memory, tenantId), 0);
   await assert.rejects(slot.operator.readTenant({ tenantId }), { code: 'tenant-not-found' });
   assert.deepEqual(await slot.operator.listTenants({ after: undefined, limit: 10 }), []);
@@ -100,7 +91,6 @@ test('a deleted tenant is refused immediately, and all its data is removed', asy
   const heir = await slot.restart();
   await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  heir.kill();
 });
 
 test('after a kill in the middle of the removal, the next owner completes it', async () => {
@@ -114,18 +104,17 @@ test('after a kill in the middle of the removal, the next owner completes it', a
   await deleteTenant(slot, tenantId);
   await slot.applied();
   const before = await rowsLeft(memory, tenantId);
-  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  const purging = purgeTenants(portsOf(slot, 0), slot.tenure);
   purging.catch(() => {});
   await waitFor(() => slot.faults.calls('purgeTenant') > 1);
   const left = await rowsLeft(memory, tenantId);
   assert.ok(left > 0 && left < before, `${left} of ${before} rows are left`);
   const heir = await slot.restart();
   assert.equal((await heir.operator.readTenant({ tenantId })).state, 'deleting');
-  await purgeTenants(portsOf(heir), heir.tenure);
+  await purgeTenants(portsOf(heir, 0), heir.tenure);
   await heir.applied();
   assert.equal(await rowsLeft(memory, tenantId), 0);
   assert.equal(await stateOf(memory), 'deleted');
-  heir.kill();
 });
 
 test('no replay of the log brings back what was removed', async () => {
@@ -134,7 +123,7 @@ test('no replay of the log brings back what was removed', async () => {
   await slot.applied();
   // The removal waits for the checkpoint: a recovery from before it would write the rows again.
   slot.faults.turn('fail-before', ['writeCheckpoint']);
-  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  const purging = purgeTenants(portsOf(slot, 0), slot.tenure);
   const before = slot.faults.calls('writeCheckpoint');
   await waitFor(() => slot.faults.calls('writeCheckpoint') > before + 1);
   assert.equal(slot.faults.calls('purgeTenant'), 0);
@@ -144,7 +133,6 @@ test('no replay of the log brings back what was removed', async () => {
   const heir = await slot.restart();
   await heir.tenure.checkpointed();
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  heir.kill();
 });
 
 test('writes that race with the deletion leave nothing behind', async () => {
@@ -168,10 +156,9 @@ test('writes that race with the deletion leave nothing behind', async () => {
     assert.ok(other.status === 'rejected');
     assert.equal(other.reason.kind, 'handle-unknown');
   }
-  await purgeTenants(portsOf(slot), slot.tenure);
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   await slot.applied();
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  slot.kill();
 });
 
 test('data with stamps in the future is removed, too, after the wall clock was set back', async () => {
@@ -179,20 +166,18 @@ test('data with stamps in the future is removed, too, after the wall clock was s
   const { memory, slot, tenantId } = await openSlot({ wallMs: () => wall });
   wall -= 3_600_000;
   await deleteTenant(slot, tenantId);
-  await purgeTenants(portsOf(slot), slot.tenure);
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  slot.kill();
 });
 
 test('a failing store only delays the removal', async () => {
   const { memory, slot, tenantId } = await openSlot();
   await deleteTenant(slot, tenantId);
   slot.faults.turn('fail-after', ['purgeTenant']);
-  await assert.rejects(purgeTenants(portsOf(slot), slot.tenure));
+  await assert.rejects(purgeTenants(portsOf(slot, 0), slot.tenure));
   slot.faults.restore([...WRITE_BEHIND, 'purgeTenant']);
-  await purgeTenants(portsOf(slot), slot.tenure);
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  slot.kill();
 });
 
 test('a key that is looked up while its tenant is deleted gets no handle', async () => {
@@ -209,7 +194,6 @@ test('a key that is looked up while its tenant is deleted gets no handle', async
   await heir.operator.updateTenant(attempt(), change);
   heir.faults.restore(['listKeys']);
   await assert.rejects(authenticating, { code: 'unauthorized' });
-  heir.kill();
 });
 
 /**
@@ -248,12 +232,12 @@ for (const [where, operation, nth, kind] of KILLS) {
     // What state holds already is not what the kill is about.
     await slot.applied();
     deleted = true;
-    purgeTenants(portsOf(slot), slot.tenure).catch(() => {});
+    purgeTenants(portsOf(slot, 0), slot.tenure).catch(() => {});
     await waitFor(() => calls >= nth, `the ${operation}`);
     const heir = await slot.restart();
     await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
     await assert.rejects(heir.handle(tenantId), { code: 'tenant-not-found' });
-    await purgeTenants(portsOf(heir), heir.tenure);
+    await purgeTenants(portsOf(heir, 0), heir.tenure);
     await heir.tenure.checkpointed();
     assert.equal(await rowsLeft(memory, tenantId), 0);
     await assert.rejects(heir.operator.readTenant({ tenantId }), { code: 'tenant-not-found' });
@@ -263,7 +247,6 @@ for (const [where, operation, nth, kind] of KILLS) {
     for (let user = 0; user < 9; user += 1) {
       assert.equal(await heir.check(heirs, tuple(`user:${user}`, 'doc:1')), true);
     }
-    heir.kill();
   });
 }
 
@@ -280,7 +263,7 @@ test('the removal takes several short rounds', async () => {
     lastPartAtMs: undefined,
   });
   // Every look at the clock takes 400 ms of a round's second.
-  const ports = portsOf(slot);
+  const ports = portsOf(slot, 0);
   const slow: MaintenancePorts = {
     ...ports,
     clock: {
@@ -311,7 +294,6 @@ test('the removal takes several short rounds', async () => {
   );
   assert.ok(new Set(seen).size === seen.length, 'every round came further');
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  slot.kill();
 });
 
 test('the last use of a key is not written for a tenant whose data is being removed', async () => {
@@ -322,7 +304,6 @@ test('the last use of a key is not written for a tenant whose data is being remo
   use.writtenAtMs = 0;
   use.usedAtMs = slot.clock.wallMs() + 60_000;
   const before = (await memory.listKeyUses(tenantId, [key.keyId], soon())).get(key.keyId);
-  await writeKeyUses(portsOf(slot), slot.tenure);
+  await writeKeyUses(portsOf(slot, 0), slot.tenure);
   assert.equal((await memory.listKeyUses(tenantId, [key.keyId], soon())).get(key.keyId), before);
-  slot.kill();
 });

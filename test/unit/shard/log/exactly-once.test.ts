@@ -52,7 +52,6 @@ test('while operation ids are being restored checks are answered, and a repeat w
   release();
   assert.deepEqual(await repeat, created);
   assert.equal((await other).kind, 'created');
-  heir.kill();
 });
 
 test('a repeat while the first is in flight, and after its commit, gets its result', async () => {
@@ -78,7 +77,6 @@ test('a repeat while the first is in flight, and after its commit, gets its resu
   // The first grant's repeat still says created, and grants nothing.
   assert.deepEqual(await slot.grant(handle, TUPLE, by), result);
   assert.equal(await slot.check(handle, TUPLE), false);
-  slot.kill();
 });
 
 for (const { name, checkpointed } of [
@@ -108,7 +106,6 @@ for (const { name, checkpointed } of [
     assert.deepEqual(await heir.connection.createNamespace(again, namespace, 'team'), made);
     assert.equal(await heir.check(again, TUPLE), false);
     assert.equal((await heir.revoke(again, TUPLE)).kind, 'not-found');
-    heir.kill();
   });
 }
 
@@ -136,7 +133,6 @@ test('each write of a call is its own operation', async () => {
   const heir = await slot.restart();
   const repeated = await heir.connection.writeGrants(await heir.handle(tenantId), by, writes);
   assert.deepEqual(repeated.slice(0, 3), results.slice(0, 3));
-  heir.kill();
 });
 
 test('keys and tenants are also created once', async () => {
@@ -157,7 +153,6 @@ test('keys and tenants are also created once', async () => {
   assert.deepEqual(await heir.operator.updateTenant(update, change), updated);
   assert.equal((await heir.operator.readTenant({ tenantId })).plan, 'free');
   await heir.connection.revokeKey(await heir.handle(tenantId), by, key.keyId);
-  heir.kill();
 });
 
 test('an attempt that arrives after its expiry changes nothing', async () => {
@@ -170,7 +165,6 @@ test('an attempt that arrives after its expiry changes nothing', async () => {
   const by = attempt();
   const result = await slot.grant(handle, TUPLE, by);
   assert.deepEqual(await slot.grant(handle, TUPLE, { ...by, expiresAtMs: performance.now() - 1 }), result);
-  slot.kill();
 });
 
 test('an attempt that expires while it waits for its turn changes nothing', async () => {
@@ -188,7 +182,6 @@ test('an attempt that expires while it waits for its turn changes nothing', asyn
   await first;
   await assert.rejects(waiting, { kind: 'expired' });
   assert.equal(await slot.check(handle, TUPLE), false);
-  slot.kill();
 });
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -220,7 +213,6 @@ for (const { name, jumpMs, heirJumpMs } of [
       await slot.grant(again, tuple('user:c', `doc:${owner}`));
       await slot.tenure.checkpointed();
     }
-    slot.kill();
   });
 }
 
@@ -254,7 +246,6 @@ test('nothing of an idle slot is read back, and the last seconds of a busy one',
   slot = await slot.restart(clocks);
   await waitFor(() => slot.tenure.restored);
   assert.equal(slot.faults.calls('readRecords'), 2, 'the end of the log alone');
-  slot.kill();
 });
 
 /** How many entries of a log are read back, each in how many reads. */
@@ -354,7 +345,6 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
   const heir = await OpenSlot.open(memory);
   await waitFor(() => heir.tenure.restored);
   assert.ok(reads.slice(1).every((bytes) => bytes <= 1024 * 1024) && (reads[0] ?? 0) <= 8 * 400_200, `${reads}`);
-  heir.kill();
 });
 
 test('a write that changed nothing still changes nothing when an earlier attempt of it arrives late', async () => {
@@ -374,5 +364,4 @@ test('a write that changed nothing still changes nothing when an earlier attempt
   await assert.rejects(slot.connection.revokeKey(handle, refused, ids.create('key')), { code: 'key-not-found' });
   assert.equal(await slot.check(handle, TUPLE), false);
   assert.equal(await slot.check(handle, tuple('user:b', 'doc:2')), true);
-  slot.kill();
 });

@@ -72,7 +72,6 @@ for (const whole of [true, false]) {
     assert.equal(await slot.check(handle, ANN), false);
     assert.deepEqual(await slot.list(handle, 'user:ann'), ['doc:2', 'doc:3']);
     assert.equal((await slot.revoke(handle, ANN)).kind, 'not-found');
-    slot.kill();
   });
 }
 
@@ -94,7 +93,6 @@ test('an answer from memory does not outlive the expiry of its grant, and nothin
     const { authorized } = await slot.connection.checkBulk(handle, columnsOf([ANN, tuple('user:ann', 'doc:2')]));
     assert.deepEqual(authorized, [held, true]);
   }
-  slot.kill();
 });
 
 test('an expiry is not reported until it is in the log, and one entry records it for all callers', async () => {
@@ -116,7 +114,6 @@ test('an expiry is not reported until it is in the log, and one entry records it
   const { lastSeq: after } = slot.tenure;
   for (const each of tuples) assert.equal(await slot.check(handle, each), false);
   assert.equal(slot.tenure.lastSeq, after);
-  slot.kill();
 });
 
 for (const how of ['death', 'release'] as const) {
@@ -144,7 +141,6 @@ for (const how of ['death', 'release'] as const) {
     const held = await checkOne(heir, heirs, tuple('user:bob', 'doc:1'));
     assert.equal(authorizedBy(held), true);
     assert.ok(timeOf(held) < START_MS + 3 * HOUR_MS);
-    heir.kill();
   });
 }
 
@@ -157,7 +153,6 @@ test('a grant still holds if the wall clock is set back before the log has reach
   const answer = checkOne(slot, handle, ANN);
   wall.ms = START_MS + 10;
   assert.deepEqual(await answer, { authorized: true, checkedAtMs: START_MS + 10 });
-  slot.kill();
 });
 
 test('a bulk call and a listing see one time', async () => {
@@ -180,7 +175,6 @@ test('a bulk call and a listing see one time', async () => {
       held.map(({ object }) => object),
     );
   }
-  slot.kill();
 });
 
 test('an existing grant keeps its expiry, takes another, or loses it; only a difference is logged', async () => {
@@ -202,7 +196,6 @@ test('an existing grant keeps its expiry, takes another, or loses it; only a dif
   wall.ms = START_MS + 9000;
   assert.equal(await slot.check(handle, ANN), true);
   assert.deepEqual(await auditOf(slot, tenantId), ['grant.created', 'grant.updated', 'grant.updated']);
-  slot.kill();
 });
 
 test('an expiry in the past, by the time of the slot, is refused', async () => {
@@ -218,7 +211,6 @@ test('an expiry in the past, by the time of the slot, is refused', async () => {
   wall.ms = START_MS - HOUR_MS;
   assert.equal((await write(slot, handle, ANN, START_MS - 1)).kind, 'refused');
   assert.equal((await write(slot, handle, ANN, START_MS + HOUR_MS)).kind, 'created');
-  slot.kill();
 });
 
 for (const collected of [false, true]) {
@@ -244,7 +236,6 @@ for (const collected of [false, true]) {
     const row = await memory.readGrant(tenantId, 'user:ann', 'viewer', 'doc:1', soon());
     assert.ok(row !== undefined && row.expiresAtMs === undefined && row.grantId === second.grantId);
     assert.deepEqual(memory.grantsOnOneSide(tenantId), []);
-    heir.kill();
   });
 }
 
@@ -268,5 +259,4 @@ test('a repeat of a write gets the first result, expiry included, also from the 
   assert.deepEqual(await writeBy(heir, heirs, later(creation), START_MS + 1000), created);
   assert.deepEqual(await writeBy(heir, heirs, later(update), START_MS + 2000), updated);
   assert.deepEqual(await heir.revoke(heirs, ANN, later(revocation)), revoked);
-  heir.kill();
 });

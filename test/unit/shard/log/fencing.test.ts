@@ -38,7 +38,6 @@ test('the previous owner collides and steps down, and nothing acknowledged is lo
   assert.equal(await heir.check(again, tuple('user:a', 'doc:2')), false);
   // The front repeats what the former owner did not do.
   assert.equal((await heir.grant(again, tuple('user:a', 'doc:2'), write)).kind, 'created');
-  for (const slot of [former, heir]) slot.kill();
 });
 
 test('all waiting and all in-flight writes of the previous owner are refused', async () => {
@@ -58,7 +57,6 @@ test('all waiting and all in-flight writes of the previous owner are refused', a
   const again = await heir.handle(tenantId);
   assert.equal(await heir.check(again, TUPLE), false);
   assert.equal(await heir.check(again, tuple('user:a', 'doc:2')), false);
-  for (const slot of [former, heir]) slot.kill();
 });
 
 test('an entry of the previous owner before the open entry counts', async () => {
@@ -82,7 +80,6 @@ test('an entry of the previous owner before the open entry counts', async () => 
   assert.equal(await heir.check(again, tuple('user:a', 'doc:2')), true);
   assert.deepEqual(await heir.grant(again, TUPLE, by), created);
   await assert.rejects(former.grant(handle, tuple('user:a', 'doc:3')), { kind: 'not-serving' });
-  for (const slot of [former, heir]) slot.kill();
 });
 
 test('an entry of a lower epoch after a higher one is void, for recovery and for the appender', async () => {
@@ -128,7 +125,6 @@ test('an entry of a lower epoch after a higher one is void, for recovery and for
   }
   assert.equal(await third.check(again, TUPLE), true);
   assert.equal(await third.check(again, tuple('user:a', 'doc:2')), true);
-  third.kill();
 });
 
 test('a node that lost its slots reports it, drops their routes and does not take them from a live owner', async () => {

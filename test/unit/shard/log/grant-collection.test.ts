@@ -59,7 +59,6 @@ test('an expired grant is recorded once, by the system, and its rows become tomb
   assert.deepEqual(memory.grantsOnOneSide(tenantId), []);
   assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 2);
   assert.equal(await indexOf(memory, tenantId), 1);
-  slot.kill();
 });
 
 test('nothing is written while no grant has expired, nor for a tenant without grants that expire', async () => {
@@ -74,7 +73,6 @@ test('nothing is written while no grant has expired, nor for a tenant without gr
   await slot.collect();
   assert.equal(slot.tenure.lastSeq, lastSeq);
   assert.equal(slot.faults.calls('listExpiries'), 0);
-  slot.kill();
 });
 
 test('a grant that was revoked, made permanent or prolonged before its first expiry is not collected then', async () => {
@@ -95,7 +93,6 @@ test('a grant that was revoked, made permanent or prolonged before its first exp
   await slot.collect();
   assert.deepEqual((await recorded()).slice(1), ['grant.expired user:a doc:3 system']);
   assert.deepEqual(await slot.list(handle, 'user:a'), ['doc:2']);
-  slot.kill();
 });
 
 test('a grant with several expired expiries, of its own or of earlier ones, is collected once', async () => {
@@ -112,7 +109,6 @@ test('a grant with several expired expiries, of its own or of earlier ones, is c
   const actions = (await auditOf(slot, tenantId)).map((line) => line.split(' ')[0]);
   assert.deepEqual(actions, ['grant.created', 'grant.updated', 'grant.expired', 'grant.created', 'grant.expired']);
   assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 0);
-  slot.kill();
 });
 
 test('a grant whose expiry changes while its collection waits stays', async () => {
@@ -134,7 +130,6 @@ test('a grant whose expiry changes while its collection waits stays', async () =
   await slot.collect();
   assert.deepEqual(await slot.list(handle, 'user:a'), ['doc:1']);
   assert.ok((await auditOf(slot, tenantId)).every((line) => !line.startsWith('grant.expired')));
-  slot.kill();
 });
 
 test('many grants that expire at once are all collected, in entries of bounded size', async () => {
@@ -156,7 +151,6 @@ test('many grants that expire at once are all collected, in entries of bounded s
   assert.equal((await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired')).length, 700);
   assert.equal(await indexOf(memory, tenantId), 0);
   assert.ok(slot.batches.length >= 14);
-  slot.kill();
 });
 
 test('a new owner continues the collection of its predecessor, also after the log was applied and trimmed', async () => {
@@ -182,7 +176,6 @@ test('a new owner continues the collection of its predecessor, also after the lo
   assert.deepEqual(recorded, ['grant.expired user:a doc:1 system', 'grant.expired user:b doc:2 system']);
   const [count] = await memory.listGrantCounts({ slot: SLOT, limit: 10 }, soon());
   assert.ok(count?.collectedToMs !== undefined && count.collectedToMs >= START_MS + 20);
-  heir.kill();
 });
 
 for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
@@ -210,7 +203,6 @@ for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
     assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
     const recorded = (await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired'));
     assert.equal(recorded.length, 1);
-    slot.kill();
   });
 }
 
@@ -236,5 +228,4 @@ test('the metrics count the recorded expiries, by any path, and show how long th
     slot.expired.reduce((sum, count) => sum + count, 0),
     3,
   );
-  slot.kill();
 });

@@ -61,7 +61,6 @@ test('writes of one turn, and those that arrive while an append is in flight, sh
   slot.faults.restore(['append']);
   await Promise.all([...first, ...second]);
   assert.deepEqual(slot.batches, [3, 500]);
-  slot.kill();
 });
 
 test('a tenant with 5,000 waiting writes does not delay one with a single write', async () => {
@@ -82,7 +81,6 @@ test('a tenant with 5,000 waiting writes does not delay one with a single write'
   assert.ok((await single) <= 1024, 'it was in the next entry');
   await Promise.all(many);
   assert.ok(Math.max(...slot.batches) <= 1024);
-  slot.kill();
 });
 
 test("the order of one tenant's writes is kept across entries", async () => {
@@ -98,7 +96,6 @@ test("the order of one tenant's writes is kept across entries", async () => {
     order,
     order.map((_, index) => index),
   );
-  slot.kill();
 });
 
 test('an entry of the longest tuples stays within 1 MiB, and the rest goes into the next', async () => {
@@ -122,7 +119,6 @@ test('an entry of the longest tuples stays within 1 MiB, and the rest goes into 
   const heir = await slot.restart();
   const last = tuple(long(999 % 3, '\\'), long(999, '\\'));
   assert.equal(await heir.check(await heir.handle(tenantId), last), true);
-  heir.kill();
 });
 
 test('beyond its bound a tenant gets overloaded and nothing changes, while other tenants continue', async () => {
@@ -139,7 +135,6 @@ test('beyond its bound a tenant gets overloaded and nothing changes, while other
   assert.ok(!names.some(({ name }) => name === 'refused'));
   // A repeat of what was refused is no repeat: nothing was decided.
   assert.equal((await submit(slot, tenantId, 'refused')).kind, 'namespace');
-  slot.kill();
 });
 
 test('answers that change nothing wait for the commit that they depend on', async () => {
@@ -156,7 +151,6 @@ test('answers that change nothing wait for the commit that they depend on', asyn
   const kinds = (await Promise.all([created, exists, revoked, absent])).map(({ kind }) => kind);
   assert.deepEqual(kinds, ['created', 'exists', 'revoked', 'not-found']);
   assert.deepEqual(slot.batches, [2], 'what changes nothing is not in the log');
-  slot.kill();
 });
 
 test('answers that depend on a commit that never comes are refused with it', async () => {
@@ -165,10 +159,9 @@ test('answers that depend on a commit that never comes are refused with it', asy
   const created = slot.grant(handle, TUPLE);
   const exists = slot.grant(handle, TUPLE);
   await waitFor(() => slot.faults.heldCalls() === 1);
-  const heir = await OpenSlot.open(memory);
+  await OpenSlot.open(memory);
   slot.faults.restore(['append']);
   for (const answer of [created, exists]) await assert.rejects(answer, { kind: 'not-serving' });
-  for (const each of [slot, heir]) each.kill();
 });
 
 test('a batch that changes nothing appends nothing', async () => {
@@ -177,7 +170,6 @@ test('a batch that changes nothing appends nothing', async () => {
   const { lastSeq } = slot.tenure;
   assert.equal((await slot.revoke(handle, TUPLE)).kind, 'not-found');
   assert.equal(slot.tenure.lastSeq, lastSeq);
-  slot.kill();
 });
 
 test('writes wait while write-behind lags past its bound, and continue when it has caught up', async () => {
@@ -201,7 +193,6 @@ test('writes wait while write-behind lags past its bound, and continue when it h
   slot.faults.restore(['writeState']);
   await third;
   assert.equal(slot.tenure.queueLength, 0);
-  slot.kill();
 });
 
 test('a release finishes writes in flight and refuses later ones', async () => {
@@ -225,7 +216,6 @@ test('a release finishes writes in flight and refuses later ones', async () => {
     [await heir.check(again, tuple('user:a', 'doc:2')), await heir.check(again, tuple('user:a', 'doc:3'))],
     [true, false],
   );
-  heir.kill();
 });
 
 test('a defect during a commit ends the tenure; the log keeps the commit', async () => {
@@ -242,7 +232,6 @@ test('a defect during a commit ends the tenure; the log keeps the commit', async
   const again = await heir.handle(tenantId);
   assert.equal((await heir.grant(again, TUPLE, by)).kind, 'created');
   assert.equal(await heir.check(again, TUPLE), true);
-  heir.kill();
 });
 
 test('a call of which the log has a part is undecided; its repeat finds that part and does the rest', async () => {
@@ -263,7 +252,6 @@ test('a call of which the log has a part is undecided; its repeat finds that par
   assert.ok(first > 0 && first < 700, `${first} stand`);
   const results = await slot.connection.writeGrants(handle, by, writes);
   assert.ok(results.every(({ kind }) => kind === 'created'));
-  slot.kill();
 });
 
 test('a call of which the log has nothing fails as its writes did', async () => {
@@ -271,7 +259,6 @@ test('a call of which the log has nothing fails as its writes did', async () => 
   const writes = Array.from({ length: 10 }, (_, index) => ({ ...tuple('user:a', `doc:${index}`), revoke: false }));
   const late = { ...attempt(), expiresAtMs: slot.clock.monotonicMs() - 1 };
   await assert.rejects(slot.connection.writeGrants(handle, late, writes), { kind: 'expired' });
-  slot.kill();
 });
 
 test('the end of a tenure refuses many waiting writes in several steps, each as not applied', async () => {
@@ -295,7 +282,6 @@ test('the end of a tenure refuses many waiting writes in several steps, each as 
   }
   slot.faults.restore(['append']);
   await Promise.all(writes);
-  slot.kill();
 });
 
 /** A proposal that reserves `reserved` changes and makes `made`, below the connection. */
@@ -329,7 +315,6 @@ test('an entry has a bounded number of changes, and an operation that needed les
   assert.deepEqual(slot.batches, [1, 2, 6]);
   const record = await memory.readRecord(SLOT, lastSeq + 2, soon());
   assert.equal(record?.body.match(/namespace-created/g)?.length, 800);
-  slot.kill();
 });
 
 test('waiting operations with many changes count as that many writes, for the tenant and in memory', async () => {
@@ -347,5 +332,4 @@ test('waiting operations with many changes count as that many writes, for the te
   await Promise.all([first, ...waiting, more]);
   assert.ok(slot.budget.writes.state('queue').bytes <= bytes);
   await submitMany(slot, tenantId, 1000, 1);
-  slot.kill();
 });

@@ -72,7 +72,6 @@ for (const fault of ['fail-before', 'fail-after', 'hold'] as const) {
       ['doc', 'team', 'user'],
     );
     assert.equal((await heir.front.authenticate(key)).keyId, key.keyId);
-    heir.kill();
   });
 }
 
@@ -88,7 +87,6 @@ test('a failing or held checkpoint delays neither writes nor answers', async () 
   assert.equal(slot.tenure.checkpointSeq, checkpointSeq);
   const heir = await slot.restart();
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:299')), true);
-  heir.kill();
 });
 
 test('a gap in the log is refused: within a segment', async () => {
@@ -171,7 +169,6 @@ test('a store that fails while a slot is opened ends the tenure, and the next cl
   }
   const heir = await OpenSlot.open(memory);
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:10')), true);
-  heir.kill();
 });
 
 test('a slot is served once its open entry is stored, and its row records that as soon as possible', async () => {
@@ -188,7 +185,6 @@ test('a slot is served once its open entry is stored, and its row records that a
   assert.equal((await memory.readSlot(SLOT, soon()))?.opened, before);
   heir.faults.restore(['recordOpened']);
   await waitFor(async () => (await memory.readSlot(SLOT, soon()))?.opened === opened);
-  heir.kill();
 });
 
 test('an open entry of unknown outcome is repeated until it is stored', async () => {

@@ -7,7 +7,6 @@ import { derivedTenantId } from '../../../../src/core/idempotency-keys.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
 import { purgeTenants, trimLog } from '../../../../src/shard/log/maintenance.ts';
-import type { MaintenancePorts } from '../../../../src/shard/log/row-removal.ts';
 import { removeLeftovers } from '../../../../src/shard/log/row-removal.ts';
 import type { StateWrite } from '../../../../src/store/store.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
@@ -17,6 +16,7 @@ import {
   createMemoryStore,
   ids,
   OpenSlot,
+  portsOf,
   SEGMENT_SIZE,
   SLOT,
   type SlotOptions,
@@ -26,14 +26,6 @@ import {
 } from '../tools.ts';
 
 const HOUR_MS = 3_600_000;
-
-const portsOf = (slot: OpenSlot): MaintenancePorts => ({
-  store: slot.store,
-  clock: slot.clock,
-  segmentSize: SEGMENT_SIZE,
-  logRetentionMs: HOUR_MS,
-  createRequestId: () => ids.create('req'),
-});
 
 async function openSlot(options: SlotOptions = {}) {
   const startMs = Date.now();
@@ -99,7 +91,6 @@ test('revoked keys and their uses are removed before the log that revoked them, 
   const heir = await slot.restart();
   await heir.front.authenticate(kept);
   await assert.rejects(heir.front.authenticate(revoked), { code: 'unauthorized' });
-  heir.kill();
 });
 
 test('a key that its rotation revoked is removed with the log, and one with a later end stays', async () => {
@@ -123,7 +114,6 @@ test('a key that its rotation revoked is removed with the log, and one with a la
   );
   const former = keys.find(({ keyId }) => keyId === ending.former.keyId);
   assert.equal(former?.expiresAtMs, ending.former.expiresAtMs);
-  slot.kill();
 });
 
 test('the record of a deleted tenant is removed before the log that deleted it; its key is 401 and it is not found', async () => {
@@ -145,7 +135,6 @@ test('the record of a deleted tenant is removed before the log that deleted it; 
   // Who deleted it can still be seen.
   const { items } = await heir.operator.listAuditLog({ tenantId: doomed, limit: 10, cursor: undefined });
   assert.match(items.at(-1)?.change ?? '', /"deleted"/);
-  heir.kill();
 });
 
 test('the audit log of a removed tenant is found under an id without a time, too', async () => {
@@ -161,7 +150,6 @@ test('the audit log of a removed tenant is found under an id without a time, too
   assert.ok(!(await tenantRows(memory)).includes(doomed));
   const { items } = await slot.operator.listAuditLog({ tenantId: doomed, limit: 1, cursor: undefined });
   assert.match(items[0]?.change ?? '', /"tenant.created","name":"Acme"/);
-  slot.kill();
 });
 
 test('a tenant that is still being deleted keeps its record', async () => {
@@ -173,7 +161,6 @@ test('a tenant that is still being deleted keeps its record', async () => {
   assert.ok((await tenantRows(memory)).includes(doomed));
   const heir = await slot.restart();
   assert.equal((await heir.operator.readTenant({ tenantId: doomed })).state, 'deleting');
-  heir.kill();
 });
 
 test('a subject is removed with its last grant, and no earlier', async () => {
@@ -195,7 +182,6 @@ test('a subject is removed with its last grant, and no earlier', async () => {
   await slot.grant(handle, tuple('user:none', 'doc:1'));
   await slot.applied();
   assert.deepEqual(await subjectRows(memory, tenantId), ['user:again', 'user:none']);
-  slot.kill();
 });
 
 /**
@@ -274,7 +260,6 @@ test('leftovers are removed only once no replay of the log can bring them back',
   const heir = await slot.restart();
   await heir.tenure.checkpointed();
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, []);
-  heir.kill();
 });
 
 test('a subject too large for a page is listed again once it is granted something after its row was removed', async () => {
@@ -307,7 +292,6 @@ test('a subject too large for a page is listed again once it is granted somethin
     stored.filter(({ kind }) => kind === 'subject'),
     [],
   );
-  heir.kill();
 });
 
 test('every subject with a grant is listed, whatever is granted, revoked and trimmed, over changes of owner', async () => {
@@ -408,7 +392,6 @@ test('each read of keys is bounded for any number of revoked keys, the others ar
   read.length = 0;
   await heir.front.authenticate(key);
   assert.deepEqual(read, [1]);
-  heir.kill();
 });
 
 test('a key that is revoked while a read skips others gets no valid handle', async () => {
@@ -432,7 +415,6 @@ test('a key that is revoked while a read skips others gets no valid handle', asy
   };
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   assert.equal(reads, 1);
-  slot.kill();
 });
 
 for (const [lookMs, roundsMin] of [
@@ -464,7 +446,6 @@ for (const [lookMs, roundsMin] of [
     }
     assert.ok(places.length >= roundsMin && places.length < 100, `${places.length} rounds`);
     assert.equal(new Set(places).size, places.length, 'each came further');
-    slot.kill();
   });
 }
 
@@ -480,7 +461,6 @@ test('after enough revocations the revoked keys are removed immediately', async 
   await removeLeftovers(portsOf(slot), slot.tenure);
   assert.equal((await keyRows(memory, tenantId)).revoked.length, 0);
   await slot.front.authenticate(key);
-  slot.kill();
 });
 
 test('a key revoked after the removal has begun is not removed before state holds it', async () => {
@@ -497,7 +477,6 @@ test('a key revoked after the removal has begun is not removed before state hold
   slot.faults.restore(['removeTombstones']);
   await removing;
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, [second.keyId]);
-  slot.kill();
 });
 
 test('remaining records of deleted tenants are removed once the slot is opened', async () => {
@@ -516,7 +495,6 @@ test('remaining records of deleted tenants are removed once the slot is opened',
   const calls = heir.faults.calls('listTenants');
   await removeLeftovers(portsOf(heir), heir.tenure);
   assert.equal(heir.faults.calls('listTenants'), calls, 'nothing is looked for where nothing was found');
-  heir.kill();
 });
 
 test('subjects that an export found empty are removed; one with a tombstone or a new grant is not', async () => {
@@ -537,7 +515,6 @@ test('subjects that an export found empty are removed; one with a tombstone or a
   await removeLeftovers(portsOf(slot), slot.tenure);
   await slot.applied();
   assert.deepEqual(await subjectRows(memory, tenantId), ['user:held', 'user:new', 'user:tombstone']);
-  slot.kill();
 });
 
 test('leftovers whose removal fails are skipped for a while, and found again', async () => {
@@ -551,5 +528,4 @@ test('leftovers whose removal fails are skipped for a while, and found again', a
   slot.tenure.leftovers.notBeforeMs = 0;
   await removeLeftovers(portsOf(slot), slot.tenure);
   assert.equal((await keyRows(memory, tenantId)).revoked.length, 0);
-  slot.kill();
 });

@@ -131,7 +131,6 @@ test('a claimant that stalls before its open entry, and appends it where the log
   assert.deepEqual(memory.checkpointOf(SLOT), checkpoint);
   const third = await heir.restart(time.clocks);
   assert.equal(await third.check(await third.handle(tenantId), KEPT), true);
-  for (const slot of [stalled, third]) slot.kill();
 });
 
 test('an owner whose lease lapses during its append acknowledges it once it has a lease again', async () => {
@@ -148,5 +147,4 @@ test('an owner whose lease lapses during its append acknowledges it once it has 
   slot.leaseValid = true;
   assert.equal((await write).kind, 'created');
   assert.equal(await slot.check(handle, KEPT), true);
-  slot.kill();
 });

@@ -45,7 +45,6 @@ test('bases increase strictly although the wall clock is set back an hour, acros
   for (let round = 0; round < 6; round += 1) {
     assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', `doc:${round}`, soon()), undefined);
   }
-  slot.kill();
 });
 
 test("bases also increase if all entries but the checkpoint's are trimmed from the tail", async () => {
@@ -66,7 +65,6 @@ test("bases also increase if all entries but the checkpoint's are trimmed from t
   await heir.tenure.checkpointed();
   await assertIncreasing(memory, heir.tenure.lastSeq);
   assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:999', soon()), undefined);
-  heir.kill();
 });
 
 test('a wall clock that was wrong by any time leaves a readable log, and stamps that it catches up with', async () => {
@@ -99,7 +97,6 @@ test('a wall clock that was wrong by any time leaves a readable log, and stamps 
   slot = await slot.restart(clocks);
   await assertIncreasing(memory, slot.tenure.lastSeq);
   assert.equal(await slot.check(await slot.handle(tenantId), tuple('user:a', 'doc:2')), true);
-  slot.kill();
 });
 
 test('a zombie that applies its entries once more changes nothing', async () => {
@@ -119,5 +116,4 @@ test('a zombie that applies its entries once more changes nothing', async () => 
   assert.deepEqual(await memory.readCheckpoint(SLOT, soon()), checkpoint);
   assert.equal(await memory.readGrant(tenantId, 'user:a', 'viewer', 'doc:1', soon()), undefined);
   assert.equal(await heir.check(again, tuple('user:a', 'doc:1')), false);
-  for (const slot of [former, heir]) slot.kill();
 });

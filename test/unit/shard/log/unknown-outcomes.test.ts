@@ -53,7 +53,6 @@ for (const { name, fault } of [
     await assertGrantedOnce(memory);
     const heir = await slot.restart();
     assert.equal(await heir.check(await heir.handle(tenantId), TUPLE), true);
-    heir.kill();
   });
 }
 
@@ -72,7 +71,6 @@ test('a failing read-back decides nothing: the same record is repeated until it 
   assert.equal(seen.length, 4);
   assert.equal(new Set(seen).size, 1, 'it is the very same record');
   await assertGrantedOnce(memory);
-  slot.kill();
 });
 
 test('a write that is applied long after its repeat was stored collides with itself', async () => {
@@ -93,7 +91,6 @@ test('a write that is applied long after its repeat was stored collides with its
     seqs,
     seqs.map((_, index) => index + 1),
   );
-  slot.kill();
 });
 
 test('a write is answered only when its append is decided; until then no reader sees it', async () => {
@@ -105,7 +102,6 @@ test('a write is answered only when its append is decided; until then no reader 
   slot.faults.restore(['append', 'readRecord']);
   assert.equal((await write).kind, 'created');
   assert.equal(await slot.check(handle, TUPLE), true);
-  slot.kill();
 });
 
 test('a record that was applied for a killed owner without a response is visible to its successor or absent', async () => {

@@ -34,7 +34,6 @@ test('grants and their bytes are counted as they are created and revoked, a repe
   await slot.revoke(handle, first);
   await slot.revoke(handle, first);
   assert.deepEqual(totalOf(slot, tenantId), totalOfAll([second]));
-  slot.kill();
 });
 
 test('an owner that replays applied entries counts them once: the checkpoint is behind the count', async () => {
@@ -57,7 +56,6 @@ test('an owner that replays applied entries counts them once: the checkpoint is 
   await heir.tenure.checkpointed();
   const next = await heir.restart();
   assert.deepEqual(totalOf(next, tenantId), totalOfAll(kept));
-  next.kill();
 });
 
 test('a batch of the applier writes one row for a tenant, however many entries it has', async () => {
@@ -73,7 +71,6 @@ test('a batch of the applier writes one row for a tenant, however many entries i
   for (let index = 0; index < 20; index += 1) await slot.grant(handle, tuple('user:ann', `doc:${index}`));
   await slot.applied();
   assert.ok(rows >= 1 && rows <= 5, `${rows} rows for 20 entries`);
-  slot.kill();
 });
 
 test('grants are created exactly up to the bound, under many concurrent writers; a refused one creates no namespace', async () => {
@@ -108,7 +105,6 @@ test('grants are created exactly up to the bound, under many concurrent writers;
   const again = await heir.handle(tenantId);
   assert.equal((await heir.grant(again, tuple('s0:newer', 'o0:b'))).kind, 'created');
   assert.equal((await heir.grant(again, tuple('s0:last', 'o0:b'))).kind, 'refused');
-  heir.kill();
 });
 
 test('the count of a tenant is removed with its data', async () => {
@@ -119,5 +115,4 @@ test('the count of a tenant is removed with its data', async () => {
   assert.equal((await rows()).length, 1);
   assert.equal(await slot.store.purgeTenant({ slot: SLOT, tenantId }, slot.tenure.nextBase, soon()), true);
   await waitFor(async () => (await rows()).length === 0);
-  slot.kill();
 });

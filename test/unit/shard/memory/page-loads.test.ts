@@ -51,7 +51,6 @@ test('a missing page is read once for any number of waiting calls', async () => 
   assert.equal(slot.faults.calls('listGrants'), 1);
   assert.equal(slot.connection.check(handle, 'user:a', 6, 'doc:1'), true, 'memory answers at once');
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a failed load rejects all waiting calls, is never a deny, leaves no pin and is not kept', async () => {
@@ -78,7 +77,6 @@ test('a failed load rejects all waiting calls, is never a deny, leaves no pin an
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:2')), false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('one failing load among those of a bulk leaves no pin on the others', async () => {
@@ -101,7 +99,6 @@ test('one failing load among those of a bulk leaves no pin on the others', async
   assertNoPins(slot);
   memory.listGrants = listGrants;
   assert.deepEqual((await slot.connection.checkBulk(handle, columnsOf(checks))).authorized, [true, true, false]);
-  slot.kill();
 });
 
 test('a namespace table that cannot be read fails the write and leaves no pin', async () => {
@@ -111,7 +108,6 @@ test('a namespace table that cannot be read fails the write and leaves no pin', 
   await assert.rejects(slot.connection.listNamespaces(handle), { kind: 'not-serving' });
   slot.faults.restore(['listNamespaces']);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a load that began before a commit does not include it, although the commit was confirmed in the meantime', async () => {
@@ -187,7 +183,6 @@ test('a bulk check sees all of a call of writes or nothing of it, although its p
   }
   assert.ok(!seen.has('mixed'));
   assert.deepEqual(new Set((await slot.connection.checkBulk(handle, columnsOf(tuples))).authorized), new Set([true]));
-  slot.kill();
 });
 
 test('the budget keeps its bound across many subjects, and evicted pages are read again', async () => {
@@ -200,7 +195,6 @@ test('the budget keeps its bound across many subjects, and evicted pages are rea
   for (const [subject, object] of grants) assert.equal(await slot.check(handle, tuple(subject, object)), false);
   assert.ok(slot.readBytes <= 10_000);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a subject with very many grants is never held whole, and each of its tuples is read once', async () => {
@@ -221,7 +215,6 @@ test('a subject with very many grants is never held whole, and each of its tuple
   slot.faults.restore(['readGrant']);
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:unread')), false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 for (const rows of [30, 5]) {
@@ -251,7 +244,6 @@ for (const rows of [30, 5]) {
       assert.equal(await slot.check(handle, tuple('user:a', `new:${index}`)), true);
     }
     assertNoPins(slot);
-    slot.kill();
   });
 }
 
@@ -285,7 +277,6 @@ test('a page that outgrows its bound while a write relies on it stays current fo
   assert.deepEqual(authorized, [false, true, true, false]);
   assert.equal(tenant.pages.get('user:a')?.whole, false);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a check uses the tuples of a waiting write, as of now, before and after it commits', async () => {
@@ -299,7 +290,6 @@ test('a check uses the tuples of a waiting write, as of now, before and after it
   assert.equal((await revoking).kind, 'revoked');
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:3')), false);
   assert.equal(slot.faults.calls('readGrant'), reads);
-  slot.kill();
 });
 
 test('a read of one row never hides a commit made while it is in flight, neither from waiting calls nor from the page', async () => {
@@ -365,7 +355,6 @@ test('a large subject is detected by one small read, and read row by row until a
   assert.equal(slot.connection.check(handle, 'user:a', 6, 'none:1'), false);
   assert.equal(slot.faults.calls('readGrant'), points);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('a page that is read to its end in slices has the commits made in the meantime', async () => {
@@ -395,7 +384,6 @@ test('a page that is read to its end in slices has the commits made in the meant
     .filter((object) => object !== 'doc:0' && object !== 'doc:9')
     .sort();
   assert.deepEqual(whole?.counterparts(6), expected);
-  slot.kill();
 });
 
 test('a subject whose grants are long is not held whole, however few they are', async () => {
@@ -412,7 +400,6 @@ test('a subject whose grants are long is not held whole, however few they are', 
   assert.ok(reads <= 5, `${reads} reads: it was read to its bound once`);
   await waitFor(() => slot.budget.loads.bytes === 0);
   assert.deepEqual(await slot.list(handle, 'user:a'), long.map(([, object]) => object).sort());
-  slot.kill();
 });
 
 test('a whole page that grows beyond its bytes is dropped immediately', async () => {
@@ -423,7 +410,6 @@ test('a whole page that grows beyond its bytes is dropped immediately', async ()
     await slot.grant(handle, tuple('user:a', `doc:${'x'.repeat(250)}${index}`));
   assert.equal(tenant.pages.get('user:a'), undefined);
   assert.ok(slot.readBytes < 3000, 'what is left are the namespaces');
-  slot.kill();
 });
 
 test('a bulk over a hundred large subjects reads little of each, a few at a time, and holds none of them', async () => {
@@ -444,7 +430,6 @@ test('a bulk over a hundred large subjects reads little of each, a few at a time
   assert.ok(seen.mostAtOnce <= 32, `${seen.mostAtOnce} subjects were read at once`);
   assert.equal(slot.budget.loads.bytes + slot.budget.calls.bytes, 0);
   assertNoPins(slot);
-  slot.kill();
 });
 
 test('reads wait for capacity of their tenant, which no other tenant can take, and all are answered', async () => {
@@ -471,7 +456,6 @@ test('reads wait for capacity of their tenant, which no other tenant can take, a
   assert.equal(await one, true);
   assert.deepEqual(new Set(await Promise.all(many)), new Set([true]));
   assert.equal(slot.budget.loads.bytes, 0);
-  slot.kill();
 });
 
 test('the results of many reads at once are processed over many turns', async () => {
@@ -489,7 +473,6 @@ test('the results of many reads at once are processed over many turns', async ()
   // 56 slices, some twelve in a turn at most.
   assert.ok(passed >= 4, `all were in memory after ${passed} turns`);
   await Promise.all(checks);
-  slot.kill();
 });
 
 test('the end of a tenure drops many pages in several steps', async () => {
@@ -505,7 +488,6 @@ test('the end of a tenure drops many pages in several steps', async () => {
   slot.tenure.end('the test ends it');
   assert.ok(slot.readBytes > before / 2, 'a third of them goes at once');
   await waitFor(() => slot.readBytes === 0);
-  slot.kill();
 });
 
 test('calls that hold many tuples wait for capacity of their tenant before they read the store', async () => {
@@ -524,7 +506,6 @@ test('calls that hold many tuples wait for capacity of their tenant before they 
     );
   }
   assert.equal(slot.budget.calls.bytes, 0);
-  slot.kill();
 });
 
 test('a page with more changes than one step applies is read row by row', async () => {
@@ -537,7 +518,6 @@ test('a page with more changes than one step applies is read row by row', async 
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
   assert.equal(await slot.check(handle, tuple('user:a', 'none')), false);
   assert.equal(tenant.pages.get('user:a')?.whole, false);
-  slot.kill();
 });
 
 test('a page that changes faster than it is read stays sparse, and is read again later', async () => {
@@ -562,7 +542,6 @@ test('a page that changes faster than it is read stays sparse, and is read again
   for (const index of [3, 4]) await slot.check(handle, tuple('user:a', `doc:${index}`));
   await waitFor(() => tenant.pages.get('user:a')?.whole === true);
   assert.equal(tenant.pages.get('user:a')?.tuples, 30);
-  slot.kill();
 });
 
 test('the result of a read for an ended tenure is discarded', async () => {
@@ -575,5 +554,4 @@ test('the result of a read for an ended tenure is discarded', async () => {
   await assert.rejects(check, { kind: 'handle-unknown' });
   assert.equal(tenant.pages.size, 0);
   assert.equal(slot.readBytes, 0);
-  slot.kill();
 });

@@ -31,7 +31,6 @@ test('once they are known, objects that are never subjects are not read', async 
   // One of the person was read before. Each document could have been a group of two names, or a parent.
   assert.ok(ruled.slot.faults.calls('listGrants') <= 3, `${ruled.slot.faults.calls('listGrants')}`);
   assert.equal(ruled.slot.faults.calls('listSubjects'), SUBJECT_BUCKETS);
-  ruled.slot.kill();
 });
 
 test('a few reads of entities do not cause a read of all subjects', async () => {
@@ -39,7 +38,6 @@ test('a few reads of entities do not cause a read of all subjects', async () => 
   assert.deepEqual(await ruled.objects('user:a', 'can_read'), DOCUMENTS);
   assert.equal(ruled.slot.faults.calls('listSubjects'), 0);
   assert.ok(ruled.slot.faults.calls('listGrants') > DOCUMENTS.length);
-  ruled.slot.kill();
 });
 
 test('a subject of a new kind counts from its first grant on, also while subjects are read', async () => {
@@ -59,7 +57,6 @@ test('a subject of a new kind counts from its first grant on, also while subject
   assert.deepEqual(await ruled.objects('user:b', 'can_read', 100, 'document'), ['document:00', 'document:01']);
   await ruled.write([grantOf('document:01#can_read viewer document:02')]);
   assert.equal(await ruled.check('user:b can_read document:02'), true);
-  ruled.slot.kill();
 });
 
 test('a commit that the state tables lack when the reading begins is not missed', async () => {
@@ -72,7 +69,6 @@ test('a commit that the state tables lack when the reading begins is not missed'
   faults.restore(['writeState']);
   await allRead(ruled);
   assert.equal(await ruled.check('user:b can_read document:00'), true);
-  ruled.slot.kill();
 });
 
 test('beyond a bound of kinds, none counts as known', async () => {
@@ -82,7 +78,6 @@ test('beyond a bound of kinds, none counts as known', async () => {
   await allRead(ruled);
   await ruled.write([grantOf('user:b member team:2'), grantOf('team:2#member viewer document:03')]);
   assert.equal(await ruled.check('user:b can_read document:03'), true);
-  ruled.slot.kill();
 });
 
 test('a store that cannot be read leaves them unknown', async () => {
@@ -94,5 +89,4 @@ test('a store that cannot be read leaves them unknown', async () => {
   assert.equal(await ruled.check('user:b can_read document:00'), true);
   faults.restore(['listSubjects']);
   assert.deepEqual(await ruled.objects('user:a', 'can_read'), DOCUMENTS);
-  ruled.slot.kill();
 });

@@ -42,7 +42,6 @@ for (const kind of ['backlog', 'operations'] as const) {
     assert.deepEqual(slot.waits, [kind], 'the wait is reported');
     others.close();
     assert.equal((await write).kind, 'created');
-    slot.kill();
   });
 }
 
@@ -54,7 +53,6 @@ test('while other slots hold all of the queue, a write is refused as overloaded,
   const handle = await slot.handle(await slot.createTenant());
   await slot.grant(handle, TUPLE);
   assert.equal(budget.writes.state('queue').bytes, 0);
-  slot.kill();
 });
 
 test('a slot releases the memory of writes when they are confirmed, and all of it when the tenure ends', async () => {
@@ -75,7 +73,6 @@ test('a slot releases the memory of writes when they are confirmed, and all of i
   slot.faults.restore(['append']);
   await assert.rejects(undecided);
   for (const kind of ['queue', 'backlog', 'operations'] as const) assert.equal(writes.state(kind).bytes, 0, kind);
-  slot.kill();
 });
 
 test('a log that is replayed while memory is short is served at once, and its operation ids are read back later', async () => {
@@ -97,7 +94,6 @@ test('a log that is replayed while memory is short is served at once, and its op
   others.close();
   assert.deepEqual(await repeat, created);
   assert.equal(await heir.check(again, TUPLE), false);
-  heir.kill();
 });
 
 test('an import that is read back takes little memory, and each of its lines gets its first answer', async () => {

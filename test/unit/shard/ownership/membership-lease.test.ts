@@ -250,7 +250,18 @@ describe('a session', () => {
     await join();
     await clock.advance(60_000);
     clock.wallOffsetMs += 3_600_000;
-    assert.equal(session.leaseValid, true);
+    assert.deepEqual([session.leaseValid, session.leaseLeftMs], [true, Number.POSITIVE_INFINITY]);
     assert.equal((await row()).heartbeat, 1);
   });
+});
+
+it('a lease that has ended is not renewed by a late heartbeat', () => {
+  const clock = new VirtualClock();
+  const start = { startMs: clock.monotonicMs(), wallOffsetMs: clock.wallMs() - clock.monotonicMs() };
+  for (const lease of [new RenewedLease(clock, LEASE_MS), new LastingLease()]) {
+    lease.renew(start);
+    lease.end();
+    lease.renew(start);
+    assert.deepEqual([lease.valid, lease.leftMs], [false, 0]);
+  }
 });

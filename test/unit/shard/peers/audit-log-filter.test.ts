@@ -70,7 +70,6 @@ test('a filter gives what fits, in every order and page length', async () => {
       all.filter((row) => rows.some(({ seq, index }) => row.seq === seq && row.index === index)),
     );
   }
-  slot.kill();
 });
 
 test('a filter and a range of time both have to fit', async () => {
@@ -87,7 +86,6 @@ test('a filter and a range of time both have to fit', async () => {
     rows.map(({ change }) => JSON.parse(change).object),
     ['doc:2'],
   );
-  slot.kill();
 });
 
 test('what comes later is found from the end on, and a cursor belongs to its filter', async () => {
@@ -110,7 +108,6 @@ test('what comes later is found from the end on, and a cursor belongs to its fil
   }
   const { resumeCursor: unfiltered } = await auditLogPage(slot, tenantId);
   await assert.rejects(auditLogPage(slot, tenantId, { ...filter, cursor: unfiltered }), { code: 'invalid-cursor' });
-  slot.kill();
 });
 
 test('one call reads a bounded number of rows; the next one goes on behind them', async () => {
@@ -130,7 +127,6 @@ test('one call reads a bounded number of rows; the next one goes on behind them'
   };
   await auditLogPage(slot, tenantId, { ...filter, cursor: page.nextCursor });
   assert.equal(afters[0], slot.tenure.lastSeq + 1 - READS_MAX * 1000);
-  slot.kill();
 });
 
 test('where the store is slow, a call reads once at least and no longer than its time', async () => {
@@ -150,7 +146,6 @@ test('where the store is slow, a call reads once at least and no longer than its
     assert.equal(counted.reads, reads);
     assert.ok(page.nextCursor !== undefined);
   }
-  slot.kill();
 });
 
 test("reads wait at their tenant's gate, and nobody else waits for them", async () => {
@@ -165,7 +160,6 @@ test("reads wait at their tenant's gate, and nobody else waits for them", async 
   for (const leave of leaves) leave();
   assert.equal((await waiting).items.length, 1);
   assert.equal(loads.bytes, 0);
-  slot.kill();
 });
 
 test("every read waits for its tenant's turn, and a tenure that ends ends the reading", async () => {
@@ -195,7 +189,6 @@ test("every read waits for its tenant's turn, and a tenure that ends ends the re
   };
   await assert.rejects(auditLogPage(slot, tenantId, { subject: 'user:a', newestFirst: true }));
   assert.equal(counted.reads, 3);
-  slot.kill();
 });
 
 test('a deleted tenant has its audit log under any filter, and nothing more is to come', async () => {
@@ -220,5 +213,4 @@ test('a deleted tenant has its audit log under any filter, and nothing more is t
     }
   }
   await assert.rejects(auditLogPage(slot, ids.create('ten'), { subject: 'user:a' }), { code: 'tenant-not-found' });
-  slot.kill();
 });

@@ -45,7 +45,6 @@ test('the audit log goes on over the months in the order of the log, from either
     months.map(async (month) => (await memory.listAuditLog({ tenantId, month, limit: 100 }, soon())).length),
   );
   assert.deepEqual(counts, [4, 1, 0, 0, 2]);
-  slot.kill();
 });
 
 test('a range of time has the changes made in it, wherever clocks were set back', async () => {
@@ -85,7 +84,6 @@ test('a range of time has the changes made in it, wherever clocks were set back'
   assert.equal(await between(undefined, '2026-12-01T05:00:00Z'), '1');
   assert.equal(await between('2027-02-01T00:00:00Z', '2027-02-01T00:00:00.001Z'), '4');
   assert.equal(await between('2027-02-01T00:00:00.001Z', '2099-01-01T00:00:00Z'), '');
-  slot.kill();
 });
 
 test('every kind of change is told exactly once, whatever a failover replays and clients repeat', async () => {
@@ -152,7 +150,6 @@ test('every kind of change is told exactly once, whatever a failover replays and
   );
   await assert.rejects(auditLogPage(slot, ids.create('ten')), { code: 'tenant-not-found' });
   assert.equal((await memory.listTenants({ slot: 0, limit: 1 }, soon()))[0]?.state, 'deleted');
-  slot.kill();
 });
 
 test('whoever goes on from the end misses nothing, even where state is ahead of what was committed', async () => {
@@ -191,7 +188,6 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
     auditLogPage(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }),
   );
   assert.deepEqual(told(rest).at(-1), 'grant.created doc:3');
-  heir.kill();
 });
 
 test('a reader that comes back after its changes were deleted is refused, with where to begin again', async () => {
@@ -226,7 +222,6 @@ test('a reader that comes back after its changes were deleted is refused, with w
   assert.equal(rest.length, 5);
   await auditLogPage(slot, tenantId, { cursor: followed.resumeCursor });
   await auditLogPage(slot, tenantId, { cursor: newest.nextCursor, newestFirst: true });
-  slot.kill();
 });
 
 test('a place to go on from belongs to its tenant, its order and its range', async () => {
@@ -242,7 +237,6 @@ test('a place to go on from belongs to its tenant, its order and its range', asy
   for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
   const ended = await auditLogPage(slot, tenantId, { untilMs: Date.now() });
   assert.equal(ended.resumeCursor, undefined, 'nothing is to come in a range that ends');
-  slot.kill();
 });
 
 test('one call reads a bounded number of months, and the pages go on', async () => {
@@ -268,5 +262,4 @@ test('one call reads a bounded number of months, and the pages go on', async () 
     } while (cursor !== undefined);
     assert.equal(names.length, 4);
   }
-  slot.kill();
 });

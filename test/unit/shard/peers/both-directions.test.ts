@@ -6,85 +6,92 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
+import { numbered, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
 
-const holders = (slot: OpenSlot, handle: number, object: string, more: { namespace?: string; limit?: number } = {}) =>
-  readAll((cursor) =>
-    slot.connection.listHolders(handle, {
-      object,
-      relation: 'viewer',
-      namespace: more.namespace,
-      limit: more.limit ?? 100,
-      cursor,
-    }),
-  );
+/** What a listing of one direction goes over, all pages of it; `anchor` is what it lists for. */
+type List = (
+  slot: OpenSlot,
+  handle: number,
+  anchor: string,
+  more?: { readonly namespace?: string; readonly limit?: number },
+) => Promise<readonly string[]>;
 
-const writeAll = (slot: OpenSlot, handle: number, tuples: readonly Tuple[], revoke = false) =>
-  slot.connection.writeGrants(
-    handle,
-    attempt(),
-    tuples.map((each) => ({ ...each, revoke })),
-  );
+interface Direction {
+  readonly what: string;
+  readonly list: List;
+  /** A grant that is listed as `item`. */
+  grant(item: string, anchor: string): Tuple;
+}
 
-const numbered = (count: number, prefix = 'user:') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+const DIRECTIONS: readonly Direction[] = [
+  {
+    what: 'subjects',
+    list: (slot, handle, object, { namespace, limit = 100 } = {}) =>
+      readAll((cursor) =>
+        slot.connection.listHolders(handle, { object, relation: 'viewer', namespace, limit, cursor }),
+      ),
+    grant: (item, anchor) => tuple(item, anchor),
+  },
+  {
+    what: 'objects',
+    list: (slot, handle, subject, { namespace, limit = 100 } = {}) =>
+      readAll((cursor) =>
+        slot.connection.listObjects(handle, { subject, relation: 'viewer', namespace, limit, cursor }),
+      ),
+    grant: (item, anchor) => tuple(anchor, item),
+  },
+];
 
-const LIMITS = [
-  { name: 'from memory', options: {} },
-  { name: 'of an object too large for memory', options: { pageLimits: { rowsMax: 20 } } },
-] satisfies { name: string; options: SlotOptions }[];
+const LIMITS: readonly (readonly [string, SlotOptions])[] = [
+  ['from memory', {}],
+  ['too large for memory', { pageLimits: { rowsMax: 20 } }],
+];
+const ANCHOR = 'anchor:1';
 
-for (const { name, options } of LIMITS) {
-  test(`holders come by their bytes, of one namespace where it is named: ${name}`, async () => {
-    const { slot, handle } = await openSlot(options);
-    const subjects = ['user:\u{1F600}', 'user:\uFFFD', 'user:z', 'us:1', 'users:1', 'user.x:1', ...numbered(30)];
-    await writeAll(
-      slot,
-      handle,
-      subjects.map((subject) => tuple(subject, 'doc:1')),
-    );
-    await writeAll(slot, handle, [{ subject: 'user:editor', relation: 'editor', object: 'doc:1' }]);
-    for (const round of ['before it is in state', 'after']) {
-      for (const limit of [1, 7, 100]) {
-        assert.deepEqual(await holders(slot, handle, 'doc:1', { limit }), subjects.toSorted(compareUtf8), round);
+for (const { what, list, grant } of DIRECTIONS) {
+  for (const [size, options] of LIMITS) {
+    test(`${what} come by their bytes, of one namespace where it is named: ${size}`, async () => {
+      const { slot, handle } = await openSlot(options);
+      const items = ['user:\u{1F600}', 'user:\uFFFD', 'user:z', 'us:1', 'users:1', 'user.x:1', 'user:a:b'];
+      items.push(...numbered(30, 'user:'));
+      const grants = items.map((item) => grant(item, ANCHOR));
+      await slot.writeAll(handle, [...grants, { ...grant('user:editor', ANCHOR), relation: 'editor' }]);
+      for (const round of ['before it is in state', 'after']) {
+        for (const limit of [1, 7, 100]) {
+          assert.deepEqual(await list(slot, handle, ANCHOR, { limit }), items.toSorted(compareUtf8), round);
+        }
+        assert.deepEqual(await list(slot, handle, ANCHOR, { namespace: 'us' }), ['us:1']);
+        assert.deepEqual(await list(slot, handle, ANCHOR, { namespace: 'none' }), []);
+        assert.deepEqual(await list(slot, handle, 'anchor:2'), []);
+        await slot.applied();
       }
-      assert.deepEqual(await holders(slot, handle, 'doc:1', { namespace: 'us' }), ['us:1']);
-      assert.deepEqual(await holders(slot, handle, 'doc:1', { namespace: 'none' }), []);
-      assert.deepEqual(await holders(slot, handle, 'doc:2'), []);
-      await slot.applied();
-    }
-    slot.kill();
-  });
+    });
 
-  test(`who holds a relation throughout a listing appears exactly once while others come and go: ${name}`, async () => {
-    const { slot, handle } = await openSlot(options);
-    const lasting = numbered(60);
-    const fleeting = lasting.map((subject) => `${subject}x`);
-    await writeAll(
-      slot,
-      handle,
-      [...lasting, ...fleeting].map((subject) => tuple(subject, 'doc:1')),
-    );
-    let listing = true;
-    const churn = (async () => {
-      for (let round = 0; listing; round += 1) {
-        const some = fleeting.filter((_, index) => index % 5 === round % 5).map((subject) => tuple(subject, 'doc:1'));
-        await writeAll(slot, handle, some, round % 2 === 0);
-        await turns(1);
+    test(`${what} that stay throughout a listing appear exactly once while others come and go: ${size}`, async () => {
+      const { slot, handle } = await openSlot(options);
+      const lasting = numbered(60, 'user:');
+      const fleeting = lasting.map((item) => grant(`${item}x`, ANCHOR));
+      await slot.writeAll(handle, [...lasting.map((item) => grant(item, ANCHOR)), ...fleeting]);
+      let listing = true;
+      const churn = (async () => {
+        for (let round = 0; listing; round += 1) {
+          const some = fleeting.filter((_, index) => index % 5 === round % 5);
+          await slot.writeAll(handle, some, round % 2 === 0);
+          await turns(1);
+        }
+      })();
+      for (const limit of [1, 7, 33]) {
+        const listed = await list(slot, handle, ANCHOR, { limit });
+        assert.deepEqual(
+          listed.filter((item) => !item.endsWith('x')),
+          lasting,
+        );
+        assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
       }
-    })();
-    for (const limit of [1, 7, 33]) {
-      const listed = await holders(slot, handle, 'doc:1', { limit });
-      assert.deepEqual(
-        listed.filter((subject) => !subject.endsWith('x')),
-        lasting,
-      );
-      assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
-    }
-    listing = false;
-    await churn;
-    slot.kill();
-  });
+      listing = false;
+      await churn;
+    });
+  }
 }
 
 const ENTITIES = ['a:1', 'a:2', 'b:1', 'b:2', 'b:\u{1F600}'];
@@ -125,7 +132,7 @@ test('both directions hold what a plain set holds, after every step', async () =
       };
       for (const step of taken) {
         if (step.kind === 'write') {
-          await writeAll(slot, handle, [step.tuple], step.revoke);
+          await slot.writeAll(handle, [step.tuple], step.revoke);
           if (step.revoke) model.delete(textOf(step.tuple));
           else model.set(textOf(step.tuple), step.tuple);
         } else if (step.kind === 'read') await check(step.entity);
@@ -147,7 +154,7 @@ test('grants are listed by relation and the other, of one relation where it is n
   const given: Tuple[] = (['viewer', 'owner', 'admin'] as const).flatMap((relation) =>
     ['user:b', 'user:a'].map((subject) => ({ subject, relation, object: 'doc:1' })),
   );
-  await writeAll(slot, handle, given);
+  await slot.writeAll(handle, given);
   for (const limit of [1, 4, 100]) {
     const list = (relation: 'owner' | undefined) =>
       readAll((cursor) => slot.connection.listGrants(handle, { of: { object: 'doc:1' }, relation, limit, cursor }));
@@ -157,13 +164,12 @@ test('grants are listed by relation and the other, of one relation where it is n
     );
     assert.deepEqual((await list('owner')).map(textOf), ['user:a owner doc:1', 'user:b owner doc:1']);
   }
-  slot.kill();
 });
 
 test('a cursor of one listing is none of another', async () => {
   const { slot, handle } = await openSlot();
-  const given = numbered(3).flatMap((entity) => [tuple(entity, 'doc:1'), tuple('doc:1', entity)]);
-  await writeAll(slot, handle, given);
+  const given = numbered(3, 'user:').flatMap((entity) => [tuple(entity, 'doc:1'), tuple('doc:1', entity)]);
+  await slot.writeAll(handle, given);
   const page = { limit: 1, cursor: undefined };
   const ofObject = { of: { object: 'doc:1' }, relation: undefined } as const;
   const ofSubject = { of: { subject: 'doc:1' }, relation: undefined } as const;
@@ -187,5 +193,4 @@ test('a cursor of one listing is none of another', async () => {
       else await assert.rejects(async () => listOther(nextCursor), { code: 'invalid-cursor' }, `${index} in ${other}`);
     }
   }
-  slot.kill();
 });

@@ -2,22 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUILT_IN_PLANS, type Plans } from '../../../../src/core/plans.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
 import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
 import type { Attempt, BulkWrite, BulkWriteResult } from '../../../../src/shard/shard.ts';
-import {
-  attempt,
-  createMemoryStore,
-  OpenSlot,
-  openSlot,
-  SLOT,
-  settled,
-  soon,
-  tuple,
-  waitFor,
-  wholeAuditLog,
-} from '../tools.ts';
+import { attempt, type OpenSlot, openSlot, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
 
 const bulk = (parts: Partial<BulkWrite>): BulkWrite => ({ grants: [], revocations: [], conditions: [], ...parts });
 const exists = (each: Tuple) => ({ ...each, exists: true });
@@ -37,57 +25,6 @@ function written(result: BulkWriteResult): Extract<BulkWriteResult, { kind: 'wri
 
 const checks = (slot: OpenSlot, handle: number, tuples: readonly Tuple[]): Promise<boolean[]> =>
   Promise.all(tuples.map((each) => slot.check(handle, each)));
-
-test('a bulk write says what it created, what existed and what it revoked, in the order of the request', async () => {
-  const { slot, handle, tenantId } = await openSlot();
-  const first = await slot.grant(handle, B);
-  await slot.grant(handle, C);
-  const { lastSeq } = slot.tenure;
-  const result = written(await write(slot, handle, { grants: [A, B], revocations: [tuple('x:1', 'y:1'), C] }));
-  assert.deepEqual(
-    result.grants.map(({ created }) => created),
-    [true, false],
-  );
-  assert.ok(first.kind === 'created');
-  assert.equal(result.grants[1]?.grantId, first.grantId);
-  assert.deepEqual(result.revoked, [false, true]);
-  assert.deepEqual(await checks(slot, handle, [A, B, C]), [true, true, false]);
-  assert.equal(slot.tenure.lastSeq, lastSeq + 1, 'one entry');
-  const records = await wholeAuditLog(slot, tenantId);
-  const actions = records.map(({ change }) => JSON.parse(change).action);
-  assert.deepEqual(actions.slice(-2), ['grant.created', 'grant.revoked']);
-  assert.equal(
-    new Set(records.slice(-2).map(({ requestId, seq, atMs, actor }) => `${requestId} ${seq} ${atMs} ${actor}`)).size,
-    1,
-  );
-  slot.kill();
-});
-
-test('the first condition that is not met is named, and nothing is changed or logged', async () => {
-  const { slot, handle } = await openSlot();
-  await slot.grant(handle, A);
-  const { lastSeq } = slot.tenure;
-  const result = await write(slot, handle, {
-    grants: [B],
-    revocations: [A],
-    conditions: [exists(A), absent(A), exists(C)],
-  });
-  assert.deepEqual(result, { kind: 'condition-not-met', condition: 1 });
-  assert.equal(slot.tenure.lastSeq, lastSeq);
-  assert.deepEqual(await checks(slot, handle, [A, B]), [true, false]);
-  slot.kill();
-});
-
-test('a condition on a tuple that the write itself changes means the state before it', async () => {
-  const { slot, handle } = await openSlot();
-  const create = { grants: [A], conditions: [absent(A)] };
-  assert.equal(written(await write(slot, handle, create)).grants[0]?.created, true);
-  assert.deepEqual(await write(slot, handle, create), { kind: 'condition-not-met', condition: 0 });
-  const end = { revocations: [A], conditions: [exists(A)] };
-  assert.deepEqual(written(await write(slot, handle, end)).revoked, [true]);
-  assert.deepEqual(await write(slot, handle, end), { kind: 'condition-not-met', condition: 0 });
-  slot.kill();
-});
 
 test('what was decided earlier in the same entry counts as the state before', async () => {
   const { slot, handle } = await openSlot();
@@ -111,7 +48,6 @@ test('what was decided earlier in the same entry counts as the state before', as
   assert.deepEqual(await unmet, { kind: 'condition-not-met', condition: 0 });
   assert.deepEqual(slot.batches, [1, 3], 'all in one entry');
   assert.deepEqual(await checks(slot, handle, [A, B, C]), [true, false, true]);
-  slot.kill();
 });
 
 test('the first grant of a subject lists it once, however many the write creates', async () => {
@@ -125,47 +61,6 @@ test('the first grant of a subject lists it once, however many the write creates
   await slot.applied();
   const heir = await slot.restart();
   assert.deepEqual(await heir.list(await heir.handle(tenantId), 'user:new'), ['doc:1', 'doc:2', 'doc:3']);
-  heir.kill();
-});
-
-const free = BUILT_IN_PLANS.get('free');
-assert.ok(free !== undefined);
-const PLANS: Plans = new Map([['small', { ...free, name: 'small', grantsMax: 3, namespacesMax: 4 }]]);
-
-test('the limit of grants applies to a write as a whole, after its revocations', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
-  const handle = await slot.handle(await slot.createTenant('small'));
-  await slot.grant(handle, A);
-  const { lastSeq } = slot.tenure;
-  const three = ['doc:4', 'doc:5', 'doc:6'].map((object) => tuple('user:a', object));
-  const refused = await write(slot, handle, { grants: [...three, A] });
-  assert.equal(refused.kind === 'refused' && refused.code, 'grant-limit-reached');
-  assert.equal(slot.tenure.lastSeq, lastSeq);
-  assert.deepEqual(await checks(slot, handle, three), [false, false, false]);
-  // What exists takes no room, and what does not exist frees none.
-  assert.equal((await write(slot, handle, { grants: three, revocations: [B] })).kind, 'refused');
-  assert.equal((await write(slot, handle, { grants: three, revocations: [A] })).kind, 'written');
-  // A full tenant may replace grants, and revoke them.
-  assert.equal((await write(slot, handle, { grants: [B] })).kind, 'refused');
-  assert.equal((await write(slot, handle, { grants: [B], revocations: [tuple('user:a', 'doc:4')] })).kind, 'written');
-  assert.equal((await write(slot, handle, { grants: [B], revocations: [C] })).kind, 'written');
-  slot.kill();
-});
-
-test('the limit of namespaces applies to a write as a whole; the limit of grants is checked before it', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
-  const handle = await slot.handle(await slot.createTenant('small'));
-  const names = async () => (await slot.connection.listNamespaces(handle)).map(({ name }) => name);
-  await slot.grant(handle, tuple('n1:x', 'n2:x'));
-  const tooMany = [tuple('n3:x', 'n4:x'), tuple('n5:x', 'n1:x')];
-  const refused = await write(slot, handle, { grants: tooMany });
-  assert.equal(refused.kind === 'refused' && refused.code, 'namespace-limit-reached');
-  assert.deepEqual(await names(), ['n1', 'n2']);
-  const both = await write(slot, handle, { grants: [...tooMany, tuple('n6:x', 'n7:x')] });
-  assert.equal(both.kind === 'refused' && both.code, 'grant-limit-reached');
-  assert.equal((await write(slot, handle, { grants: [tuple('n3:x', 'n4:x')] })).kind, 'written');
-  assert.deepEqual(await names(), ['n1', 'n2', 'n3', 'n4']);
-  slot.kill();
 });
 
 test('a write that changes nothing is not logged, and its repeat gets the same result', async () => {
@@ -180,7 +75,6 @@ test('a write that changes nothing is not logged, and its repeat gets the same r
   await slot.revoke(handle, A);
   assert.deepEqual(await write(slot, handle, parts, by), first);
   assert.equal(await slot.check(handle, A), false);
-  slot.kill();
 });
 
 for (const how of ['from memory', 'by replay', 'from the tail of the log']) {
@@ -198,7 +92,6 @@ for (const how of ['from memory', 'by replay', 'from the tail of the log']) {
     const repeated = await write(owner, await owner.handle(tenantId), parts, by);
     assert.deepEqual(repeated, first);
     assert.deepEqual(await checks(owner, await owner.handle(tenantId), [A, C]), [false, true]);
-    owner.kill();
   });
 }
 
@@ -218,7 +111,6 @@ test('a repeat while the first is in flight gets its result, and a lost reply of
   slot.faults.restore(['append']);
   assert.deepEqual(written(await lost).revoked, [true]);
   assert.deepEqual(await checks(slot, handle, [A, B, C]), [false, true, true]);
-  slot.kill();
 });
 
 test('100 changes of the longest tuples fit into one entry, and as many writes into several', async () => {
@@ -244,7 +136,6 @@ test('100 changes of the longest tuples fit into one entry, and as many writes i
     const record = await memory.readRecord(SLOT, seq, soon());
     assert.ok(Buffer.byteLength(record?.body ?? '') <= ENTRY_BYTES_MAX);
   }
-  slot.kill();
 });
 
 test('a write whose key was revoked, or whose tenant was deleted, before its turn does nothing', async () => {
@@ -262,5 +153,4 @@ test('a write whose key was revoked, or whose tenant was deleted, before its tur
   await Promise.all([ahead, revoked]);
   await assert.rejects(late, { kind: 'handle-unknown' });
   assert.equal(await slot.check(handle, A), false);
-  slot.kill();
 });

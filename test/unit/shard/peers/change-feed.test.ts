@@ -82,7 +82,6 @@ test('the feed is the audit log without keys, plans and tenants, over the months
   assert.deepEqual(await filtered({ namespace: 'team' }), all.slice(5));
   assert.deepEqual(await filtered({ relation: 'owner' }), ['grant.created doc:2']);
   assert.deepEqual(await filtered({ actions: ['grant.revoked'] }), ['grant.revoked doc:1']);
-  slot.kill();
 });
 
 test('a time begins with the first change made then; a time to come, and now, tell only what comes', async () => {
@@ -104,7 +103,6 @@ test('a time begins with the first change made then; a time to come, and now, te
     const next = await read(slot, handle, { cursor: now.nextCursor });
     assert.deepEqual(told(next.items), [`grant.created doc:${now.next.seq}`]);
   }
-  slot.kill();
 });
 
 test('a cursor goes on at the next owner, also between the changes of one entry', async () => {
@@ -126,7 +124,6 @@ test('a cursor goes on at the next owner, also between the changes of one entry'
     told(rest.items),
     [2, 3, 4].map((doc) => `grant.created doc:${doc}`),
   );
-  slot.kill();
 });
 
 test('nothing is missed that is committed while a page is read', async () => {
@@ -147,7 +144,6 @@ test('nothing is missed that is committed while a page is read', async () => {
     [1, 2, 3, 4, 5].map((doc) => `grant.created doc:${doc}`),
   );
   assert.equal(page.items.length, 4);
-  slot.kill();
 });
 
 test('a call at the end waits for a change that fits, and reads nothing from the store for it', async () => {
@@ -169,7 +165,6 @@ test('a call at the end waits for a change that fits, and reads nothing from the
   const last = await read(slot, handle, { cursor: next.nextCursor, waitMs: 5000, limit: 1 });
   assert.deepEqual(told(last.items), ['grant.created doc:5']);
   assert.equal(slot.faults.calls('listAuditLog'), reads);
-  slot.kill();
 });
 
 test('a call that is about to wait is told at once what was committed while it read the store', async () => {
@@ -183,7 +178,6 @@ test('a call that is about to wait is told at once what was committed while it r
   assert.equal(await settled(waiting), false);
   slot.faults.restore(['writeState']);
   assert.deepEqual(told((await waiting).items), ['grant.created doc:3']);
-  slot.kill();
 });
 
 test('a wait without a change ends with an empty page that is as far as the log', async () => {
@@ -193,7 +187,6 @@ test('a wait without a change ends with an empty page that is as far as the log'
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const page = await waiting;
   assert.deepEqual([page.items, page.atEnd, page.next.seq], [[], true, slot.tenure.lastSeq + 1]);
-  slot.kill();
 });
 
 test('a wait ends with its key, its tenant, its owner and its connection', async () => {
@@ -226,7 +219,6 @@ test('a wait ends with its key, its tenant, its owner and its connection', async
   const last = await follow();
   await slot.tenure.release(RELEASE);
   assert.equal(await kind(last.answer), 'not-serving');
-  slot.kill();
 });
 
 test('calls that wait are answered when their connection is to end, and none waits after that', async () => {
@@ -238,7 +230,6 @@ test('calls that wait are answered when their connection is to end, and none wai
   slot.front.endWaits();
   assert.deepEqual((await waiting).items, []);
   assert.deepEqual((await slot.front.readChanges(number, { limit: 1, waitMs: 5000, fromNow: true })).items, []);
-  slot.kill();
 });
 
 test('the metrics say who is followed, what is kept for that, and how many calls wait', async () => {
@@ -262,7 +253,6 @@ test('the metrics say who is followed, what is kept for that, and how many calls
   const [, bytes = 0, none] = await shown();
   assert.ok(bytes > empty + 500, `${bytes} of ${empty}`);
   assert.equal(none, 0);
-  slot.kill();
 });
 
 test('a call is refused under a lease that has run out while it waited', async () => {
@@ -273,7 +263,6 @@ test('a call is refused under a lease that has run out while it waited', async (
   slot.connection.endWaits();
   await assert.rejects(waiting, { kind: 'not-serving' });
   await assert.rejects(read(slot, handle), { kind: 'not-serving' });
-  slot.kill();
 });
 
 test('the grants of all pages, and what the feed tells from the cursor of the first one, are the grants', async () => {
@@ -306,7 +295,6 @@ test('the grants of all pages, and what the feed tells from the cursor of the fi
     const grants = await slot.list(handle, 'user:a');
     assert.deepEqual([...held].toSorted(), grants.toSorted());
   }
-  slot.kill();
 });
 
 test('a cursor is refused if it is of another tenant, forged or ahead of the log', async () => {
@@ -319,7 +307,6 @@ test('a cursor is refused if it is of another tenant, forged or ahead of the log
   for (const position of [[], ['x', '1', '1'], ['1', '1.5', '1'], {}, ['9999', '-1', '1']]) {
     await assert.rejects(read(slot, handle, { cursor: signed(position) }), refused('invalid-cursor'));
   }
-  slot.kill();
 });
 
 test('what is no longer kept is refused with the earliest cursor; who is at the end misses nothing', async () => {
@@ -354,7 +341,6 @@ test('what is no longer kept is refused with the earliest cursor; who is at the 
   const young = await slot.handle(await slot.createTenant());
   assert.equal((await read(slot, young, { sinceMs: 0 })).atEnd, true, 'everything of a young tenant is kept');
   assert.ok((await expected(slot, tenantId)).length > 0);
-  slot.kill();
 });
 
 test('a table that keeps less refuses earlier, and a bound that is not known is not guessed', async () => {
@@ -379,7 +365,6 @@ test('a table that keeps less refuses earlier, and a bound that is not known is 
   assert.equal((await read(slot, handle)).atEnd, true);
   aheadMs += 60_000;
   await assert.rejects(read(slot, handle), { kind: 'not-serving' });
-  slot.kill();
 });
 
 test('a page ends early if its changes are long, and nothing is lost', async () => {
@@ -404,5 +389,4 @@ test('a page ends early if its changes are long, and nothing is lost', async () 
     assert.ok(page.items.length < 15 && !page.atEnd);
     assert.deepEqual(page.items.at(-1)?.cursor, page.nextCursor);
   }
-  slot.kill();
 });

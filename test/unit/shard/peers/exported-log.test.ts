@@ -74,7 +74,6 @@ test('the log tells what the audit logs of all tenants have, from every place, o
       items.filter((item) => item.seq > seq),
     );
   }
-  slot.kill();
 });
 
 test('a late entry of an earlier owner is not told, wherever reading begins', async () => {
@@ -98,7 +97,6 @@ test('a late entry of an earlier owner is not told, wherever reading begins', as
     assert.doesNotMatch(JSON.stringify(items), /late/, `after ${seq}`);
     assert.match(items.at(-1)?.change ?? '', /doc:2/);
   }
-  slot.kill();
 });
 
 test('changes since a time come without reading all of the log before it', async () => {
@@ -119,7 +117,6 @@ test('changes since a time come without reading all of the log before it', async
     assert.ok(entries <= 5 + Math.ceil((100 - day) / SEGMENT_SIZE), `${entries} reads since day ${day}`);
   }
   assert.deepEqual((await readToEnd(slot, 0, wall + 1)).items, []);
-  slot.kill();
 });
 
 test('a place that the log no longer has, or not yet, is refused and never skipped', async () => {
@@ -138,7 +135,6 @@ test('a place that the log no longer has, or not yet, is refused and never skipp
   assert.deepEqual((await slot.operator.listLogEnds()).ranges, [{ slot: SLOT, first, last: lastSeq }]);
   assert.deepEqual((await read(slot, lastSeq)).items, []);
   await assert.rejects(read(slot, lastSeq + 1), { code: 'invalid-cursor' });
-  slot.kill();
 });
 
 test('a page is bounded, and what was committed while it was read is left to the next one', async () => {
@@ -146,16 +142,11 @@ test('a page is bounded, and what was committed while it was read is left to the
   const long = 'x'.repeat(900);
   for (let write = 0; write < 40; write += 1) {
     const grants = Array.from({ length: 50 }, (_, index) => tuple(`user:${long}${index}`, `doc:${long}${write}`));
-    await slot.connection.writeGrants(
-      handle,
-      slot.attempt(),
-      grants.map((grant) => ({ ...grant, revoke: false })),
-    );
+    await slot.writeAll(handle, grants);
   }
   const { items, pages } = await readToEnd(slot);
   assert.equal(items.filter(({ change }) => change.includes('grant.created')).length, 2000);
   assert.ok(pages > 5, `${pages} pages`);
-  slot.kill();
 });
 
 test('a shard without a lease, or whose tenure has ended, tells nothing', async () => {
@@ -169,5 +160,4 @@ test('a shard without a lease, or whose tenure has ended, tells nothing', async 
   await assert.rejects(reading, { kind: 'not-serving' });
   await assert.rejects(read(slot, 0), { kind: 'not-serving' });
   assert.deepEqual((await slot.operator.listLogEnds()).ranges, []);
-  slot.kill();
 });

@@ -38,7 +38,6 @@ test('revoking a key ends its handles at once, on every connection, and those of
   await assert.rejects(slot.front.confirm(first.handle), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   assert.equal(slot.front.check(kept.handle, 'user:a', 6, 'doc:1'), false);
-  slot.kill();
 });
 
 test('a check that waits for the store is refused when its key is revoked meanwhile', async () => {
@@ -55,7 +54,6 @@ test('a check that waits for the store is refused when its key is revoked meanwh
   slot.faults.restore(['listGrants']);
   await Promise.all(refusals);
   assert.equal(await slot.check(handle, TUPLE), false);
-  slot.kill();
 });
 
 for (const ending of ['the key is revoked', 'the tenant is suspended'] as const) {
@@ -94,7 +92,6 @@ for (const ending of ['the key is revoked', 'the tenant is suspended'] as const)
       const read = await slot.handle(tenantId);
       assert.equal(await slot.check(read, tuple('user:a', 'doc:1')), true);
       assert.equal(await slot.check(read, tuple('user:a', 'doc:2')), false);
-      slot.kill();
     });
   }
 }
@@ -118,7 +115,6 @@ test('a key that is revoked while it authenticates gets no good handle', async (
     .catch((error: unknown) => error);
   assert.ok(outcome instanceof Error);
   assert.equal((await memory.listKeys({ tenantId, limit: 10 }, soon())).keys.length, 1, 'write-behind comes later');
-  slot.kill();
 });
 
 test('a handle ends with its key at expires_at', async () => {
@@ -133,7 +129,6 @@ test('a handle ends with its key at expires_at', async () => {
   wall += 1;
   await assert.rejects(slot.front.confirm(granted.handle), { code: 'unauthorized' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
-  slot.kill();
 });
 
 test('a suspension refuses from the moment it is acknowledged; a resumption lets in again', async () => {
@@ -151,7 +146,6 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   await slot.operator.updateTenant(attempt(), change(tenantId, { state: 'active' }));
   await assert.rejects(slot.front.confirm(suspended.handle), { kind: 'handle-unknown' });
   await slot.front.confirm((await slot.front.authenticate(key)).handle);
-  slot.kill();
 });
 
 test('a change of plan is told with the next handle', async () => {
@@ -166,7 +160,6 @@ test('a change of plan is told with the next handle', async () => {
   const again = await slot.front.authenticate(key);
   await slot.operator.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
   await slot.front.confirm(again.handle);
-  slot.kill();
 });
 
 test('numbers are never used again on a connection, and mean nothing on another', async () => {
@@ -180,7 +173,6 @@ test('numbers are never used again on a connection, and mean nothing on another'
   await assert.rejects(slot.front.confirm(second.handle), { kind: 'handle-unknown' });
   // Who authenticated while the connection closed gets nothing that would be kept for ever.
   await assert.rejects(slot.front.authenticate(key), { kind: 'handle-unknown' });
-  slot.kill();
 });
 
 test('a handle of an ended tenure is refused', async () => {
@@ -193,7 +185,6 @@ test('a handle of an ended tenure is refused', async () => {
   slot.kill();
   const heir = await OpenSlot.open(memory);
   await heir.front.authenticate(key);
-  heir.kill();
 });
 
 test('a wrong key, the stored hash of the right one, an unknown key and an unknown tenant are unauthorized, at the cost of one load at most', async () => {
@@ -218,7 +209,6 @@ test('a wrong key, the stored hash of the right one, an unknown key and an unkno
   assert.equal(slot.faults.calls('listKeys'), 1);
   await slot.front.authenticate(key);
   assert.equal(slot.faults.calls('listKeys'), 1);
-  slot.kill();
 });
 
 test('a key that cannot be verified now is not called invalid', async () => {
@@ -230,7 +220,6 @@ test('a key that cannot be verified now is not called invalid', async () => {
   await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
   slot.faults.restore(['listKeys']);
   await slot.front.authenticate(key);
-  slot.kill();
 });
 
 test("tenants do not see each other's grants, namespaces, keys or pages", async () => {
@@ -247,7 +236,6 @@ test("tenants do not see each other's grants, namespaces, keys or pages", async 
   await assert.rejects(slot.front.authenticate({ ...key, tenantId: otherId }), { code: 'unauthorized' });
   assert.equal(await slot.check(handle, TUPLE), true);
   assert.equal(await settled(turns(1)), true);
-  slot.kill();
 });
 
 test('a connection with many handles is closed at once and worked off in several steps', async () => {
@@ -267,7 +255,6 @@ test('a connection with many handles is closed at once and worked off in several
   assert.ok(ended <= 5000, `${ended} ended in one step`);
   assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-unknown' });
   await waitFor(() => ended === 12_000);
-  slot.kill();
 });
 
 test('a connection keeps nothing of a tenure that has ended, nor of a key that was revoked', async () => {
@@ -282,5 +269,4 @@ test('a connection keeps nothing of a tenure that has ended, nor of a key that w
   assert.equal(table.size, 50);
   slot.tenure.end('the test ends it');
   assert.equal(table.size, 0);
-  slot.kill();
 });

@@ -97,7 +97,6 @@ test('a page of a listing reads a bounded number of rows, and may be empty altho
     objects.items,
   );
   assert.ok(grants.mostRows <= ROWS_MAX + 256, `${grants.mostRows} rows`);
-  slot.kill();
 });
 
 test('a listing of one namespace reads nothing behind it', async () => {
@@ -108,7 +107,6 @@ test('a listing of one namespace reads nothing behind it', async () => {
   const page = await slot.connection.listObjects(handle, query({ namespace: 'a' }));
   assert.deepEqual(page, { items: ['a:1'], nextCursor: undefined });
   assert.equal(counted.reads, 1);
-  slot.kill();
 });
 
 test('what is committed behind the place where a page had to stop comes with a later one, once', async () => {
@@ -123,7 +121,6 @@ test('what is committed behind the place where a page had to stop comes with a l
   assert.ok(first.nextCursor !== undefined);
   const second = await slot.connection.listObjects(handle, query({ cursor: first.nextCursor }));
   assert.deepEqual(second, { items: [`${numbered(ROWS_MAX + 1500)}.new`], nextCursor: undefined });
-  slot.kill();
 });
 
 test('a listing ends when the connection of whoever asked is closed', async () => {
@@ -156,7 +153,6 @@ test('a listing ends when its deadline has passed', async () => {
   const counted = countReads(memory);
   await assert.rejects(slot.connection.listObjects(handle, query()), { code: 'unavailable' });
   assert.equal(counted.reads, 1);
-  slot.kill();
 });
 
 test('a page of an export is bounded in what it reads, within a subject and over subjects that hold nothing', async () => {
@@ -185,5 +181,4 @@ test('a page of an export is bounded in what it reads, within a subject and over
     assert.ok(mostReads <= 2200, `${mostReads} reads`);
     assert.ok(pages >= 4, `${pages} pages`);
   }
-  slot.kill();
 });

@@ -85,7 +85,6 @@ for (const { of, reads, told, end } of ENDINGS) {
       await end(reader);
       slot.faults.restore(STATE_READS);
       await refusal;
-      slot.kill();
     });
   }
 }

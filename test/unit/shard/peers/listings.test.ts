@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareUtf8, type Tuple } from '../../../../src/core/tuples.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
+import { attempt, numbered, openSlot, tuple, turns } from '../tools.ts';
 
 const query = (more: { limit?: number; cursor?: string; namespace?: string; subject?: string } = {}) => ({
   subject: more.subject ?? 'user:a',
@@ -14,35 +14,19 @@ const query = (more: { limit?: number; cursor?: string; namespace?: string; subj
   cursor: more.cursor,
 });
 
-const writeAll = (slot: OpenSlot, handle: number, tuples: readonly Tuple[], revoke = false) =>
-  slot.connection.writeGrants(
-    handle,
-    attempt(),
-    tuples.map((each) => ({ ...each, revoke })),
-  );
-
-const numbered = (count: number, prefix = 'doc:') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+const objectsOf = (subject: string, objects: readonly string[]): Tuple[] =>
+  objects.map((object) => tuple(subject, object));
 
 test('a cursor is good for its tenant and its query alone, and only as it was issued', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const other = await slot.handle(await slot.createTenant());
-  for (const each of [handle, other])
-    await writeAll(
-      slot,
-      each,
-      numbered(5).map((object) => tuple('user:a', object)),
-    );
-  await writeAll(
-    slot,
-    handle,
-    numbered(5).map((object) => tuple('user:b', object)),
-  );
+  for (const each of [handle, other]) await slot.writeAll(each, objectsOf('user:a', numbered(5, 'doc:')));
+  await slot.writeAll(handle, objectsOf('user:b', numbered(5, 'doc:')));
   const { nextCursor } = await slot.connection.listObjects(handle, query({ limit: 2 }));
   assert.ok(nextCursor !== undefined);
   // The limit may change between pages.
   const rest = await slot.connection.listObjects(handle, query({ limit: 100, cursor: nextCursor }));
-  assert.deepEqual(rest, { items: numbered(5).slice(2), nextCursor: undefined });
+  assert.deepEqual(rest, { items: numbered(5, 'doc:').slice(2), nextCursor: undefined });
   const flipped = nextCursor.startsWith('A') ? `B${nextCursor.slice(1)}` : `A${nextCursor.slice(1)}`;
   const calls = [
     slot.connection.listObjects(other, query({ cursor: nextCursor })),
@@ -64,94 +48,16 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
     ),
   ];
   for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
-  slot.kill();
 });
-
-for (const rowsMax of [100, 3]) {
-  test(`objects come by their bytes, of one namespace where it is named: pages of ${rowsMax} rows`, async () => {
-    const { slot, handle } = await openSlot({ pageLimits: { rowsMax } });
-    const objects = ['doc:\u{1F600}', 'doc:\uFFFD', 'doc:z', 'do:1', 'docs:1', 'doc.x:1', 'doc:a:b'];
-    await writeAll(
-      slot,
-      handle,
-      objects.map((object) => tuple('user:a', object)),
-    );
-    await slot.applied();
-    assert.deepEqual((await slot.connection.listObjects(handle, query())).items, objects.toSorted(compareUtf8));
-    const named = await readAll((cursor) =>
-      slot.connection.listObjects(
-        handle,
-        query({ namespace: 'doc', limit: 1, ...(cursor === undefined ? {} : { cursor }) }),
-      ),
-    );
-    assert.deepEqual(named, ['doc:a:b', 'doc:z', 'doc:\uFFFD', 'doc:\u{1F600}']);
-    assert.deepEqual((await slot.connection.listObjects(handle, query({ namespace: 'none' }))).items, []);
-    slot.kill();
-  });
-}
-
-for (const { name, options } of [
-  { name: 'from memory', options: {} },
-  { name: 'of a subject too large for memory', options: { pageLimits: { rowsMax: 20 } } },
-] satisfies { name: string; options: SlotOptions }[]) {
-  test(`what is granted throughout a listing appears exactly once while others come and go: ${name}`, async () => {
-    const { slot, handle } = await openSlot(options);
-    const lasting = numbered(60, 'doc:');
-    const fleeting = lasting.map((object) => `${object}x`);
-    await writeAll(
-      slot,
-      handle,
-      [...lasting, ...fleeting].map((object) => tuple('user:a', object)),
-    );
-    let listing = true;
-    const churn = (async () => {
-      for (let round = 0; listing; round += 1) {
-        const some = fleeting.filter((_, index) => index % 5 === round % 5).map((object) => tuple('user:a', object));
-        await writeAll(slot, handle, some, round % 2 === 0);
-        await turns(1);
-      }
-    })();
-    for (const limit of [1, 7, 33]) {
-      const listed = await readAll((cursor) =>
-        slot.connection.listObjects(handle, query({ limit, ...(cursor === undefined ? {} : { cursor }) })),
-      );
-      assert.deepEqual(
-        listed.filter((object) => !object.endsWith('x')),
-        lasting,
-      );
-      assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
-    }
-    listing = false;
-    await churn;
-    slot.kill();
-  });
-}
 
 test('a subject with thousands of revoked grants is listed in order, whatever state holds by then', async () => {
   const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 50 } });
-  const objects = numbered(1500);
-  for (let start = 0; start < 1500; start += 500) {
-    await writeAll(
-      slot,
-      handle,
-      objects.slice(start, start + 500).map((object) => tuple('user:a', object)),
-    );
-  }
+  const objects = numbered(1500, 'doc:');
+  await slot.writeAll(handle, objectsOf('user:a', objects));
   const kept = objects.filter((_, index) => index % 400 === 399);
   await slot.applied();
   const tombstone = objects.filter((object) => !kept.includes(object));
-  await writeAll(
-    slot,
-    handle,
-    tombstone.slice(0, 700).map((object) => tuple('user:a', object)),
-    true,
-  );
-  await writeAll(
-    slot,
-    handle,
-    tombstone.slice(700).map((object) => tuple('user:a', object)),
-    true,
-  );
+  await slot.writeAll(handle, objectsOf('user:a', tombstone), true);
   for (const round of ['from the overlay', 'from state']) {
     const listed = await readAll((cursor) =>
       slot.connection.listObjects(handle, query({ limit: 2, ...(cursor === undefined ? {} : { cursor }) })),
@@ -166,7 +72,6 @@ test('a subject with thousands of revoked grants is listed in order, whatever st
     );
     await slot.applied();
   }
-  slot.kill();
 });
 
 test('an export is everything, once, by the bytes of subject, relation and object', async () => {
@@ -177,7 +82,7 @@ test('an export is everything, once, by the bytes of subject, relation and objec
       for (const object of ['doc:2', 'doc:1']) tuples.push({ subject, relation, object });
     }
   }
-  await writeAll(slot, handle, tuples);
+  await slot.writeAll(handle, tuples);
   const expected = tuples.toSorted(
     (left, right) =>
       compareUtf8(left.subject, right.subject) ||
@@ -193,17 +98,12 @@ test('an export is everything, once, by the bytes of subject, relation and objec
   }
   const subjects = await readAll((cursor) => slot.operator.listSubjects(handle, { limit: 9, cursor }));
   assert.deepEqual(subjects, [...new Set(expected.map(({ subject }) => subject))]);
-  slot.kill();
 });
 
 test('a page of an export reads about as much as it gives, however large the subjects', async () => {
   const { memory, slot, handle } = await openSlot();
   for (const subject of numbered(40, 's:')) {
-    await writeAll(
-      slot,
-      handle,
-      numbered(300).map((object) => tuple(subject, object)),
-    );
+    await slot.writeAll(handle, objectsOf(subject, numbered(300, 'doc:')));
   }
   await slot.applied();
   let rows = 0;
@@ -216,7 +116,6 @@ test('a page of an export reads about as much as it gives, however large the sub
   const page = await slot.operator.exportGrants(handle, { limit: 300, cursor: undefined });
   assert.equal(page.items.length, 300);
   assert.ok(rows <= 5 * 300, `${rows} rows were read for 300`);
-  slot.kill();
 });
 
 test('what enumerates a tenant shows every write that was acknowledged before', async () => {
@@ -232,7 +131,6 @@ test('what enumerates a tenant shows every write that was acknowledged before', 
     assert.equal(grants.items.length, round + 1);
     assert.match(auditLog.items.at(-1)?.change ?? '', new RegExp(`"grant.created".*user:${round}"`));
   }
-  slot.kill();
 });
 
 test('keys come by id, page by page, without those revoked meanwhile', async () => {
@@ -258,16 +156,11 @@ test('keys come by id, page by page, without those revoked meanwhile', async () 
     Object.keys(first.items[0] ?? {}).filter((field) => field === 'hash'),
     [],
   );
-  slot.kill();
 });
 
 test('a listing whose store fails is not answered', async () => {
   const { slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 2 } });
-  await writeAll(
-    slot,
-    handle,
-    numbered(9).map((object) => tuple('user:a', object)),
-  );
+  await slot.writeAll(handle, objectsOf('user:a', numbered(9, 'doc:')));
   await slot.check(handle, tuple('user:a', 'doc:00001'));
   const failing = ['listGrants', 'listSubjects', 'listAuditLog', 'listKeyUses'] as const;
   slot.faults.turn('fail-before', failing);
@@ -282,7 +175,6 @@ test('a listing whose store fails is not answered', async () => {
   for (const call of calls) await assert.rejects(call(), { kind: 'not-serving' });
   slot.faults.restore(failing);
   assert.equal((await slot.connection.listObjects(handle, query())).items.length, 9);
-  slot.kill();
 });
 
 test('an enumeration that waits for write-behind ends with the tenure', async () => {
@@ -294,7 +186,6 @@ test('an enumeration that waits for write-behind ends with the tenure', async ()
   slot.tenure.end('the test ends it');
   await assert.rejects(listing, { kind: 'not-serving' });
   await assert.rejects(slot.tenure.applied(), { kind: 'not-serving' });
-  slot.kill();
 });
 
 test('a listing whose subject changes faster than a step can take in begins again, and not for ever', async () => {
@@ -303,11 +194,7 @@ test('a listing whose subject changes faster than a step can take in begins agai
     [100, false],
   ] as const) {
     const { memory, slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 5 } });
-    await writeAll(
-      slot,
-      handle,
-      numbered(20).map((object) => tuple('user:a', object)),
-    );
+    await slot.writeAll(handle, objectsOf('user:a', numbered(20, 'doc:')));
     await slot.applied();
     const tenant = slot.tenure.tenants.get(tenantId);
     assert.ok(tenant !== undefined);
@@ -325,7 +212,7 @@ test('a listing whose subject changes faster than a step can take in begins agai
       return read;
     };
     const listing = slot.connection.listObjects(handle, query());
-    if (succeeds) assert.deepEqual((await listing).items, numbered(20));
+    if (succeeds) assert.deepEqual((await listing).items, numbered(20, 'doc:'));
     else await assert.rejects(listing, { code: 'overloaded' });
     assert.equal(reads, succeeds ? 2 : 3);
     slot.kill();

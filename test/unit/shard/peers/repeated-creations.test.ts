@@ -32,7 +32,6 @@ test('an API key is created once, and a repeat replaces nothing, at any owner', 
   await assert.rejects(createKey(heir, again, keyId), { code: 'already-created' });
   await assert.rejects(createKey(heir, again, keyId, { scopes: 1 }), { code: 'idempotency-key-reused' });
   assert.ok((await heir.front.authenticate({ tenantId, keyId, key })).handle > 0, 'the first text still counts');
-  heir.kill();
 });
 
 test('creations that meet in one batch make one API key, and the others learn so once it is durable', async () => {
@@ -52,7 +51,6 @@ test('creations that meet in one batch make one API key, and the others learn so
   slot.faults.restore(['append']);
   await first;
   assert.deepEqual(await Promise.all(ended), ['created', 'already-created', 'already-created']);
-  slot.kill();
 });
 
 test('a revoked API key is not created again, whether state has the revocation or not, over changes of owner', async () => {
@@ -65,7 +63,6 @@ test('a revoked API key is not created again, whether state has the revocation o
   await assert.rejects(createKey(heir, await heir.handle(tenantId), keyId), { code: 'already-created' });
   // Its neighbour is another matter.
   await createKey(heir, await heir.handle(tenantId), derivedKeyId(tenantId, '', 'b'));
-  heir.kill();
 });
 
 test('a repeat is told so even if the tenant has all the keys of its plan', async () => {
@@ -86,7 +83,6 @@ test('a repeat is told so even if the tenant has all the keys of its plan', asyn
   await createKey(slot, handle, keyId);
   await assert.rejects(createKey(slot, handle, keyId), { code: 'already-created' });
   await assert.rejects(createKey(slot, handle, derivedKeyId(tenantId, '', 'b')), { code: 'key-limit-reached' });
-  slot.kill();
 });
 
 test('a tenant under a derived id is created once, at any owner', async () => {
@@ -98,5 +94,4 @@ test('a tenant under a derived id is created once, at any owner', async () => {
   const heir = await slot.restart();
   await assert.rejects(heir.operator.createTenant(heir.attempt(), asked), { code: 'already-created' });
   assert.deepEqual((await heir.operator.readTenant({ tenantId: asked.tenantId })).createdAtMs, created.createdAtMs);
-  heir.kill();
 });

@@ -9,6 +9,7 @@ import { readAll } from '../../../kit/store/read-all.ts';
 import {
   attempt,
   createMemoryStore,
+  numbered,
   OpenSlot,
   openSlot,
   SLOT,
@@ -25,20 +26,10 @@ const ofObject = (object: string, relation?: GrantFilter['relation']): GrantFilt
 const revoke = (slot: OpenSlot, handle: number, filter: GrantFilter, by: Attempt = slot.attempt()) =>
   slot.connection.revokeGrants(handle, by, filter);
 
-async function grantAll(slot: OpenSlot, handle: number, tuples: readonly Tuple[]): Promise<void> {
-  for (let start = 0; start < tuples.length; start += 1000) {
-    const writes = tuples.slice(start, start + 1000).map((each) => ({ ...each, revoke: false }));
-    await slot.connection.writeGrants(handle, slot.attempt(), writes);
-  }
-}
-
 const listed = async (slot: OpenSlot, handle: number, filter: GrantFilter): Promise<readonly string[]> => {
   const grants = await readAll((cursor) => slot.connection.listGrants(handle, { ...filter, limit: 1000, cursor }));
   return grants.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`);
 };
-
-const numbered = (count: number, prefix: string) =>
-  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
 
 const SIZES = [
   { name: 'from memory', options: {} },
@@ -52,7 +43,7 @@ for (const { name, options } of SIZES) {
     const viewers = objects.map((object) => tuple('user:a', object));
     const editors: Tuple[] = objects.map((object) => ({ subject: 'user:a', relation: 'editor', object }));
     const others = [tuple('user:b', 'doc:00001'), tuple('user:aa', 'doc:00001'), tuple('doc:00001', 'user:a')];
-    await grantAll(slot, handle, [...viewers, ...editors, ...others]);
+    await slot.writeAll(handle, [...viewers, ...editors, ...others]);
     for (const round of ['before it is in state', 'after']) {
       if (round === 'after') await slot.applied();
       const { lastSeq } = slot.tenure;
@@ -64,19 +55,17 @@ for (const { name, options } of SIZES) {
       assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 19, complete: true });
       assert.deepEqual(await listed(slot, handle, ofSubject('user:a')), []);
       assert.deepEqual(await listed(slot, handle, ofSubject('doc:00001')), ['doc:00001 viewer user:a']);
-      await grantAll(slot, handle, [...viewers, ...editors, ...others]);
+      await slot.writeAll(handle, [...viewers, ...editors, ...others]);
     }
     const heir = await slot.restart(options);
     const again = await heir.handle(tenantId);
     assert.equal((await listed(heir, again, ofSubject('user:a'))).length, 40);
     assert.deepEqual(await revoke(heir, again, ofSubject('user:a')), { revoked: 40, complete: true });
-    heir.kill();
   });
 
   test(`where nothing matches, nothing is revoked or logged: ${name}`, async () => {
     const { slot, handle } = await openSlot(options);
-    await grantAll(
-      slot,
+    await slot.writeAll(
       handle,
       numbered(10, 'doc:').map((object) => tuple('user:a', object)),
     );
@@ -91,14 +80,12 @@ for (const { name, options } of SIZES) {
     ]);
     assert.deepEqual(await revoke(slot, handle, ofSubject('user:a', 'owner'), by), { revoked: 0, complete: true });
     assert.equal((await listed(slot, handle, ofSubject('user:a', 'owner'))).length, 1);
-    slot.kill();
   });
 
   test(`what was committed after the read, or decided before in the same entry, counts: ${name}`, async () => {
     const { slot, handle } = await openSlot(options);
     const objects = numbered(10, 'doc:');
-    await grantAll(
-      slot,
+    await slot.writeAll(
       handle,
       objects.map((object) => tuple('user:a', object)),
     );
@@ -125,13 +112,11 @@ for (const { name, options } of SIZES) {
     assert.deepEqual(await listed(slot, handle, ofSubject('user:a')), ['user:a viewer doc:after']);
     assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 1, complete: true });
     assert.deepEqual(await listed(slot, handle, ofObject('doc:00003')), ['user:b viewer doc:00003']);
-    slot.kill();
   });
 
   test(`a call revokes 1,000 at most and says whether any are left: ${name}`, async () => {
     const { slot, handle } = await openSlot(options);
-    await grantAll(
-      slot,
+    await slot.writeAll(
       handle,
       numbered(2500, 'user:').map((subject) => tuple(subject, 'doc:1')),
     );
@@ -142,19 +127,16 @@ for (const { name, options } of SIZES) {
       { revoked: 1000, complete: false },
       { revoked: 500, complete: true },
     ]);
-    await grantAll(
-      slot,
+    await slot.writeAll(
       handle,
       numbered(1000, 'user:').map((subject) => tuple(subject, 'doc:2')),
     );
     assert.deepEqual(await revoke(slot, handle, ofObject('doc:2')), { revoked: 1000, complete: true });
-    slot.kill();
   });
 
   test(`two calls at once revoke each grant once: ${name}`, async () => {
     const { slot, handle, tenantId } = await openSlot(options);
-    await grantAll(
-      slot,
+    await slot.writeAll(
       handle,
       numbered(1500, 'doc:').map((object) => tuple('user:a', object)),
     );
@@ -165,14 +147,13 @@ for (const { name, options } of SIZES) {
     );
     const revocations = (await wholeAuditLog(slot, tenantId)).filter(({ change }) => change.includes('grant.revoked'));
     assert.equal(revocations.length, 1500);
-    slot.kill();
   });
 
   for (const how of ['from memory', 'by replay', 'from the tail of the log']) {
     test(`a repeat gets the first result and revokes nothing, ${how}: ${name}`, async () => {
       const { slot, handle, tenantId } = await openSlot(options);
       const tuples = numbered(1200, 'doc:').map((object) => tuple('user:a', object));
-      await grantAll(slot, handle, tuples);
+      await slot.writeAll(handle, tuples);
       const by = attempt();
       assert.deepEqual(await revoke(slot, handle, ofSubject('user:a'), by), { revoked: 1000, complete: false });
       if (how === 'from the tail of the log') await slot.tenure.checkpointed();
@@ -180,7 +161,6 @@ for (const { name, options } of SIZES) {
       const again = await owner.handle(tenantId);
       assert.deepEqual(await revoke(owner, again, ofSubject('user:a'), by), { revoked: 1000, complete: false });
       assert.equal((await listed(owner, again, ofSubject('user:a'))).length, 200);
-      owner.kill();
     });
   }
 }
@@ -203,15 +183,13 @@ test('what changed too much since it was read is read again', async () => {
   slot.faults.restore(['append']);
   await Promise.all([ahead, many]);
   assert.deepEqual(await revoked, { revoked: 601, complete: true });
-  slot.kill();
 });
 
 test('the longest grants are revoked as far as an entry has room, and the rest by the next calls', async () => {
   const { memory, slot, handle } = await openSlot();
   const long = (index: number) => `${'n'.repeat(64)}:${String(index).padStart(4, '0')}${'\u{1F600}'.repeat(252)}`;
   const subject = long(9999);
-  await grantAll(
-    slot,
+  await slot.writeAll(
     handle,
     Array.from({ length: 500 }, (_, index) => tuple(subject, long(index))),
   );
@@ -229,7 +207,6 @@ test('the longest grants are revoked as far as an entry has room, and the rest b
     const record = await memory.readRecord(SLOT, seq, soon());
     assert.ok(Buffer.byteLength(record?.body ?? '') <= ENTRY_BYTES_MAX / 2);
   }
-  slot.kill();
 });
 
 test('grants of every relation are revoked in turn', async () => {
@@ -237,16 +214,14 @@ test('grants of every relation are revoked in turn', async () => {
   const tuples: Tuple[] = RELATIONS.flatMap((relation) =>
     numbered(200, 'doc:').map((object) => ({ subject: 'user:a', relation, object })),
   );
-  await grantAll(slot, handle, tuples);
+  await slot.writeAll(handle, tuples);
   assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 1000, complete: false });
   assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 800, complete: true });
-  slot.kill();
 });
 
 test('repeated calls do not read again what earlier ones revoked, and still find what was granted there since', async () => {
   const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 5, rowsPerRead: 5 } });
-  await grantAll(
-    slot,
+  await slot.writeAll(
     handle,
     numbered(12_000, 'doc:').map((object) => tuple('user:a', object)),
   );
@@ -265,7 +240,7 @@ test('repeated calls do not read again what earlier ones revoked, and still find
   assert.ok(Math.max(...reads) <= 3, `${reads}`);
   // Before what was revoked, among it, and after it.
   const later = ['doc:', 'doc:00500', 'doc:07999x'].map((object) => tuple('user:a', `${object}!`));
-  await grantAll(slot, handle, later);
+  await slot.writeAll(handle, later);
   let revoked = 0;
   for (let complete = false; !complete; ) {
     const result = await revoke(slot, handle, ofSubject('user:a'));
@@ -274,22 +249,16 @@ test('repeated calls do not read again what earlier ones revoked, and still find
   }
   assert.equal(revoked, 4003);
   assert.deepEqual(await listed(slot, handle, ofSubject('user:a')), []);
-  slot.kill();
 });
 
 test('many tombstone rows are read in bounded parts, each call going on where the last one stopped', async () => {
   const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 5, rowsPerRead: 5, rowsPerListing: 5 } });
   const tuples = numbered(800, 'doc:').map((object) => tuple('user:a', object));
-  await grantAll(slot, handle, [...tuples, tuple('user:a', 'doc:last')]);
-  await slot.connection.writeGrants(
-    handle,
-    slot.attempt(),
-    tuples.map((each) => ({ ...each, revoke: true })),
-  );
+  await slot.writeAll(handle, [...tuples, tuple('user:a', 'doc:last')]);
+  await slot.writeAll(handle, tuples, true);
   await slot.applied();
   assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 0, complete: false });
   assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 1, complete: true });
-  slot.kill();
 });
 
 test('a call whose key was revoked before its turn does nothing', async () => {
@@ -308,15 +277,13 @@ test('a call whose key was revoked before its turn does nothing', async () => {
   await Promise.all([ahead, ended]);
   await assert.rejects(late, { kind: 'handle-unknown' });
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
-  slot.kill();
 });
 
 test('calls that hold many grants wait for each other, and a tenant’s calls leave room for those of others', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const handle = await slot.handle(await slot.createTenant());
-  await grantAll(
-    slot,
+  await slot.writeAll(
     handle,
     numbered(1500, 'doc:').map((object) => tuple('user:a', object)),
   );
@@ -332,5 +299,4 @@ test('calls that hold many grants wait for each other, and a tenant’s calls le
     1500,
   );
   assert.equal(slot.budget.calls.bytes, bytes);
-  slot.kill();
 });

@@ -62,7 +62,6 @@ test('rules are read as written, by the same owner and by the next, and removed 
   assert.equal(third.tenure.tenants.get(tenantId)?.tenant.rulesRevision, undefined);
   const fourth = await third.restart();
   assert.deepEqual(await fourth.connection.readRules(await fourth.handle(tenantId)), NO_RULES);
-  fourth.kill();
 });
 
 test('another change of the tenant keeps its rules', async () => {
@@ -73,7 +72,6 @@ test('another change of the tenant keeps its rules', async () => {
   assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
   const next = await slot.restart();
   assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), FIRST);
-  next.kill();
 });
 
 test('a condition is decided with the write: of two writers that saw the same rules, one is refused', async () => {
@@ -90,7 +88,6 @@ test('a condition is decided with the write: of two writers that saw the same ru
   assert.equal(slot.batches.at(-1), 1);
   await write(slot, handle, FIRST, [revision(NO_RULES), revision(SECOND)]);
   assert.equal((await changesOf(slot, tenantId)).length, 3);
-  slot.kill();
 });
 
 test('a repeat of a write gets the first result, whatever the rules are by then', async () => {
@@ -103,7 +100,6 @@ test('a repeat of a write gets the first result, whatever the rules are by then'
   const next = await slot.restart();
   await write(next, await next.handle(tenantId), FIRST, [revision(NO_RULES)], by);
   assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), SECOND);
-  next.kill();
 });
 
 test('the audit log has each change once, with the rules before and after it', async () => {
@@ -118,7 +114,6 @@ test('the audit log has each change once, with the rules before and after it', a
     { action: 'rules.updated', rules: record(SECOND), former: record(FIRST) },
     { action: 'rules.updated', rules: record(NO_RULES), former: record(SECOND) },
   ]);
-  slot.kill();
 });
 
 test('a page of the audit log ends early where its changes of rules are long, and none is left out', async () => {
@@ -132,7 +127,6 @@ test('a page of the audit log ends early where its changes of rules are long, an
     const all = await wholeAuditLog(slot, tenantId, { limit: 400, newestFirst, action: 'rules.updated' });
     assert.equal(new Set(all.map(({ seq, index }) => `${seq}/${index}`)).size, 30);
   }
-  slot.kill();
 });
 
 test('rules in memory are counted, evicted and read again', async () => {
@@ -152,7 +146,6 @@ test('rules in memory are counted, evicted and read again', async () => {
   assert.equal(rules.loaded, undefined);
   assert.ok(slot.budget.pageBytes < 5 * textOfRules(LONG).length);
   assert.deepEqual(await slot.connection.readRules(handle), LONG);
-  slot.kill();
 });
 
 test('rules that state lacks are those that were committed, even if they were evicted', async () => {
@@ -166,7 +159,6 @@ test('rules that state lacks are those that were committed, even if they were ev
   assert.equal(rules?.loaded, undefined);
   assert.deepEqual(await slot.connection.readRules(handle), LONG);
   slot.faults.restore(WRITE_BEHIND);
-  slot.kill();
 });
 
 test('reads, tries and writes that wait for the rules share one read of the store', async () => {
@@ -188,7 +180,6 @@ test('reads, tries and writes that wait for the rules share one read of the stor
   await second;
   assert.deepEqual(await next.connection.readRules(number), SECOND);
   assert.deepEqual(next.tenure.tenants.get(tenantId)?.rules.loaded?.ruleSet, SECOND);
-  next.kill();
 });
 
 test('stored rules that are not those of the record are never answered from', async () => {
@@ -200,7 +191,6 @@ test('stored rules that are not those of the record are never answered from', as
   await memory.writeState([{ kind: 'rules', tenantId, rules: textOfRules(SECOND), stamp }], Number.MAX_SAFE_INTEGER);
   const next = await slot.restart();
   await assert.rejects(next.connection.readRules(await next.handle(tenantId)), { code: 'unavailable' });
-  next.kill();
 });
 
 test('a deleted tenant leaves no rules behind', async () => {
@@ -220,7 +210,6 @@ test('a deleted tenant leaves no rules behind', async () => {
   assert.equal(memory.rowsOf(SLOT, tenantId).get('rules'), 0);
   const [stored] = await memory.listTenants({ slot: SLOT, limit: 10 }, Number.MAX_SAFE_INTEGER);
   assert.deepEqual([stored?.state, stored?.rulesRevision], ['deleted', undefined]);
-  slot.kill();
 });
 
 test('a preview counts the grants whose meaning changes, and changes nothing', async () => {
@@ -263,7 +252,6 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
   const plain = await preview({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
   assert.deepEqual(plain, { revision: revision(NO_RULES), ...none, notFollowed: 4, scannedGrants: 6 });
   assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
-  slot.kill();
 });
 
 test('a preview ends at its bounds, and says so', async () => {
@@ -289,7 +277,6 @@ test('a preview ends at its bounds, and says so', async () => {
   const unwanted = { ...listing, assertWanted: () => assert.fail('nobody waits') };
   const request = { ruleSet: parseRuleSet({ rules: [], groups: true }), ifMatch: undefined };
   await assert.rejects(previewRules(context, unwanted, request), /nobody waits/);
-  slot.kill();
 });
 
 test('a refused preview leaves the rules free to be evicted', async () => {
@@ -300,5 +287,4 @@ test('a refused preview leaves the rules free to be evicted', async () => {
   await assert.rejects(refused, { code: 'precondition-failed' });
   for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
   assert.equal(slot.tenure.tenants.get(tenantId)?.rules.loaded, undefined);
-  slot.kill();
 });

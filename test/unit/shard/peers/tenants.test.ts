@@ -59,7 +59,6 @@ test('changes of two operators that meet are both in force, the last of each fie
       ['operator:ann', 'Bob'],
     ],
   );
-  heir.kill();
 });
 
 test('a deletion that meets another change is the last word', async () => {
@@ -78,7 +77,6 @@ test('a deletion that meets another change is the last word', async () => {
   assert.equal((await deleted).state, 'deleting');
   for (const each of late) await assert.rejects(each, { code: 'tenant-not-found' });
   assert.equal((await update(slot, { tenantId, state: 'deleting' })).state, 'deleting');
-  slot.kill();
 });
 
 test('a tenant is shown with the number of its namespaces and keys, after a restart, too', async () => {
@@ -97,7 +95,6 @@ test('a tenant is shown with the number of its namespaces and keys, after a rest
   const [listed] = await heir.operator.listTenants({ after: undefined, limit: 10 });
   assert.deepEqual([listed?.tenantId, listed?.counts], [tenantId, undefined]);
   assert.deepEqual((await heir.operator.readTenant({ tenantId })).counts, { namespaces: 2, keys: 1 });
-  heir.kill();
 });
 
 test('a store that does not answer withholds the counts, not the tenant', async () => {
@@ -108,7 +105,6 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   const tenant = await slot.operator.readTenant({ tenantId });
   assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
   assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
-  slot.kill();
 });
 
 test('the bounds of a plan refuse the next namespace and the next key, and say which bound it is', async () => {
@@ -139,7 +135,6 @@ test('the bounds of a plan refuse the next namespace and the next key, and say w
   await update(slot, { tenantId, plan: 'free' });
   const again = await slot.handle(tenantId);
   assert.equal((await slot.connection.createNamespace(again, attempt(), 'third')).created, true);
-  slot.kill();
 });
 
 async function openWithTenants(count: number) {
@@ -186,7 +181,6 @@ test('a search finds a part of a name or an id, in any case, each tenant once, i
   assert.ok(one);
   assert.deepEqual((await findAll(slot, one.tenantId.toUpperCase(), 10)).found, [one.tenantId]);
   assert.deepEqual(await findAll(slot, 'nobody', 10), { found: [], pages: 1 });
-  slot.kill();
 });
 
 test('10,000 tenants are searched with a bounded number of names per page, and listed page by page', async () => {
@@ -204,5 +198,4 @@ test('10,000 tenants are searched with a bounded number of names per page, and l
     after = page.at(-1)?.tenantId;
   }
   assert.deepEqual(listed, sorted);
-  slot.kill();
 });

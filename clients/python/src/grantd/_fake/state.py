@@ -73,7 +73,7 @@ class State:
     rules: FakeRules = field(default_factory=FakeRules)
     changes: list[dict[str, Any]] = field(default_factory=list)
     seq: int = 0
-    # Held by whoever reads or writes.
+    # Held by readers and writers.
     lock: threading.RLock = field(default_factory=threading.RLock)
     # Called when changes have come.
     listeners: set[Callable[[], None]] = field(default_factory=set)

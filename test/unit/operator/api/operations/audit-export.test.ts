@@ -1,14 +1,13 @@
 // The export of the audit log of all tenants in the operator's API: pages, CloudEvents, waiting, and what is refused.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../../kit/console-service.ts';
 import { waitFor } from '../../../../kit/wait-for.ts';
 import { assertProblem, callOperator, type Reply } from '../../operator-call.ts';
 
-let service: ConsoleService;
+const service = await useConsole();
 
 const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
   callOperator(service.url, method, path, body);
@@ -31,11 +30,6 @@ async function readLines(query: string, accept?: string): Promise<readonly Recor
     .split('\n')
     .map((line) => JSON.parse(line));
 }
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 
 describe('the audit log of all tenants', () => {
   test('has the entries of every tenant, with a cursor for what is to come', async () => {

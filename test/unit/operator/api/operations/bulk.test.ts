@@ -1,23 +1,18 @@
 // Many checks or changes in one call of the operator's API.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../../kit/console-service.ts';
+import { beforeEach, describe, test } from 'node:test';
+import { useConsole } from '../../../../kit/console-service.ts';
 import { assertProblem, callOperator, type Reply } from '../../operator-call.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 const OTHER = { ...TUPLE, relation: 'editor' };
 
-let service: ConsoleService;
+const service = await useConsole();
 let id: string;
 const post = (path: string, body: unknown, headers?: Record<string, string>): Promise<Reply> =>
   callOperator(service.url, 'POST', path, body, headers);
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   id = (await post('/tenants', { name: 'Acme' })).body.tenant_id;
 });

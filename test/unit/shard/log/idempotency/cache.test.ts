@@ -104,5 +104,4 @@ test('operation ids expire while the store does not respond, without maintenance
   assert.ok(bytes() > 0);
   slot.faults.turn('hold', ['readRecord', 'readRecords', 'writeState', 'writeCheckpoint', 'append', 'removeSegment']);
   await waitFor(() => bytes() === 0);
-  slot.kill();
 });
