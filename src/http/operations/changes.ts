@@ -1,6 +1,13 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
-import { changeBytesMax, changeJson, FEED_WAIT_SECONDS_MAX, feedActionsOf, type FeedChange, type FeedFilter } from '../../core/change-feed.ts';
+import {
+  changeBytesMax,
+  changeJson,
+  FEED_WAIT_SECONDS_MAX,
+  type FeedChange,
+  type FeedFilter,
+  feedActionsOf,
+} from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
