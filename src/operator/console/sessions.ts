@@ -1,7 +1,7 @@
 // Sessions of the console's pages, in the memory of this process. Invariants: a session ends at log-out, 8 hours after
 // the log-in, 30 minutes after the last page, or as soon as its token is removed or its access changes. A session of
-// the identity provider ends an hour after the log-in. The number of sessions is bounded; beyond the bound, the one that
-// has been idle longest ends.
+// the identity provider ends an hour after the log-in. The number of sessions is bounded; beyond the bound, the one
+// that has been idle longest ends.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';

@@ -1,6 +1,6 @@
-// The changes of a tenant as they come: the change feed, newest on top. The page polls every two seconds with the cursor
-// of the last response, so that no change is missing, however long it paused. Invariants: a response holds a bounded
-// number of changes; the page says so if changes are missing because they are no longer kept.
+// The changes of a tenant as they come: the change feed, newest on top. The page polls every two seconds with the
+// cursor of the last response, so that no change is missing, however long it paused. Invariants: a response holds a
+// bounded number of changes; the page says so if changes are missing because they are no longer kept.
 
 import { FEED_ACTIONS, type FeedChange, type FeedContent, type FeedFilter } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -76,7 +76,7 @@ interface Read {
   readonly gap: string | undefined;
 }
 
-/** Continues at the cursor, if there is one. Starts at the earliest change that is kept if the requested start is not. */
+/** Continues at the cursor, if any. Starts at the earliest change that is kept if the requested start is not. */
 async function readChanges(call: PageCall, session: OperatorTenantSession, asked: Asked): Promise<Read> {
   const cursor = call.query.optional('cursor');
   const minutes = STARTS[asked.from]?.minutes ?? 0;

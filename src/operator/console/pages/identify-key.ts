@@ -1,5 +1,5 @@
-// The page that identifies an API key that someone has found. Invariant: its text arrives in the body of a form, is hashed
-// here, and is neither passed on, shown again, nor part of an address.
+// The page that identifies an API key that someone has found. Invariant: its text arrives in the body of a form, is
+// hashed here, and is neither passed on, shown again, nor part of an address.
 
 import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';

@@ -1,7 +1,7 @@
 // The overview of one tenant: its plan and usage, and the changes of the whole tenant. A form that changes something
 // carries the value that it showed. If another operator was faster, the form is refused and shows the current value
-// instead of overwriting it. To suspend, resume or delete a tenant asks for confirmation on a page of its own, which says
-// what will happen; a deletion requires typing the tenant's name.
+// instead of overwriting it. To suspend, resume or delete a tenant asks for confirmation on a page of its own, which
+// says what will happen; a deletion requires typing the tenant's name.
 
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';

@@ -1,6 +1,6 @@
-// Plots of the last hour, drawn on the server as SVG: a figure of the cluster over time, and a tenant's requests against
-// its limit. Invariant: nothing is drawn where nothing was sampled. The shapes come from d3; every number in them is
-// rounded, so that pages stay small.
+// Plots of the last hour, drawn on the server as SVG: a figure of the cluster over time, and a tenant's requests
+// against its limit. Invariant: nothing is drawn where nothing was sampled. The shapes come from d3; every number in
+// them is rounded, so that pages stay small.
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
@@ -32,8 +32,8 @@ const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs
   html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor}>${clockTime(atMs).slice(0, 5)}</text>`;
 
 /**
- * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest sample,
- * so that no peak is lost; one without a sample is a gap. It spans three samples, so that it contains at least one even
+ * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest
+ * sample, so that no peak is lost; one without a sample is a gap. It spans three samples, so that it contains at least one even
  * if the machine is too busy to take each in time.
  */
 const BUCKET_MS = 15_000;

@@ -120,5 +120,10 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
   assert.deepEqual(await slot.operator.readUsage({ tenantId: other }), []);
   await assert.rejects(slot.operator.readUsage({ tenantId: ids.create('ten') }), { code: 'tenant-not-found' });
   slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [] });
-  assert.deepEqual(await slot.operator.readLoad(), { checksPerSecond: 5, failuresPerSecond: 1, p99Ms: 0.01 });
+  assert.deepEqual(await slot.operator.readLoad(), {
+    checksPerSecond: 5,
+    failuresPerSecond: 1,
+    p99Ms: 0.01,
+    shardName: 'shard-1',
+  });
 });

@@ -1,5 +1,5 @@
-// The pages of grants: the listings, the expiry of a grant, pasted lines, and how all grants of a subject or on an object
-// are revoked.
+// The pages of grants: the listings, the expiry of a grant, pasted lines, and how all grants of a subject or on an
+// object are revoked.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
