@@ -33,8 +33,8 @@ const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs
 
 /**
  * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest
- * sample, so that no peak is lost; one without a sample is a gap. It spans three samples, so that it contains at least one even
- * if the machine is too busy to take each in time.
+ * sample, so that no peak is lost; one without a sample is a gap. It spans three samples, so that it contains at least
+ * one even if the machine is too busy to take each in time.
  */
 const BUCKET_MS = 15_000;
 const WIDTH = 380;
