@@ -669,7 +669,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
-        find: 'const result = await peer.submitSized(handle, by.attempt, sizeOfBulk(write), decide);',
+        find: 'const result = await peer.submit(handle, by.attempt, sizeOfBulk(write), decide);',
         replace: `const { grants, revocations, conditions } = write;
     const cuts = [grants.length, grants.length + revocations.length];
     const parts = [
@@ -677,7 +677,7 @@ export const MUTATIONS: readonly Mutation[] = [
       [{ grants: [], revocations, conditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
     ];
     const [first, second] = parts.map(([part, tuples], index) => () =>
-      peer.submitSized(
+      peer.submit(
         handle,
         { ...by.attempt, requestId: by.attempt.requestId + index },
         sizeOfBulk(part),

@@ -40,6 +40,7 @@ const keyIdOf = (key: KeyObject): string => createHash('sha256').update(publicBy
 const secondAt = (atMs: number): Date => new Date(Math.floor(atMs / 1000) * 1000);
 
 async function sign(
+  { Name, X509CertificateGenerator }: Awaited<ReturnType<typeof loadLibrary>>,
   { nowMs, randomBytes }: CertificateDependencies,
   certificate: {
     readonly issuer: string;
@@ -51,7 +52,6 @@ async function sign(
   },
 ): Promise<CertificateWithKey> {
   const { issuer, issuerKey, subject, key, days, extensions } = certificate;
-  const { Name, X509CertificateGenerator } = await loadLibrary();
   const nameOf = (commonName: string) => new Name([{ CN: [{ utf8String: commonName }] }]);
   const issuerBytes = issuerKey.export({ type: 'pkcs8', format: 'der' });
   const signed = await X509CertificateGenerator.create({
@@ -78,7 +78,7 @@ export async function createAuthority(
   const library = await loadLibrary();
   const key = newKey();
   const usage = library.KeyUsageFlags.keyCertSign | library.KeyUsageFlags.cRLSign;
-  return sign(dependencies, {
+  return sign(library, dependencies, {
     issuer: name,
     issuerKey: key,
     subject: name,
@@ -108,7 +108,7 @@ export async function issueCertificate(
   const key = newKey();
   const issuerKey = createPrivateKey(authority.key);
   const usages = { server: library.ExtendedKeyUsage.serverAuth, client: library.ExtendedKeyUsage.clientAuth };
-  return sign(dependencies, {
+  return sign(library, dependencies, {
     issuer: authority.name,
     issuerKey,
     subject: name,

@@ -4,14 +4,13 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../core/async/clock.ts';
-import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
-import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorAccess } from '../../core/scopes.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { OperationDescription } from '../../http/schema/operation-description.ts';
 import { closedObject } from '../../http/schema/schema-parts.ts';
+import { tenantIdOf } from '../path-ids.ts';
 import { parseQuery } from '../schemas.ts';
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -129,20 +128,6 @@ export const linesResponse = (values: readonly object[], headers: ResponseHeader
 /** The Idempotency-Key of a request that creates something; undefined: it has none. Throws `invalid-request`. */
 export const idempotencyKeyOf = ({ request }: Call): string | undefined =>
   parseIdempotencyKey(request.headers['idempotency-key']);
-
-/** The tenant in the path. Throws `tenant-not-found` for an id that grantd cannot have issued. */
-export function tenantIdOf({ parameters }: Call): TenantId {
-  const tenantId = parseTenantId(parameters.tenantId ?? '');
-  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
-  return tenantId;
-}
-
-/** The key in the path. Throws `key-not-found` for an id that grantd cannot have issued. */
-export function keyIdOf({ parameters }: Call): KeyId {
-  const keyId = parseKeyId(parameters.keyId ?? '');
-  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
-  return keyId;
-}
 
 /** A session for the tenant in the path, with every scope. */
 export const sessionOf = async (call: Call): Promise<OperatorTenantSession> =>

@@ -3,7 +3,6 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorAccess } from '../../core/scopes.ts';
 import type { Tenant } from '../../core/tenants.ts';
@@ -12,6 +11,7 @@ import type { Markup } from '../../http/pages/markup.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
+import { requirePresent, tenantIdOf } from '../path-ids.ts';
 import type { Fields, Refusal } from './forms.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
@@ -76,25 +76,10 @@ export const page = (title: string, body: Markup, refusal?: Pick<Refusal, 'statu
 
 export const redirect = (to: string, notice?: string): PageResult => ({ kind: 'redirect', to, notice });
 
-/** The tenant in the path. Throws `tenant-not-found` for an ID that grantd cannot have issued. */
-export function tenantIdOf(call: PageCall): TenantId {
-  const tenantId = parseTenantId(call.parameters.tenantId ?? '');
-  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
-  return tenantId;
-}
-
-/** The key in the path. */
-export function keyIdOf(call: PageCall): KeyId {
-  const keyId = parseKeyId(call.parameters.keyId ?? '');
-  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
-  return keyId;
-}
-
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant(call: PageCall): Promise<TenantStatus> {
-  const tenant = await call.operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
-  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
-  return tenant;
+  const { operator } = call;
+  return requirePresent(await operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }));
 }
 
 /** The fields of a tenant that the frame of its pages shows. */

@@ -40,7 +40,6 @@ const HEADERS: Readonly<Record<string, string>> = {
 const HTML = 'text/html; charset=utf-8';
 const compress = promisify<Buffer, Buffer>(gzip);
 const ASSET_AGE_SECONDS = 31_536_000;
-/** `__Host-` before the name binds a cookie to this very host and requires TLS. */
 interface Cookie {
   readonly name: string;
   readonly sameSite: 'Strict' | 'Lax';
@@ -111,6 +110,7 @@ class Exchange {
     return this.site.origin.addressOf(this.request);
   }
 
+  /** `__Host-` before the name binds a cookie to this very host and requires TLS. */
   #cookieName({ name }: Cookie): string {
     return this.site.origin.isSecure(this.request) ? `__Host-${name}` : name;
   }

@@ -15,7 +15,7 @@ import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
 import type { Handle } from './handles.ts';
-import type { Handler, ShardParts } from './peer.ts';
+import { type Handler, type ShardParts, sizeOf } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
 /** How often the grants of a bulk write are collected because they have expired before its turn. */
@@ -63,9 +63,9 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
     writes.map((write, index) => {
       const tuple = held.tuples[index];
       assert(tuple !== undefined, 'the tuple of every write is known');
-      const length = write.subject.length + write.object.length;
+      const size = sizeOf(write.subject.length + write.object.length);
       const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
-      return peer.enqueue(handle, by.attempt, index, length, decide);
+      return peer.enqueue(handle, by.attempt, index, size, decide);
     });
   const results = await appendTraced(writes.length, () => settleAll(enqueue()));
   const reasonOf = unfollowedBy(memory);
@@ -90,7 +90,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   const decide = under(handle, decideBulk(peer.shard, memory, held.tuples, write));
   for (let tries = 0; tries < BULK_TRIES; tries += 1) {
     try {
-      const result = await peer.submitSized(handle, by.attempt, sizeOfBulk(write), decide);
+      const result = await peer.submit(handle, by.attempt, sizeOfBulk(write), decide);
       assert(result.kind === 'bulk', 'a bulk write has a result of its own');
       return withReasons(memory, write, result.bulk);
     } catch (error) {
@@ -110,7 +110,7 @@ export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) =>
     const size = sizeOfRevocation(range, matching);
     const decide = under(handle, decideRevocation(memory, filter, range, size));
     try {
-      const result = await peer.submitSized(handle, by.attempt, size, decide);
+      const result = await peer.submit(handle, by.attempt, size, decide);
       assert(result.kind === 'revocation', 'a revocation by a filter has a result of its own');
       return { revoked: result.revoked, complete: result.complete };
     } catch (error) {

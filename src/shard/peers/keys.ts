@@ -14,7 +14,7 @@ import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { under } from './grant-writes.ts';
 import { sameHash } from './handles.ts';
 import { type ListingContext, pageOf } from './listings.ts';
-import type { Handler, Peer, ReadHandler } from './peer.ts';
+import { type Handler, type Peer, type ReadHandler, sizeOf } from './peer.ts';
 
 /** The log records the name of a revoked or rotated key again: up to 256 code points, two characters each. */
 const NAME_CHARACTERS_MAX = 512;
@@ -97,7 +97,7 @@ async function write(
   const { memory } = handle;
   using _keys = await memory.keys.pin();
   peer.handles.assertGood(handle);
-  return await peer.submit(handle, by.attempt, characters, under(handle, decide(memory)));
+  return await peer.submit(handle, by.attempt, sizeOf(characters), under(handle, decide(memory)));
 }
 
 async function withLastUse(

@@ -3,7 +3,7 @@
 import { assert } from '../../core/assert.ts';
 import { decideNamespace } from '../log/write-decisions.ts';
 import { under } from './grant-writes.ts';
-import type { Handler, ReadHandler } from './peer.ts';
+import { type Handler, type ReadHandler, sizeOf } from './peer.ts';
 import { readRules } from './rules.ts';
 
 export const listNamespaces: ReadHandler<'listNamespaces'> = async (_, { memory }) => {
@@ -26,7 +26,7 @@ export const createNamespace: Handler<'createNamespace'> = async (peer, by, name
   using _namespaces = await memory.namespaces.pin();
   peer.handles.assertGood(handle);
   const decide = under(handle, decideNamespace(peer.shard, memory, name));
-  const result = await peer.submit(handle, by.attempt, name.length, decide);
+  const result = await peer.submit(handle, by.attempt, sizeOf(name.length), decide);
   assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
   return { created: result.created, namespace: result.namespace };
 };

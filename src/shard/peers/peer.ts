@@ -24,6 +24,11 @@ const BYTES_PER_CHARACTER = 6;
 /** What the log must have room for. */
 export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
 
+/** Of an operation with one change. `characters`: of the strings of the request. */
+export const sizeOf = (characters: number): OperationSize => ({
+  bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
+});
+
 /** The parts of the shard that serve its peers. */
 export interface ShardParts extends ListingContext, DecideContext {
   readonly store: Store;
@@ -81,18 +86,19 @@ export class Peer {
   }
 
   /** Submits the only operation of a call. */
-  submit(of: Writer, attempt: Attempt, characters: number, decide: Decide): Promise<OperationResult> {
-    return appendTraced(1, () => this.enqueue(of, attempt, 0, characters, decide));
+  submit(of: Writer, attempt: Attempt, size: OperationSize, decide: Decide): Promise<OperationResult> {
+    return appendTraced(1, () => this.enqueue(of, attempt, 0, size, decide));
   }
 
-  enqueue(of: Writer, attempt: Attempt, index: number, characters: number, decide: Decide): Promise<OperationResult> {
-    const bytesMax = OPERATION_BYTES + BYTES_PER_CHARACTER * characters;
-    return this.#enqueue(of, attempt, index, { bytesMax }, decide);
-  }
-
-  /** Submits the only operation of a call, which has many changes. */
-  submitSized(of: Writer, attempt: Attempt, size: OperationSize, decide: Decide): Promise<OperationResult> {
-    return appendTraced(1, () => this.#enqueue(of, attempt, 0, size, decide));
+  enqueue(
+    of: Writer,
+    { requestId, expiresAtMs }: Attempt,
+    index: number,
+    size: OperationSize,
+    decide: Decide,
+  ): Promise<OperationResult> {
+    const { tenantId } = of.memory;
+    return of.tenure.submit({ tenantId, actor: of.actor, requestId, index, expiresAtMs, ...size, decide });
   }
 
   /** Collects grants that have expired, in operations of the system. */
@@ -108,17 +114,6 @@ export class Peer {
       await tenure.submit(collectionOperation(memory, rest.slice(0, count), { requestId, expiresAtMs }));
       rest = rest.slice(count);
     }
-  }
-
-  #enqueue(
-    of: Writer,
-    { requestId, expiresAtMs }: Attempt,
-    index: number,
-    size: OperationSize,
-    decide: Decide,
-  ): Promise<OperationResult> {
-    const { tenantId } = of.memory;
-    return of.tenure.submit({ tenantId, actor: of.actor, requestId, index, expiresAtMs, ...size, decide });
   }
 
   /**

@@ -46,7 +46,7 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   peer.handles.assertGood(handle);
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
-  const result = await peer.submitSized(handle, by.attempt, size, under(handle, decideRules(memory, request)));
+  const result = await peer.submit(handle, by.attempt, size, under(handle, decideRules(memory, request)));
   assert(result.kind === 'rules-written', 'a write of rules has its result');
 };
 

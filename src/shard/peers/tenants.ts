@@ -11,7 +11,7 @@ import type { Tenure } from '../log/tenure.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantStatus } from '../shard.ts';
-import type { Handler, Peer } from './peer.ts';
+import { type Handler, type Peer, sizeOf } from './peer.ts';
 
 /** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -44,7 +44,7 @@ export const createTenant: Handler<'createTenant'> = async (peer, { attempt }, r
   const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: peer.shard.clock.wallMs() };
   const decide = decideTenant(tenant, () => tenure.tenants.has(tenantId));
   const of = { tenure, memory: { tenantId }, actor: `operator:${request.operator}` };
-  return tenantIn(await peer.submit(of, attempt, name.length + plan.length, decide));
+  return tenantIn(await peer.submit(of, attempt, sizeOf(name.length + plan.length), decide));
 };
 
 export const updateTenant: Handler<'updateTenant'> = async (peer, { attempt }, change) => {
@@ -52,7 +52,7 @@ export const updateTenant: Handler<'updateTenant'> = async (peer, { attempt }, c
   const of = { tenure, memory, actor: `operator:${change.operator}` };
   // An earlier change of the batch may have set the fields that this one leaves unchanged.
   const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
-  return tenantIn(await peer.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
+  return tenantIn(await peer.submit(of, attempt, sizeOf(characters), decideTenantUpdate(memory, change)));
 };
 
 function tenantIn(result: OperationResult): Tenant {

@@ -18,6 +18,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { acceptsLines } from '../../body.ts';
+import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS, pageShape, sinceOrNow, timestamp, wait } from '../../schemas.ts';
 import {
   ACCEPT_LINES,
@@ -28,7 +29,6 @@ import {
   nextCursor,
   type OperatorOperation,
   reading,
-  tenantIdOf,
   timestampText,
 } from '../operation.ts';
 

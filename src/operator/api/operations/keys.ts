@@ -13,6 +13,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { findKey } from '../../find-key.ts';
+import { keyIdOf, noKey } from '../../path-ids.ts';
 import { keyName, pageShape, parseBody, parseQuery, scopes, timestamp } from '../../schemas.ts';
 import {
   type Call,
@@ -20,7 +21,6 @@ import {
   idempotencyKeyOf,
   jsonBody,
   jsonResponse,
-  keyIdOf,
   nextCursor,
   type OperatorOperation,
   reading,
@@ -68,8 +68,6 @@ const keyStateRecord = (key: ListedKey, { clock }: Call) => {
   const hasExpired = key.expiresAtMs !== undefined && key.expiresAtMs <= clock.wallMs();
   return { ...operatorKeyRecord(key), state: hasExpired ? 'expired' : 'active' };
 };
-
-const noKey = (): GrantdError => new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
 
 const createShape = { name: keyName.default(''), scopes, expires_at: timestamp.nullish() };
 

@@ -5,12 +5,13 @@ import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
 import { DEFAULT_PLAN_NAME, type Plans, resolvePlan } from '../../../core/plans.ts';
-import { LISTED_STATES, type Tenant } from '../../../core/tenants.ts';
+import { LISTED_STATES } from '../../../core/tenants.ts';
 import { formatTimestamp, optionalTimestamp } from '../../../core/text/timestamps.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantDeletion, TenantStatus, UsageMinute } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
+import { requirePresent, tenantIdOf } from '../../path-ids.ts';
 import { pageShape, parseBody, planName, tenantName, tenantSearch } from '../../schemas.ts';
 import {
   count,
@@ -21,7 +22,6 @@ import {
   nextCursor,
   type OperatorOperation,
   reading,
-  tenantIdOf,
   timestampText,
 } from '../operation.ts';
 
@@ -90,11 +90,6 @@ function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
     throw new GrantdError('invalid-request', `The field "plan" must be one of ${[...plans.keys()].join(', ')}.`);
   }
-}
-
-function requirePresent<Given extends Tenant>(tenant: Given): Given {
-  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
-  return tenant;
 }
 
 const createShape = { name: tenantName, plan: planName.optional() };

@@ -10,13 +10,13 @@ import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { KEYS_PER_READ } from '../../find-key.ts';
+import { tenantIdOf } from '../../path-ids.ts';
 import { parseDateTime, type Refusal, refuseAll, refuseInvalid } from '../forms.ts';
 import {
   type FramedTenant,
   type PageCall,
   type PageResult,
   readTenant,
-  tenantIdOf,
   tenantPath,
   tenantSessionOf,
   unlessGone,

@@ -9,11 +9,11 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
+import { keyIdOf } from '../../path-ids.ts';
 import { keyName, scopes } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid } from '../forms.ts';
 import {
   type FramedTenant,
-  keyIdOf,
   openTenant,
   type PageCall,
   type PageResult,

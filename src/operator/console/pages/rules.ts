@@ -9,6 +9,7 @@ import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rul
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
 import type { RulesPreview } from '../../../rules/rules-writes.ts';
+import { tenantIdOf } from '../../path-ids.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type PageCall,
@@ -16,7 +17,6 @@ import {
   readTenant,
   readTenantOrId,
   redirect,
-  tenantIdOf,
   tenantPath,
   tenantSessionOf,
 } from '../page.ts';

@@ -9,18 +9,9 @@ import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
+import { tenantIdOf } from '../../path-ids.ts';
 import { type Refusal, refuse } from '../forms.ts';
-import {
-  type PageCall,
-  type PageResult,
-  page,
-  pathTo,
-  readTenant,
-  redirect,
-  tenantIdOf,
-  tenantPath,
-  unlessGone,
-} from '../page.ts';
+import { type PageCall, type PageResult, page, pathTo, readTenant, redirect, tenantPath, unlessGone } from '../page.ts';
 import {
   changeForm,
   formError,

@@ -58,10 +58,16 @@ const partitionOf = (parts: readonly Cell[]): string => parts.map((part) => `${S
 const columnsOf = (kind: StateKind): readonly string[] =>
   kind === 'grant-count' ? COUNT_COLUMNS : [...STATE_TABLES[kind].key, ...STATE_TABLES[kind].values];
 
+/** The insertion of a row into one table. */
+interface Insert {
+  readonly columns: readonly string[];
+  readonly query: string;
+}
+
 export class StateStatements {
   readonly #keyspace: string;
-  /** By kind, and of the other table of a grant. */
-  readonly #inserts = new Map<StateKind | 'object-grant', string>();
+  /** By table. */
+  readonly #inserts = new Map<string, Insert>();
 
   constructor(keyspace: string) {
     this.#keyspace = keyspace;
@@ -78,17 +84,16 @@ export class StateStatements {
     for (const write of writes) {
       const cells =
         write.kind === 'grant-count' ? [write.slot, write.row.tenantId, encodeGrantCount(write.row)] : cellsOf(write);
-      const columns = columnsOf(write.kind);
+      const { name, partition } = STATE_TABLES[write.kind];
+      const { columns, query } = this.#insertInto(name, write.kind);
       const params = [...cells.map((cell, index) => toValue(cell, columns[index] ?? '')), BigInt(write.stamp)];
       const bytes = params.reduce<number>(
         (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
         ROW_BYTES,
       );
-      const { name, partition } = STATE_TABLES[write.kind];
-      const query = this.#insert(write.kind, name, columns);
       add(name, cells.slice(0, partition), { write, statement: { query, params }, bytes });
       if (write.kind !== 'grant') continue;
-      const other = this.#insert('object-grant', GRANTS_BY_OBJECT.name, columns);
+      const { query: other } = this.#insertInto(GRANTS_BY_OBJECT.name, write.kind);
       add(GRANTS_BY_OBJECT.name, [write.tenantId, write.object], { write, statement: { query: other, params }, bytes });
     }
     const mutations = [...partitions.values()].flatMap((rows) => cut(rows, MUTATION_ROWS_MAX, MUTATION_BYTES_MAX));
@@ -98,12 +103,14 @@ export class StateStatements {
     }));
   }
 
-  #insert(kind: StateKind | 'object-grant', table: string, columns: readonly string[]): string {
-    let insert = this.#inserts.get(kind);
+  #insertInto(table: string, kind: StateKind): Insert {
+    let insert = this.#inserts.get(table);
     if (insert === undefined) {
+      const columns = columnsOf(kind);
       const marks = columns.map(() => '?').join(', ');
-      insert = `INSERT INTO ${this.#keyspace}.${table} (${columns.join(', ')}) VALUES (${marks}) USING TIMESTAMP ?`;
-      this.#inserts.set(kind, insert);
+      const query = `INSERT INTO ${this.#keyspace}.${table} (${columns.join(', ')}) VALUES (${marks}) USING TIMESTAMP ?`;
+      insert = { columns, query };
+      this.#inserts.set(table, insert);
     }
     return insert;
   }

@@ -213,12 +213,12 @@ describe('streams and what else a front does', () => {
     'leave places for others, and say when there is none',
     withHttp(
       async (service) => {
-        const controllers = [];
+        const streams: RawConnection[] = [];
         for (let count = 0; count < 3; count += 1) {
-          const controller = new AbortController();
-          controllers.push(controller);
-          const headers = { Authorization: `Bearer ${service.key}`, Accept: NDJSON };
-          await fetch(`${service.url}/v1/changes`, { headers, signal: controller.signal });
+          const stream = await RawConnection.open(service.url);
+          streams.push(stream);
+          stream.send(request(service, 'HTTP/1.1', ''));
+          await waitFor('the stream', () => stream.received.startsWith('HTTP/1.1 200'));
         }
         const response = await ask(service, '', { Accept: SSE });
         const { type } = await response.json();
@@ -229,8 +229,7 @@ describe('streams and what else a front does', () => {
         other.send(request({ ...service, key }, 'HTTP/1.1', ''));
         await waitFor('the other stream', () => service.front.feedOf(tenantId).followers === 1);
         assert.equal(service.feed.followers, 2);
-        for (const controller of controllers) controller.abort();
-        other.destroy();
+        for (const stream of [...streams, other]) stream.destroy();
       },
       { streamsMax: 3 },
     ),

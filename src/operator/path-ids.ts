@@ -1,0 +1,36 @@
+// The tenant and the key in the path of a request, in the operator's API and in the console, and the errors for those
+// that do not exist.
+
+import { GrantdError } from '../core/errors.ts';
+import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenants.ts';
+
+interface WithPath {
+  /** From the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const noTenant = (): GrantdError => new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
+
+export const noKey = (): GrantdError =>
+  new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
+
+/** The tenant in the path. Throws `tenant-not-found` for an ID that grantd cannot have issued. */
+export function tenantIdOf({ parameters }: WithPath): TenantId {
+  const tenantId = parseTenantId(parameters.tenantId ?? '');
+  if (tenantId === undefined) throw noTenant();
+  return tenantId;
+}
+
+/** The key in the path. Throws `key-not-found` for an ID that grantd cannot have issued. */
+export function keyIdOf({ parameters }: WithPath): KeyId {
+  const keyId = parseKeyId(parameters.keyId ?? '');
+  if (keyId === undefined) throw noKey();
+  return keyId;
+}
+
+/** The tenant itself. Throws `tenant-not-found` for one that no longer exists. */
+export function requirePresent<Given extends Tenant>(tenant: Given): Given {
+  if (tenant.state === 'deleted') throw noTenant();
+  return tenant;
+}
