@@ -85,6 +85,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['ioredis', ['front']],
   ['rate-limiter-flexible', ['front']],
   ['reflect-metadata', ['cli']],
+  ['re2js', ['rules']],
   ['yaml', ['cli']],
   ['jose', ['operator']],
   ['openid-client', ['operator']],

@@ -1,0 +1,165 @@
+// Values of declared types out of JSON. A value that JSON cannot carry without loss, or that means one moment here and
+// another there, is refused: an integer beyond 2^53 as a number, a timestamp without zone.
+
+import { parseIpAddress } from './ip-addresses.ts';
+import type { StepMeter } from './step-meter.ts';
+import { lacksZone, parseDuration, parseRfc3339 } from './times.ts';
+import { type CelType, DYN, STRING } from './types.ts';
+import { CelMap, INT_MAX, INT_MIN, type MapKey, stepsOf, UINT_MAX, Uint, type Value } from './values.ts';
+
+/** Arrays and objects within each other in a context, itself included. */
+export const CONTEXT_DEPTH_MAX = 32;
+
+/** What is wrong with a value: `"<place>" must be …`. */
+export class ValueRefusal {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+const SHOWN_LENGTH_MAX = 60;
+
+function shown(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+}
+
+const refuse = (place: string, wanted: string, value: unknown): ValueRefusal =>
+  new ValueRefusal(`${JSON.stringify(place)} must be ${wanted}; it is ${shown(value)}.`);
+
+const INTEGER = /^-?\d{1,20}$/;
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const isUnsafe = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+
+function integer(
+  value: unknown,
+  [min, max]: readonly [bigint, bigint],
+  wanted: string,
+  place: string,
+): bigint | ValueRefusal {
+  if (isUnsafe(value)) {
+    return refuse(place, `${wanted}: beyond 2^53, where JSON numbers lose digits, as a string of digits`, value);
+  }
+  const isInteger =
+    typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && INTEGER.test(value);
+  const parsed = isInteger && (typeof value === 'number' || typeof value === 'string') ? BigInt(value) : undefined;
+  return parsed === undefined || parsed < min || parsed > max ? refuse(place, wanted, value) : parsed;
+}
+
+function double(value: unknown, place: string): Value | ValueRefusal {
+  const parsed = typeof value === 'string' && value.length <= 100 && DECIMAL.test(value) ? Number(value) : value;
+  return typeof parsed === 'number' && Number.isFinite(parsed)
+    ? parsed
+    : refuse(place, 'a double, which is a number', value);
+}
+
+function timestamp(value: unknown, place: string): Value | ValueRefusal {
+  const parsed = typeof value === 'string' ? parseRfc3339(value) : undefined;
+  if (parsed !== undefined) return parsed;
+  return typeof value === 'string' && value.length < 40 && lacksZone(value)
+    ? refuse(place, 'a timestamp with a time zone, such as "Z" for UTC at its end', value)
+    : refuse(place, 'a timestamp such as "2026-01-31T09:00:00Z"', value);
+}
+
+function fromText<T extends Value>(
+  value: unknown,
+  parse: (text: string) => T | undefined,
+  wanted: string,
+  place: string,
+): T | ValueRefusal {
+  return (typeof value === 'string' ? parse(value) : undefined) ?? refuse(place, wanted, value);
+}
+
+const parseBase64 = (text: string): Uint8Array | undefined =>
+  BASE64.test(text) ? new Uint8Array(Buffer.from(text, 'base64')) : undefined;
+
+class Converter {
+  readonly #meter: StepMeter;
+
+  constructor(meter: StepMeter) {
+    this.#meter = meter;
+  }
+
+  convert(value: unknown, type: CelType, place: string, depth: number): Value | ValueRefusal {
+    this.#meter.spend(1 + (typeof value === 'string' ? stepsOf(value.length) : 0));
+    switch (type.kind) {
+      case 'bool':
+        return typeof value === 'boolean' ? value : refuse(place, 'a bool: true or false', value);
+      case 'int':
+        return integer(value, [INT_MIN, INT_MAX], 'an int of 64 bits', place);
+      case 'uint': {
+        const parsed = integer(value, [0n, UINT_MAX], 'a uint, from 0 to 2^64 - 1', place);
+        return typeof parsed === 'bigint' ? new Uint(parsed) : parsed;
+      }
+      case 'double':
+        return double(value, place);
+      case 'string':
+        return typeof value === 'string' ? value : refuse(place, 'a string', value);
+      case 'bytes':
+        return fromText(value, parseBase64, 'bytes in base64, with padding', place);
+      case 'timestamp':
+        return timestamp(value, place);
+      case 'duration':
+        return fromText(value, parseDuration, 'a duration such as "1h30m"', place);
+      case 'ipaddress':
+        return fromText(value, parseIpAddress, 'an IP address such as "10.0.0.1" or "2001:db8::1"', place);
+      case 'null':
+        return value === null ? null : refuse(place, 'null', value);
+      case 'list':
+        return Array.isArray(value)
+          ? this.#list(value, type.element, place, depth)
+          : refuse(place, 'a list, which is an array', value);
+      case 'map':
+        return typeof value === 'object' && value !== null && !Array.isArray(value)
+          ? this.#map(value, type.value, place, depth)
+          : refuse(place, 'a map, which is an object', value);
+      case 'dyn':
+        return this.#any(value, place, depth);
+    }
+  }
+
+  #any(value: unknown, place: string, depth: number): Value | ValueRefusal {
+    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+    if (isUnsafe(value)) return refuse(place, 'a string of digits, since JSON numbers beyond 2^53 lose digits', value);
+    if (typeof value === 'number') return double(value, place);
+    if (Array.isArray(value)) return this.#list(value, DYN, place, depth);
+    return this.convert(value, { kind: 'map', key: STRING, value: DYN }, place, depth);
+  }
+
+  #list(values: readonly unknown[], element: CelType, place: string, depth: number): Value | ValueRefusal {
+    if (depth === CONTEXT_DEPTH_MAX) return tooDeep(place);
+    const converted: Value[] = [];
+    for (const [index, value] of values.entries()) {
+      const each = this.convert(value, element, `${place}[${index}]`, depth + 1);
+      if (each instanceof ValueRefusal) return each;
+      converted.push(each);
+    }
+    return converted;
+  }
+
+  #map(values: object, type: CelType, place: string, depth: number): Value | ValueRefusal {
+    if (depth === CONTEXT_DEPTH_MAX) return tooDeep(place);
+    const entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
+    for (const [key, value] of Object.entries(values)) {
+      this.#meter.spend(1 + stepsOf(key.length));
+      const each = this.convert(value, type, `${place}.${key.slice(0, SHOWN_LENGTH_MAX)}`, depth + 1);
+      if (each instanceof ValueRefusal) return each;
+      entries.set(key, { key, value: each });
+    }
+    return new CelMap(entries);
+  }
+}
+
+const tooDeep = (place: string): ValueRefusal =>
+  new ValueRefusal(`"${place.slice(0, 100)}" is nested more than ${CONTEXT_DEPTH_MAX} deep.`);
+
+/** A value of the type out of parsed JSON. `place`: names it in a refusal. */
+export const convertValue = (value: unknown, type: CelType, place: string, meter: StepMeter): Value | ValueRefusal =>
+  new Converter(meter).convert(value, type, place, 1);
