@@ -13,7 +13,7 @@ import {
 } from './functions.ts';
 import { isInNetwork, parseIpNetwork } from './ip-addresses.ts';
 import { parseExpression } from './parser.ts';
-import { PATTERN_ATOMS_MAX, Pattern, PatternError } from './patterns.ts';
+import { PATTERN_ATOMS_MAX, PATTERNS_MAX, Pattern, PatternError } from './patterns.ts';
 import { EVALUATION_STEPS_MAX, StepMeter } from './step-meter.ts';
 import { ExpressionError, type SyntaxNode } from './syntax-tree.ts';
 import { ZoneOffsets } from './times.ts';
@@ -56,6 +56,9 @@ const orElse = (value: Result | undefined, otherwise: Unresolved): Result => (va
 const NO_OVERLOAD = failed('an operator or a function does not apply to values of these types');
 const NOT_BOOL = failed('an operand is no bool');
 
+/** Problems that are listed of one expression. */
+const PROBLEMS_MAX = 20;
+
 interface Variable {
   readonly name: string;
   readonly type: CelType;
@@ -71,8 +74,8 @@ class Compiler {
   /** The tests of the CEL project include expressions that are not type-checked: then types are known at run time. */
   readonly #isDynamic: boolean;
   readonly #variables: Variable[] = [];
-  /** Of the constant patterns so far. */
-  #atoms = 0;
+  readonly #patterns: Pattern[] = [];
+  #hasTooManyPatterns = false;
 
   constructor(parameters: readonly Variable[], isDynamic: boolean) {
     this.#parameters = parameters;
@@ -107,7 +110,7 @@ class Compiler {
 
   /** Goes on as if the type were known at run time only, so that one mistake is one problem. */
   #problem(at: number, message: string): Compiled {
-    if (!this.#isDynamic) this.problems.push({ at, message });
+    if (!this.#isDynamic && this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message });
     return { type: DYN, run: () => NO_OVERLOAD };
   }
 
@@ -241,6 +244,7 @@ class Compiler {
   }
 
   #constantPattern({ run }: Compiled, text: string, at: number): Compiled {
+    if (this.#hasTooManyPatterns) return { type: BOOL, run };
     let pattern: Pattern;
     try {
       pattern = Pattern.compile(text);
@@ -248,11 +252,13 @@ class Compiler {
       if (error instanceof PatternError) return this.#problem(at, error.message);
       throw error;
     }
-    this.#atoms += pattern.atoms;
-    if (this.#atoms > PATTERN_ATOMS_MAX) {
+    this.#patterns.push(pattern);
+    const atoms = this.#patterns.reduce((sum, each) => sum + each.atoms, 0);
+    this.#hasTooManyPatterns = atoms > PATTERN_ATOMS_MAX || this.#patterns.length > PATTERNS_MAX;
+    if (this.#hasTooManyPatterns) {
       return this.#problem(
         at,
-        `The patterns of the expression have ${this.#atoms} parts together; at most ${PATTERN_ATOMS_MAX} are allowed.`,
+        `The expression has ${this.#patterns.length} patterns with ${atoms} parts; at most ${PATTERNS_MAX} patterns with ${PATTERN_ATOMS_MAX} parts together are allowed.`,
       );
     }
     return {
@@ -355,11 +361,7 @@ class Compiler {
         const decision = decide(evaluation);
         if (decision === true) return first.run(evaluation);
         if (decision === false) return second.run(evaluation);
-        if (!(decision instanceof Unresolved)) return NOT_BOOL;
-        if (!decision.isMissing) return decision;
-        // Whichever it is, the value may be the same.
-        const value = first.run(evaluation);
-        return typeof value === 'boolean' && second.run(evaluation) === value ? value : decision;
+        return decision instanceof Unresolved ? decision : NOT_BOOL;
       },
     };
   }
@@ -435,7 +437,8 @@ function unaryCall(overloads: readonly Overload[], argument: Evaluate): Evaluate
 
 function binaryCall(overloads: readonly Overload[], left: Evaluate, right: Evaluate): Evaluate {
   return (evaluation) => {
-    const [first, second] = [left(evaluation), right(evaluation)];
+    const first = left(evaluation);
+    const second = right(evaluation);
     if (first instanceof Unresolved || second instanceof Unresolved) return both(first, second);
     for (const { call } of overloads) {
       const result = call(evaluation, first, second);
@@ -449,7 +452,8 @@ function constructMap(parts: readonly (readonly [Compiled, Compiled])[], evaluat
   const entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
   let unresolved: Unresolved | undefined;
   for (const [first, second] of parts) {
-    const [key, value] = [first.run(evaluation), second.run(evaluation)];
+    const key = first.run(evaluation);
+    const value = second.run(evaluation);
     if (key instanceof Unresolved || value instanceof Unresolved) {
       unresolved = both(unresolved ?? null, both(key, value));
       continue;

@@ -111,6 +111,21 @@ function binary<A extends Value, B extends Value>(
   };
 }
 
+/** Of reading or writing a time or an address. */
+const TEXT_STEPS = 20;
+/** Of asking the database of time zones. */
+const ZONE_STEPS = 100;
+
+/** The same functions, each for so many steps. */
+const costing = (steps: number, overloads: readonly Overload[]): readonly Overload[] =>
+  overloads.map((overload) => ({
+    ...overload,
+    call: (context, first, second) => {
+      context.meter.spend(steps);
+      return overload.call(context, first, second);
+    },
+  }));
+
 const OVERFLOW = failed('a number is out of range');
 const intOf = (value: bigint): Result => (value < INT_MIN || value > INT_MAX ? OVERFLOW : value);
 const uintOf = (value: bigint): Result => (value < 0n || value > UINT_MAX ? OVERFLOW : new Uint(value));
@@ -234,7 +249,7 @@ function elementAt(list: readonly Value[], index: number): Result {
 const collections = [
   binary('function', '_+_', [LIST, LIST], types.LIST, (left, right, { meter }) => {
     meter.spend(stepsOf(left.length + right.length));
-    return [...left, ...right];
+    return left.concat(right);
   }),
   binary('function', '_[_]', [LIST, INT], types.DYN, (list, index) => elementAt(list, Number(index))),
   binary('function', '_[_]', [LIST, UINT], types.DYN, (list, index) => elementAt(list, Number(index.value))),
@@ -270,10 +285,8 @@ const sizes = (['function', 'method'] as const).flatMap((form) => [
   unary(form, 'size', MAP, types.INT, (value) => BigInt(value.entries.size)),
 ]);
 
-/** Spends the steps of a search for one text in another. */
-function spendSearch(text: string, part: string, { meter }: FunctionContext): void {
-  meter.spend(stepsOf(text.length) * (1 + stepsOf(part.length)));
-}
+/** The engine's search for one text in another takes time in proportion to the product of their lengths at worst. */
+const COMPARISONS_PER_STEP = 2048;
 
 const texts = [
   binary('method', 'startsWith', [STRING, STRING], types.BOOL, (text, part, { meter }) => {
@@ -284,8 +297,8 @@ const texts = [
     meter.spend(stepsOf(part.length));
     return text.endsWith(part);
   }),
-  binary('method', 'contains', [STRING, STRING], types.BOOL, (text, part, context) => {
-    spendSearch(text, part, context);
+  binary('method', 'contains', [STRING, STRING], types.BOOL, (text, part, { meter }) => {
+    meter.spend(stepsOf(text.length) + Math.ceil((text.length * part.length) / COMPARISONS_PER_STEP));
     return text.includes(part);
   }),
   ...(['function', 'method'] as const).map((form) => binary(form, 'matches', [STRING, STRING], types.BOOL, matches)),
@@ -300,15 +313,14 @@ function matches(text: string, pattern: string, { meter }: FunctionContext): Res
   }
 }
 
-const addresses = [
-  binary('method', 'in_cidr', [IP, STRING], types.BOOL, (ip, text, { meter }) => {
-    meter.spend(10);
+const addresses = costing(TEXT_STEPS, [
+  binary('method', 'in_cidr', [IP, STRING], types.BOOL, (ip, text) => {
     const network = parseIpNetwork(text);
     return network === undefined
       ? failed('the argument of in_cidr is no network, such as "10.0.0.0/8"')
       : isInNetwork(ip, network);
   }),
-];
+]);
 
 type TimePart = readonly [name: string, part: (date: Date) => number];
 const TIME_PARTS: readonly TimePart[] = [
@@ -323,19 +335,17 @@ const TIME_PARTS: readonly TimePart[] = [
   ['getSeconds', (date) => date.getUTCSeconds()],
   ['getMilliseconds', (date) => date.getUTCMilliseconds()],
 ];
-/** Of asking the database of time zones. */
-const ZONE_STEPS = 100;
-
 const times = [
   ...TIME_PARTS.flatMap(([name, part]) => [
     unary('method', name, TIMESTAMP, types.INT, (time) => BigInt(part(localTime(time, 0n)))),
-    binary('method', name, [TIMESTAMP, STRING], types.INT, (time, zone, { meter, zones }) => {
-      meter.spend(ZONE_STEPS);
-      const offset = zones.offsetAt(zone, time);
-      return offset === undefined
-        ? failed('there is no time zone of that name')
-        : BigInt(part(localTime(time, offset)));
-    }),
+    ...costing(ZONE_STEPS, [
+      binary('method', name, [TIMESTAMP, STRING], types.INT, (time, zone, { zones }) => {
+        const offset = zones.offsetAt(zone, time);
+        return offset === undefined
+          ? failed('there is no time zone of that name')
+          : BigInt(part(localTime(time, offset)));
+      }),
+    ]),
   ]),
   unary('method', 'getHours', DURATION, types.INT, ({ nanos }) => nanos / (3600n * NANOS_PER_SECOND)),
   unary('method', 'getMinutes', DURATION, types.INT, ({ nanos }) => nanos / (60n * NANOS_PER_SECOND)),
@@ -405,6 +415,7 @@ function decodeUtf8(bytes: Uint8Array, { meter }: FunctionContext): Result {
 }
 
 const textsFrom = [
+  unary('function', 'dyn', DYN, types.DYN, (value) => value),
   unary('function', 'string', STRING, types.STRING, (value) => value),
   unary('function', 'string', BOOL, types.STRING, String),
   unary('function', 'string', INT, types.STRING, String),
@@ -413,8 +424,10 @@ const textsFrom = [
     Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf',
   ),
   unary('function', 'string', BYTES, types.STRING, decodeUtf8),
-  unary('function', 'string', TIMESTAMP, types.STRING, timestampText),
-  unary('function', 'string', DURATION, types.STRING, durationText),
+  ...costing(TEXT_STEPS, [
+    unary('function', 'string', TIMESTAMP, types.STRING, timestampText),
+    unary('function', 'string', DURATION, types.STRING, durationText),
+  ]),
   unary('function', 'bytes', BYTES, types.BYTES, (value) => value),
   unary('function', 'bytes', STRING, types.BYTES, (text, { meter }) => {
     meter.spend(stepsOf(text.length));
@@ -430,7 +443,7 @@ const textsFrom = [
   ),
 ];
 
-const timesFrom = [
+const timesFrom = costing(TEXT_STEPS, [
   unary('function', 'timestamp', TIMESTAMP, types.TIMESTAMP, (value) => value),
   unary('function', 'timestamp', INT, types.TIMESTAMP, (seconds) => timeOf(seconds * NANOS_PER_SECOND)),
   unary(
@@ -456,8 +469,7 @@ const timesFrom = [
     types.IPADDRESS,
     (text) => parseIpAddress(text) ?? failed('ipaddress() of a text that is no IP address'),
   ),
-  unary('function', 'dyn', DYN, types.DYN, (value) => value),
-];
+]);
 
 function timestampRefusal(text: string): string {
   return text.length < 40 && lacksZone(text)

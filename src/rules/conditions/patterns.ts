@@ -1,20 +1,25 @@
 // Regular expressions of `matches`: RE2's syntax, on an engine whose time grows with pattern × text and no faster.
 // Invariant: a pattern is measured before it is compiled, since compiling a large one takes longest.
 
-import { RE2JS } from 're2js';
+import { RE2Set } from 're2js';
 import type { StepMeter } from './step-meter.ts';
+import { stepsOf } from './values.ts';
 
 /** Characters, classes and groups of a pattern, each as often as counted repetition repeats it. */
 export const PATTERN_ATOMS_MAX = 300;
 /** UTF-16 code units of a pattern. */
 export const PATTERN_LENGTH_MAX = 1000;
+/** Constant patterns of one expression. */
+export const PATTERNS_MAX = 10;
 /** Occurrences of `\p` and `\P`: each is a table of hundreds of ranges. */
 const UNICODE_CLASSES_MAX = 4;
 
 /** Steps that compiling one atom takes at worst. */
-const STEPS_PER_ATOM = 300;
-/** Steps that one instruction takes for one character at worst. */
-const STEPS_PER_INSTRUCTION = 3;
+const STEPS_PER_ATOM = 100;
+/** Characters times atoms that a match covers in one step at worst. */
+const ATOMS_PER_STEP = 2;
+/** Bytes of the automaton that a pattern keeps between matches. One that needs more matches more slowly. */
+const AUTOMATON_BYTES_MAX = 32 * 1024;
 
 export class PatternError extends Error {}
 
@@ -98,33 +103,34 @@ function measure(pattern: string): number {
 }
 
 export class Pattern {
-  readonly #engine: RE2JS;
-  readonly #steps: number;
+  /** A set of one: only a set bounds its memory. */
+  readonly #engine: RE2Set;
   /** At most `PATTERN_ATOMS_MAX`. */
   readonly atoms: number;
 
-  private constructor(engine: RE2JS, atoms: number) {
+  private constructor(engine: RE2Set, atoms: number) {
     this.#engine = engine;
     this.atoms = atoms;
-    this.#steps = STEPS_PER_INSTRUCTION * engine.programSize();
   }
 
   /** Throws `PatternError`. Spends the steps that compiling takes, if it is done within an evaluation. */
   static compile(text: string, meter?: StepMeter): Pattern {
+    meter?.spend(stepsOf(Math.min(text.length, PATTERN_LENGTH_MAX)));
     const atoms = measure(text);
     meter?.spend(STEPS_PER_ATOM * (1 + atoms));
+    const engine = new RE2Set(RE2Set.UNANCHORED, 0, AUTOMATON_BYTES_MAX);
     try {
-      return new Pattern(RE2JS.compile(text), atoms);
+      engine.add(text);
+      engine.compile();
     } catch (error) {
-      throw new PatternError(
-        error instanceof Error ? `The pattern is wrong: ${error.message}.` : 'The pattern is wrong.',
-      );
+      throw new PatternError(`The pattern is wrong: ${error instanceof Error ? error.message : String(error)}.`);
     }
+    return new Pattern(engine, atoms);
   }
 
   /** Whether the pattern matches any part of the text. */
   matches(text: string, meter: StepMeter): boolean {
-    meter.spend(this.#steps * (1 + text.length));
-    return this.#engine.test(text);
+    meter.spend(Math.ceil(((1 + this.atoms) * (1 + text.length)) / ATOMS_PER_STEP));
+    return this.#engine.match(text).length > 0;
   }
 }

@@ -102,7 +102,8 @@ function quoted(text: string, at: number, opening: string): { readonly token: To
 }
 
 function numberOf(match: RegExpExecArray, at: number): Token {
-  const [text, hex, double, decimal, suffix = ''] = match;
+  const [whole, hex, double, decimal, suffix = ''] = match;
+  const text = whole.slice(0, 40);
   if (double !== undefined) {
     if (suffix !== '') throw new ExpressionError(`\`${text}\` is no number: only integers have the suffix "u".`, at);
     return { at, kind: 'double', value: Number(double) };

@@ -102,10 +102,8 @@ export class Unresolved {
 
   /** Of two operands that are both needed: an error stays one, whatever the missing parameters are. */
   static both(left: Result, right: Result): Unresolved {
-    const [first, second] = [
-      left instanceof Unresolved ? left : undefined,
-      right instanceof Unresolved ? right : undefined,
-    ];
+    const first = left instanceof Unresolved ? left : undefined;
+    const second = right instanceof Unresolved ? right : undefined;
     if (first !== undefined && !first.isMissing) return first;
     if (second !== undefined && !second.isMissing) return second;
     return Unresolved.missing([...new Set([...(first?.missing ?? []), ...(second?.missing ?? [])])]);
@@ -115,8 +113,6 @@ export class Unresolved {
 export type Result = Value | Unresolved;
 
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
-
-const isInteger = (value: Value): value is bigint | Uint => typeof value === 'bigint' || value instanceof Uint;
 
 /** The key that a value is in a map; undefined: a value of this type is no key, or a fraction is equal to none. */
 export function mapKey(value: Value): MapKey | undefined {
@@ -133,11 +129,12 @@ export function mapKey(value: Value): MapKey | undefined {
 }
 
 /** Steps that a pass over so many characters, bytes or elements costs. */
-export const stepsOf = (size: number): number => size >>> 4;
+export const stepsOf = (size: number): number => size >>> 3;
 
 function equalMaps(left: CelMap, right: CelMap, meter: StepMeter): boolean {
   if (left.entries.size !== right.entries.size) return false;
   for (const [key, { value }] of left.entries) {
+    meter.spend(1);
     const other = right.entries.get(key);
     if (other === undefined || !equal(value, other.value, meter)) return false;
   }
@@ -146,18 +143,24 @@ function equalMaps(left: CelMap, right: CelMap, meter: StepMeter): boolean {
 
 function equalLists(left: readonly Value[], right: readonly Value[], meter: StepMeter): boolean {
   if (left.length !== right.length) return false;
-  for (const [index, value] of left.entries()) {
+  let index = 0;
+  for (const value of left) {
+    meter.spend(1);
     const other = right[index];
     if (other === undefined || !equal(value, other, meter)) return false;
+    index += 1;
   }
   return true;
 }
 
 /** Exact, where one is an integer and the other a double. */
-function equalNumbers(left: number | bigint, right: number | bigint): boolean {
-  if (typeof left === typeof right) return left === right;
-  const [integer, double] = typeof left === 'bigint' ? [left, Number(right)] : [BigInt(right), left];
-  return Number.isInteger(double) && BigInt(double) === integer;
+function equalNumbers(left: number | bigint, right: Value): boolean {
+  const other = right instanceof Uint ? right.value : right;
+  if (typeof left === typeof other) return left === other;
+  const [integer, double] = typeof left === 'bigint' ? [left, other] : [other, left];
+  return (
+    typeof integer === 'bigint' && typeof double === 'number' && Number.isInteger(double) && BigInt(double) === integer
+  );
 }
 
 /** Never fails: values of different types are different, but numbers are compared by their value. Not a number equals nothing. */
@@ -168,11 +171,8 @@ export function equal(left: Value, right: Value, meter: StepMeter): boolean {
     return left === right;
   }
   if (typeof left === 'boolean' || left === null) return left === right;
-  if (typeof left === 'number' || isInteger(left)) {
-    const [first, second] = [left instanceof Uint ? left.value : left, right instanceof Uint ? right.value : right];
-    if (typeof second !== 'number' && typeof second !== 'bigint') return false;
-    return equalNumbers(first, second);
-  }
+  if (typeof left === 'number' || typeof left === 'bigint') return equalNumbers(left, right);
+  if (left instanceof Uint) return equalNumbers(left.value, right);
   meter.spend(1);
   if (left instanceof Timestamp) return right instanceof Timestamp && left.nanos === right.nanos;
   if (left instanceof Duration) return right instanceof Duration && left.nanos === right.nanos;
@@ -188,17 +188,19 @@ export function compareBytes(left: Uint8Array, right: Uint8Array, meter: StepMet
   return Buffer.compare(left, right);
 }
 
+const isSurrogate = (code: number): boolean => code >= 0xd8_00 && code <= 0xdf_ff;
+
 /** By code points, as the bytes of UTF-8 are ordered. */
 export function compareStrings(left: string, right: string, meter: StepMeter): number {
   const length = Math.min(left.length, right.length);
-  for (let at = 0; at < length; at += 1) {
-    const [a, b] = [left.charCodeAt(at), right.charCodeAt(at)];
-    if (a === b) continue;
-    meter.spend(stepsOf(at));
-    // A surrogate stands for a code point above all others.
-    const [aAbove, bAbove] = [a >= 0xd8_00 && a <= 0xdf_ff, b >= 0xd8_00 && b <= 0xdf_ff];
-    return aAbove === bAbove ? a - b : aAbove ? 1 : -1;
-  }
   meter.spend(stepsOf(length));
+  for (let at = 0; at < length; at += 1) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a === b) continue;
+    // A surrogate stands for a code point above all others.
+    if (isSurrogate(a) === isSurrogate(b)) return a - b;
+    return isSurrogate(a) ? 1 : -1;
+  }
   return left.length - right.length;
 }
