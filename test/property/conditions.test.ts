@@ -10,7 +10,7 @@ import { Pattern } from '../../src/rules/conditions/patterns.ts';
 import { StepMeter } from '../../src/rules/conditions/step-meter.ts';
 import { answer, compiled } from '../unit/rules/conditions/condition-kit.ts';
 
-const RUNS = 3000;
+const RUNS = 1500;
 
 const PARAMETERS = { p: 'bool', q: 'bool', i: 'int', j: 'int', s: 'string', l: 'list<int>', m: 'map<int>', d: 'any' };
 

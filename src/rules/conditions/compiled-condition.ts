@@ -147,3 +147,37 @@ export function compileCondition(
   const types = Object.fromEntries(parameters.map(({ name: parameter, type }) => [parameter, typeText(type)]));
   return new CompiledCondition({ name, parameters: types, expression }, parameters, compiled);
 }
+
+/**
+ * Compiles the `conditions` of a rule set, as parsed from JSON; undefined: it has none. The fields of problems are
+ * paths from the rule set, such as `conditions[3].expression`. Each condition takes at most 10 ms.
+ */
+export function compileConditions(value: unknown): {
+  readonly conditions: ReadonlyMap<string, CompiledCondition>;
+  readonly problems: readonly ConditionProblem[];
+} {
+  const conditions = new Map<string, CompiledCondition>();
+  if (value === undefined) return { conditions, problems: [] };
+  if (!Array.isArray(value)) return { conditions, problems: [problem('conditions', 'must be an array.')] };
+  if (value.length > CONDITIONS_MAX) {
+    const message = `has ${value.length} elements; at most ${CONDITIONS_MAX} are allowed.`;
+    return { conditions, problems: [problem('conditions', message)] };
+  }
+  const problems: ConditionProblem[] = [];
+  for (const [index, each] of value.entries()) {
+    const place = `conditions[${index}]`;
+    const compiled = compileCondition(each);
+    if (!(compiled instanceof CompiledCondition)) {
+      const placed = compiled.problems.map(({ field, ...rest }) => ({
+        field: field === '' ? place : `${place}.${field}`,
+        ...rest,
+      }));
+      problems.push(...placed);
+    } else if (conditions.has(compiled.name)) {
+      problems.push(problem(`${place}.name`, `is "${compiled.name}", as that of an earlier condition.`));
+    } else {
+      conditions.set(compiled.name, compiled);
+    }
+  }
+  return { conditions, problems };
+}

@@ -1,5 +1,5 @@
-// Turns a syntax tree into closures and checks types on the way. Invariants: an expression that compiles gives a value of
-// its type, an error, or what it is missing; and evaluating it spends at least a step for each node that is evaluated.
+// Turns a syntax tree into closures and checks types on the way. Invariants: an expression that compiles gives a value
+// of its type, an error, or what it is missing; its evaluation spends at least a step for each node that it evaluates.
 
 import { isUnknown } from '../../core/json-members.ts';
 import { nearestName } from '../../core/text/nearest-name.ts';

@@ -16,7 +16,9 @@ export const REQUEST_CONTEXT_BYTES_MAX = 32 * 1024;
 function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth > CONTEXT_DEPTH_MAX) return true;
-  return Object.values(value).some((each) => isTooDeep(each, depth + 1));
+  if (Array.isArray(value)) return value.some((each) => isTooDeep(each, depth + 1));
+  for (const each of Object.values(value)) if (isTooDeep(each, depth + 1)) return true;
+  return false;
 }
 
 function sorted(value: unknown): unknown {
@@ -55,8 +57,8 @@ export function checkStoredContext(condition: CompiledCondition, context: unknow
       problems.push(`${JSON.stringify(at)} ${hint}.`);
       continue;
     }
-    const converted = convertValue(value, parameter.type, at, meter);
-    if (converted instanceof ValueRefusal) problems.push(converted.message);
+    const converted = convertValue(value, parameter.type, meter);
+    if (converted instanceof ValueRefusal) problems.push(`${converted.textAt(at)}.`);
   }
   return problems;
 }
@@ -64,12 +66,13 @@ export function checkStoredContext(condition: CompiledCondition, context: unknow
 /** The context of one request. Its values are converted once for each type that conditions declare for them. */
 export class RequestContext {
   readonly members: JsonObject;
-  readonly #place: string;
+  /** The field that contains it. */
+  readonly place: string;
   readonly #converted = new Map<string, Value | ValueRefusal>();
 
   constructor(members: JsonObject, place: string) {
     this.members = members;
-    this.#place = place;
+    this.place = place;
   }
 
   /** Undefined: the request does not give it. */
@@ -77,14 +80,11 @@ export class RequestContext {
     if (!Object.hasOwn(this.members, name)) return undefined;
     const known = this.#converted.get(key);
     if (known !== undefined) return known;
-    const converted = convertValue(this.members[name], type, memberAt(this.#place, name), meter);
+    const converted = convertValue(this.members[name], type, meter);
     this.#converted.set(key, converted);
     return converted;
   }
 }
-
-/** The context of a request that has none. */
-export const noContext = (): RequestContext => new RequestContext({}, 'context');
 
 /**
  * The context of a request, which may have more members than conditions ask for. Throws `invalid-request`: it is no

@@ -2,7 +2,7 @@
 // given, and errors are absorbed by `&&` and `||`, as the CEL specification defines. Invariant: an error, a missing
 // parameter or an exhausted budget is never `true` and never `false`.
 
-import type { JsonObject } from '../../core/json-members.ts';
+import { type JsonObject, memberAt } from '../../core/json-members.ts';
 import type { CompiledCondition } from './compiled-condition.ts';
 import type { Evaluation } from './compiler.ts';
 import type { RequestContext } from './contexts.ts';
@@ -14,7 +14,7 @@ export type ConditionResult =
   | boolean
   /** Parameters that are neither stored nor sent, and on which the answer depends. */
   | { readonly kind: 'missing'; readonly parameters: readonly string[] }
-  /** The expression fails for these values, such as a division by zero. */
+  /** The expression fails for these values. Completes a sentence: `The condition "c" fails: division by zero`. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** The request gives a value of a wrong type. The message names its place. */
   | { readonly kind: 'invalid'; readonly parameter: string; readonly message: string }
@@ -36,11 +36,15 @@ function parametersOf(
     if (parameter === undefined) continue;
     const { name, type } = parameter;
     const isStored = stored !== undefined && Object.hasOwn(stored, name);
-    const value = isStored ? convertValue(stored[name], type, name, meter) : request.valueOf(parameter, meter);
+    const value = isStored ? convertValue(stored[name], type, meter) : request.valueOf(parameter, meter);
     if (value instanceof ValueRefusal) {
-      if (!isStored) return { kind: 'invalid', parameter: name, message: value.message };
+      if (!isStored)
+        return { kind: 'invalid', parameter: name, message: `${value.textAt(memberAt(request.place, name))}.` };
       // It was checked when it was written, so the declaration has changed since.
-      return { kind: 'failed', reason: `the context of the grant does not fit the condition: ${value.message}` };
+      return {
+        kind: 'failed',
+        reason: `the context of the grant does not fit the condition: ${value.textAt(name)}`,
+      };
     }
     if (value !== undefined) values[index] = value;
   }

@@ -308,7 +308,7 @@ function matches(text: string, pattern: string, { meter }: FunctionContext): Res
   try {
     return Pattern.compile(pattern, meter).matches(text, meter);
   } catch (error) {
-    if (error instanceof PatternError) return failed(error.message);
+    if (error instanceof PatternError) return failed(error.message.replace(/\.$/, ''));
     throw error;
   }
 }
@@ -477,7 +477,7 @@ function timestampRefusal(text: string): string {
     : 'timestamp() of a text that is none; one is "2026-01-31T09:00:00Z"';
 }
 
-/** Whose result is an error only if their argument is wrong, so that an error for a literal is one of the expression. */
+/** Functions that read a text: with a literal, they are called when the expression is compiled. */
 export const CONSTRUCTORS: ReadonlySet<string> = new Set(['timestamp', 'duration', 'ipaddress']);
 
 const key = (name: string, isMethod: boolean): string => (isMethod ? `.${name}` : name);

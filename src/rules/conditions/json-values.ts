@@ -10,11 +10,25 @@ import { CelMap, INT_MAX, INT_MIN, type MapKey, stepsOf, UINT_MAX, Uint, type Va
 /** Arrays and objects within each other in a context, itself included. */
 export const CONTEXT_DEPTH_MAX = 32;
 
-/** What is wrong with a value: `"<place>" must be …`. */
+/** Why a value is refused. */
 export class ValueRefusal {
-  readonly message: string;
-  constructor(message: string) {
-    this.message = message;
+  /** Where it stands in the value that was converted: `[3].id`; empty: it is that value. */
+  readonly path: string;
+  readonly #reason: string;
+
+  constructor(reason: string, path = '') {
+    this.#reason = reason;
+    this.path = path;
+  }
+
+  /** The same of a value that contains it. */
+  within(part: string): ValueRefusal {
+    return new ValueRefusal(this.#reason, `${part}${this.path}`);
+  }
+
+  /** A sentence, without a full stop. `place`: of the value that was converted. */
+  textAt(place: string): string {
+    return `${JSON.stringify(`${place}${this.path}`)} ${this.#reason}`;
   }
 }
 
@@ -28,8 +42,8 @@ function shown(value: unknown): string {
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
 
-const refuse = (place: string, wanted: string, value: unknown): ValueRefusal =>
-  new ValueRefusal(`${JSON.stringify(place)} must be ${wanted}; it is ${shown(value)}.`);
+const refuse = (wanted: string, value: unknown): ValueRefusal =>
+  new ValueRefusal(`must be ${wanted}; it is ${shown(value)}`);
 
 const INTEGER = /^-?\d{1,20}$/;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -38,43 +52,35 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const isUnsafe = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 
-function integer(
-  value: unknown,
-  [min, max]: readonly [bigint, bigint],
-  wanted: string,
-  place: string,
-): bigint | ValueRefusal {
+function integer(value: unknown, [min, max]: readonly [bigint, bigint], wanted: string): bigint | ValueRefusal {
   if (isUnsafe(value)) {
-    return refuse(place, `${wanted}: beyond 2^53, where JSON numbers lose digits, as a string of digits`, value);
+    return refuse(`${wanted}: beyond 2^53, where JSON numbers lose digits, as a string of digits`, value);
   }
   const isInteger =
     typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && INTEGER.test(value);
   const parsed = isInteger && (typeof value === 'number' || typeof value === 'string') ? BigInt(value) : undefined;
-  return parsed === undefined || parsed < min || parsed > max ? refuse(place, wanted, value) : parsed;
+  return parsed === undefined || parsed < min || parsed > max ? refuse(wanted, value) : parsed;
 }
 
-function double(value: unknown, place: string): Value | ValueRefusal {
+function double(value: unknown): Value | ValueRefusal {
   const parsed = typeof value === 'string' && value.length <= 100 && DECIMAL.test(value) ? Number(value) : value;
-  return typeof parsed === 'number' && Number.isFinite(parsed)
-    ? parsed
-    : refuse(place, 'a double, which is a number', value);
+  return typeof parsed === 'number' && Number.isFinite(parsed) ? parsed : refuse('a double, which is a number', value);
 }
 
-function timestamp(value: unknown, place: string): Value | ValueRefusal {
+function timestamp(value: unknown): Value | ValueRefusal {
   const parsed = typeof value === 'string' ? parseRfc3339(value) : undefined;
   if (parsed !== undefined) return parsed;
   return typeof value === 'string' && value.length < 40 && lacksZone(value)
-    ? refuse(place, 'a timestamp with a time zone, such as "Z" for UTC at its end', value)
-    : refuse(place, 'a timestamp such as "2026-01-31T09:00:00Z"', value);
+    ? refuse('a timestamp with a time zone, such as "Z" for UTC at its end', value)
+    : refuse('a timestamp such as "2026-01-31T09:00:00Z"', value);
 }
 
 function fromText<T extends Value>(
   value: unknown,
   parse: (text: string) => T | undefined,
   wanted: string,
-  place: string,
 ): T | ValueRefusal {
-  return (typeof value === 'string' ? parse(value) : undefined) ?? refuse(place, wanted, value);
+  return (typeof value === 'string' ? parse(value) : undefined) ?? refuse(wanted, value);
 }
 
 const parseBase64 = (text: string): Uint8Array | undefined =>
@@ -87,79 +93,78 @@ class Converter {
     this.#meter = meter;
   }
 
-  convert(value: unknown, type: CelType, place: string, depth: number): Value | ValueRefusal {
+  convert(value: unknown, type: CelType, depth: number): Value | ValueRefusal {
     this.#meter.spend(1 + (typeof value === 'string' ? stepsOf(value.length) : 0));
     switch (type.kind) {
       case 'bool':
-        return typeof value === 'boolean' ? value : refuse(place, 'a bool: true or false', value);
+        return typeof value === 'boolean' ? value : refuse('a bool: true or false', value);
       case 'int':
-        return integer(value, [INT_MIN, INT_MAX], 'an int of 64 bits', place);
+        return integer(value, [INT_MIN, INT_MAX], 'an int of 64 bits');
       case 'uint': {
-        const parsed = integer(value, [0n, UINT_MAX], 'a uint, from 0 to 2^64 - 1', place);
+        const parsed = integer(value, [0n, UINT_MAX], 'a uint, from 0 to 2^64 - 1');
         return typeof parsed === 'bigint' ? new Uint(parsed) : parsed;
       }
       case 'double':
-        return double(value, place);
+        return double(value);
       case 'string':
-        return typeof value === 'string' ? value : refuse(place, 'a string', value);
+        return typeof value === 'string' ? value : refuse('a string', value);
       case 'bytes':
-        return fromText(value, parseBase64, 'bytes in base64, with padding', place);
+        return fromText(value, parseBase64, 'bytes in base64, with padding');
       case 'timestamp':
-        return timestamp(value, place);
+        return timestamp(value);
       case 'duration':
-        return fromText(value, parseDuration, 'a duration such as "1h30m"', place);
+        return fromText(value, parseDuration, 'a duration such as "1h30m"');
       case 'ipaddress':
-        return fromText(value, parseIpAddress, 'an IP address such as "10.0.0.1" or "2001:db8::1"', place);
+        return fromText(value, parseIpAddress, 'an IP address such as "10.0.0.1" or "2001:db8::1"');
       case 'null':
-        return value === null ? null : refuse(place, 'null', value);
+        return value === null ? null : refuse('null', value);
       case 'list':
         return Array.isArray(value)
-          ? this.#list(value, type.element, place, depth)
-          : refuse(place, 'a list, which is an array', value);
+          ? this.#list(value, type.element, depth)
+          : refuse('a list, which is an array', value);
       case 'map':
         return typeof value === 'object' && value !== null && !Array.isArray(value)
-          ? this.#map(value, type.value, place, depth)
-          : refuse(place, 'a map, which is an object', value);
+          ? this.#map(value, type.value, depth)
+          : refuse('a map, which is an object', value);
       case 'dyn':
-        return this.#any(value, place, depth);
+        return this.#any(value, depth);
     }
   }
 
-  #any(value: unknown, place: string, depth: number): Value | ValueRefusal {
+  #any(value: unknown, depth: number): Value | ValueRefusal {
     if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-    if (isUnsafe(value)) return refuse(place, 'a string of digits, since JSON numbers beyond 2^53 lose digits', value);
-    if (typeof value === 'number') return double(value, place);
-    if (Array.isArray(value)) return this.#list(value, DYN, place, depth);
-    return this.convert(value, { kind: 'map', key: STRING, value: DYN }, place, depth);
+    if (isUnsafe(value)) return refuse('a string of digits, since JSON numbers beyond 2^53 lose digits', value);
+    if (typeof value === 'number') return double(value);
+    if (Array.isArray(value)) return this.#list(value, DYN, depth);
+    return this.convert(value, { kind: 'map', key: STRING, value: DYN }, depth);
   }
 
-  #list(values: readonly unknown[], element: CelType, place: string, depth: number): Value | ValueRefusal {
-    if (depth === CONTEXT_DEPTH_MAX) return tooDeep(place);
+  #list(values: readonly unknown[], element: CelType, depth: number): Value | ValueRefusal {
+    if (depth === CONTEXT_DEPTH_MAX) return TOO_DEEP;
     const converted: Value[] = [];
     for (const [index, value] of values.entries()) {
-      const each = this.convert(value, element, `${place}[${index}]`, depth + 1);
-      if (each instanceof ValueRefusal) return each;
+      const each = this.convert(value, element, depth + 1);
+      if (each instanceof ValueRefusal) return each.within(`[${index}]`);
       converted.push(each);
     }
     return converted;
   }
 
-  #map(values: object, type: CelType, place: string, depth: number): Value | ValueRefusal {
-    if (depth === CONTEXT_DEPTH_MAX) return tooDeep(place);
+  #map(values: object, type: CelType, depth: number): Value | ValueRefusal {
+    if (depth === CONTEXT_DEPTH_MAX) return TOO_DEEP;
     const entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
     for (const [key, value] of Object.entries(values)) {
       this.#meter.spend(1 + stepsOf(key.length));
-      const each = this.convert(value, type, `${place}.${key.slice(0, SHOWN_LENGTH_MAX)}`, depth + 1);
-      if (each instanceof ValueRefusal) return each;
+      const each = this.convert(value, type, depth + 1);
+      if (each instanceof ValueRefusal) return each.within(`.${key.slice(0, SHOWN_LENGTH_MAX)}`);
       entries.set(key, { key, value: each });
     }
     return new CelMap(entries);
   }
 }
 
-const tooDeep = (place: string): ValueRefusal =>
-  new ValueRefusal(`"${place.slice(0, 100)}" is nested more than ${CONTEXT_DEPTH_MAX} deep.`);
+const TOO_DEEP = new ValueRefusal(`is nested more than ${CONTEXT_DEPTH_MAX} deep`);
 
-/** A value of the type out of parsed JSON. `place`: names it in a refusal. */
-export const convertValue = (value: unknown, type: CelType, place: string, meter: StepMeter): Value | ValueRefusal =>
-  new Converter(meter).convert(value, type, place, 1);
+/** A value of the type out of parsed JSON. */
+export const convertValue = (value: unknown, type: CelType, meter: StepMeter): Value | ValueRefusal =>
+  new Converter(meter).convert(value, type, 1);

@@ -106,7 +106,9 @@ function numberOf(match: RegExpExecArray, at: number): Token {
   const text = whole.slice(0, 40);
   if (double !== undefined) {
     if (suffix !== '') throw new ExpressionError(`\`${text}\` is no number: only integers have the suffix "u".`, at);
-    return { at, kind: 'double', value: Number(double) };
+    const value = Number(double);
+    if (!Number.isFinite(value)) throw new ExpressionError(`\`${text}\` is beyond the doubles.`, at);
+    return { at, kind: 'double', value };
   }
   const value = BigInt(hex === undefined ? (decimal ?? '') : `0x${hex}`);
   if (suffix === '') {

@@ -101,8 +101,3 @@ export function commonType(left: CelType, right: CelType): CelType {
   }
   return left.kind === right.kind ? left : DYN;
 }
-
-/** Whether the type is known only in part before run time. */
-export function isDynamic(type: CelType): boolean {
-  return type.kind === 'dyn';
-}

@@ -1,5 +1,5 @@
 // The values of CEL at run time, and when two of them are equal or ordered, as the CEL specification defines it.
-// Invariant: arithmetic is exact. An int is a bigint, and times count nanoseconds: nothing is rounded before it is compared.
+// Invariant: integers and times are exact. An int is a bigint, and times count nanoseconds.
 
 import type { StepMeter } from './step-meter.ts';
 
@@ -92,7 +92,7 @@ export class Unresolved {
     return this.missing.length > 0;
   }
 
-  /** Of two that may both still be overruled by a value of another operand: a missing parameter can decide, an error cannot. */
+  /** Of two operands of which either may decide: a missing parameter still can, an error cannot. */
   static either(left: Unresolved | undefined, right: Unresolved): Unresolved {
     if (left === undefined) return right;
     if (!left.isMissing) return right.isMissing ? right : left;
@@ -163,7 +163,7 @@ function equalNumbers(left: number | bigint, right: Value): boolean {
   );
 }
 
-/** Never fails: values of different types are different, but numbers are compared by their value. Not a number equals nothing. */
+/** Values of different types are different, except numbers, which are compared by value. NaN equals nothing. */
 export function equal(left: Value, right: Value, meter: StepMeter): boolean {
   if (typeof left === 'string') {
     if (typeof right !== 'string' || left.length !== right.length) return false;

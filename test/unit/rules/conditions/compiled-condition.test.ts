@@ -1,8 +1,12 @@
+// Declarations of conditions: what compiles, and what is said of the rest.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  CONDITIONS_MAX,
   CompiledCondition,
   compileCondition,
+  compileConditions,
   EXPRESSION_BYTES_MAX,
   PARAMETERS_MAX,
 } from '../../../../src/rules/conditions/compiled-condition.ts';
@@ -69,6 +73,30 @@ function assertRefused(declaration: unknown) {
   return condition;
 }
 
+describe('the conditions of a rule set', () => {
+  it('are compiled by name, and every problem has its place', () => {
+    const even = { name: 'even', parameters: { n: 'int' }, expression: 'n % 2 == 0' };
+    const { conditions, problems } = compileConditions([even, { ...even, expression: 'm == 0' }, even, 'text']);
+    assert.deepEqual([...conditions.keys()], ['even']);
+    assert.deepEqual(
+      problems.map(({ field, line, column }) => [field, line, column]),
+      [
+        ['conditions[1].expression', 1, 1],
+        ['conditions[2].name', undefined, undefined],
+        ['conditions[3]', undefined, undefined],
+      ],
+    );
+    assert.deepEqual(compileConditions(undefined).problems, []);
+    assert.equal(compileConditions({}).problems[0]?.field, 'conditions');
+  });
+
+  it('are at most 100', () => {
+    const list = Array.from({ length: CONDITIONS_MAX + 1 }, (_, at) => ({ name: `c${at}`, expression: 'true' }));
+    assert.equal(compileConditions(list.slice(1)).conditions.size, CONDITIONS_MAX);
+    assert.match(compileConditions(list).problems[0]?.message ?? '', /101 elements; at most 100/);
+  });
+});
+
 describe('an expression', () => {
   it('must be a bool', () => {
     assert.equal(only('amount + 1'), '1:1 The expression must be a bool, not int.');
@@ -84,6 +112,7 @@ describe('an expression', () => {
     ['zone == "\\q"', '1:10 `\\q` is no escape sequence.'],
     ['amount = 1', '1:8 "=" is no part of an expression.'],
     ['amount > 9223372036854775808', '1:10 The number is beyond the integers of 64 bits.'],
+    ['ratio > 1e999', '1:9 `1e999` is beyond the doubles.'],
     ['amount > 12px', '1:12 A letter follows a number.'],
     ['package == 1', '1:1 `package` is a reserved word of CEL.'],
     ['Person{name: "x"}.name == ""', '1:7 Messages cannot be constructed; use a map.'],

@@ -1,3 +1,5 @@
+// Contexts out of JSON: which values are taken for which types, and their bounds.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';

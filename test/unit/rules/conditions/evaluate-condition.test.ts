@@ -1,3 +1,5 @@
+// What conditions answer for given values, without some of them, and where they fail.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
@@ -146,7 +148,7 @@ describe('an error at run time', () => {
     ['any > 1', { any: 'text' }, 'an operator or a function does not apply to values of these types'],
     ['any || false', { any: 1 }, 'an operand is no bool'],
     ['int(s) > 0', { s: '1e3' }, 'int() of a text that is no integer'],
-    ['s.matches(s)', { s: '(' }, 'The pattern is wrong: error parsing regexp: missing closing ): `(`.'],
+    ['s.matches(s)', { s: '(' }, 'The pattern is wrong: error parsing regexp: missing closing ): `(`'],
     ['t.getHours(s) > 0', { t: '2026-01-01T00:00:00Z', s: 'Europe/Berlni' }, 'there is no time zone of that name'],
     [
       'ipaddress("10.0.0.1").in_cidr(s)',

@@ -1,4 +1,4 @@
-// Expressions and values that are made to be slow. What bounds them is a count, so that counts are what these tests judge.
+// Expressions and values that are made to be slow. A count of steps bounds them, so these tests judge counts.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
