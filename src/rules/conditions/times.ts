@@ -7,6 +7,7 @@ const TIMESTAMP_MIN = -62_135_596_800n * NANOS_PER_SECOND;
 const TIMESTAMP_MAX = 253_402_300_800n * NANOS_PER_SECOND - 1n;
 const NANOS_PER_MS = 1_000_000n;
 const MS_PER_DAY = 86_400_000;
+const MS_PER_CALENDAR_CYCLE = 146_097 * MS_PER_DAY;
 
 /** Undefined: outside the years 1 to 9999. */
 export const timestampOf = (nanos: bigint): Timestamp | undefined =>
@@ -19,19 +20,32 @@ export const durationOf = (nanos: bigint): Duration | undefined =>
 const TIMESTAMP =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
+const daysOf = (year: number, month: number): number =>
+  month === 2
+    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+      ? 29
+      : 28
+    : [4, 6, 9, 11].includes(month)
+      ? 30
+      : 31;
+
+/** `Date.UTC` without its years of two digits. */
+function utcMs(year: number, month: number, day: number, seconds: number): number {
+  // A cycle of the calendar has 400 years.
+  return Date.UTC(year + 400, month - 1, day, 0, 0, seconds) - MS_PER_CALENDAR_CYCLE;
+}
+
 /** RFC 3339, with a zone. Undefined: not of that form, no day of the calendar, or out of range. */
 export function parseRfc3339(text: string): Timestamp | undefined {
   const match = text.length > 40 ? null : TIMESTAMP.exec(text);
   if (match === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  date.setUTCHours(hour, minute, second);
-  const offsetMinutes = 60 * Number(match[10] ?? 0) + Number(match[11] ?? 0);
-  const offset = BigInt(match[9] === '-' ? offsetMinutes : -offsetMinutes) * 60n * NANOS_PER_SECOND;
-  const fraction = BigInt((match[7] ?? '').padEnd(9, '0'));
-  return timestampOf(BigInt(date.getTime()) * NANOS_PER_MS + offset + fraction);
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
+  const seconds = 3600 * Number(match[4]) + 60 * Number(match[5]) + Number(match[6]);
+  const offset = 3600 * Number(match[10] ?? 0) + 60 * Number(match[11] ?? 0);
+  const ms = utcMs(year, month, day, match[9] === '-' ? seconds + offset : seconds - offset);
+  const fraction = match[7] === undefined ? 0n : BigInt(match[7].padEnd(9, '0'));
+  return timestampOf(BigInt(ms) * NANOS_PER_MS + fraction);
 }
 
 /** Whether only the zone of a timestamp is missing, for a message that says so. */
