@@ -94,7 +94,7 @@ describe('npm test', () => {
     const first = batches.findIndex(({ isExclusive }) => isExclusive);
     for (const [index, { files, isExclusive }] of batches.entries()) {
       assert.equal(isExclusive, index >= first);
-      for (const { suite } of files) assert.equal(suite.runs === 'alone' || suite.runs === 'asked', isExclusive);
+      for (const { suite } of files) assert.equal(suite.runs === 'alone' || suite.runs === 'on-request', isExclusive);
     }
     assert.deepEqual(pathsOf(batches.flatMap(({ files }) => files)), pathsOf(all));
   });

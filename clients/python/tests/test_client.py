@@ -1,4 +1,4 @@
-"""The clients against a transport that answers what a test says."""
+"""The clients against a transport with the answers of a test."""
 
 from __future__ import annotations
 

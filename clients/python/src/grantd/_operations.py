@@ -97,8 +97,8 @@ class Operations:
     def ask(self, questions: Sequence[Question], named: int = NAMED_MAX) -> Plan[list[bool | GrantdError]]:
         """Up to 100 questions, each with its own answer.
 
-        A refusal of the whole because of some is resolved until each has its own: `named` elements may be taken out
-        one by one, and then halves are asked for themselves.
+        If the service refuses all because of some, removes up to `named` refused elements one by one and then splits
+        the rest into halves, until each has its own answer.
         """
         if len(questions) == 0:
             return []
@@ -331,7 +331,7 @@ def rules_of(answer: Answer) -> Rules:
 
 
 def is_complete(decisions: Sequence[bool], asked: int, semantic: str | None) -> bool:
-    """All are decided, or the last decision settles the matter and none before it does."""
+    """Whether all are decided, or only the last decision ends the evaluation early."""
     if semantic not in ("deny_on_first_deny", "permit_on_first_permit"):
         return len(decisions) == asked
     settles = semantic == "permit_on_first_permit"

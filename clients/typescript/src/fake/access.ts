@@ -1,4 +1,4 @@
-// The operations of the fake that AuthZEN defines: evaluations and searches.
+// The AuthZEN operations of the fake: evaluations and searches.
 
 import type { Decision, Relation } from '../generated/schemas.ts';
 import { evaluationOf, holdAll, isDefined, objectsOf } from './grants.ts';

@@ -225,5 +225,5 @@ export const GRANT_OPERATIONS: Readonly<Record<string, FakeOperation>> = {
   'POST /v1/namespaces': write(createNamespace),
 };
 
-/** Whether a question can be asked at all: a name that nothing defines cannot. */
+/** Whether the name of a question is defined. */
 export const isDefined = (state: FakeState, name: string): boolean => isRelation(name) || definedNames(state).has(name);
