@@ -100,14 +100,14 @@ class AsyncGrantd(AsyncTransport):
         search_page: Callable[[Mapping[str, Any]], Plan[Page[T]]],
         request: Mapping[str, Any],
     ) -> AsyncIterator[T]:
-        asked = {**request}
+        body = {**request}
         while True:
-            page = await self._run(search_page(asked))
+            page = await self._run(search_page(body))
             for item in page.items:
                 yield item
             if page.cursor is None:
                 return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+            body["page"] = {**(body.get("page") or {}), "token": page.cursor}
 
     async def check(self, subject: str, relation: str, object: str) -> bool:
         """Whether the subject has the relation, or the derived name, on the object."""

@@ -43,9 +43,9 @@ def requires(
         about = object(request)
         if not about:
             raise HTTPException(404)
-        asked = client if isinstance(client, AsyncGrantd) else client(request)
+        chosen = client if isinstance(client, AsyncGrantd) else client(request)
         try:
-            allowed = await asked.check(who, relation, about)
+            allowed = await chosen.check(who, relation, about)
         except GrantdError as error:
             if on_error is not None:
                 on_error(request, error)

@@ -297,7 +297,7 @@ class Converter {
         relations.push(relation);
       }
     }
-    // A name can be held if one of its elements leads to one that can: found by going over them until nothing is new.
+    // A name can be held if one of its elements can. Repeats until it finds no new name.
     for (let before = -1; before < held.size; ) {
       before = held.size;
       for (const [{ name }, { type, elements }] of found) {

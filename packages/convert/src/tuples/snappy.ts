@@ -9,7 +9,7 @@ const COPY_2_BYTES = 2;
 /** Literals up to this length have it in their tag. */
 const SHORT_LITERAL_MAX = 60;
 
-/** The length, and where the block goes on. */
+/** The length, and the position after it. */
 function readLength(block: Uint8Array): { readonly length: number; readonly at: number } {
   let length = 0;
   for (let at = 0; at < 5; at += 1) {
