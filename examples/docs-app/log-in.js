@@ -54,7 +54,8 @@ export const subjectOf = (request) => `user:${personOf(request) ?? 'anonymous'}`
  */
 export function refuseOtherSites(request, _response, next) {
   const site = request.get('sec-fetch-site') ?? 'same-origin';
-  if (request.method === 'POST' && site !== 'same-origin') throw new HttpError(403, 'This form comes from another site.');
+  if (request.method === 'POST' && site !== 'same-origin')
+    throw new HttpError(403, 'This form comes from another site.');
   return next();
 }
 

@@ -48,7 +48,8 @@ export function select(words: readonly string[], all: readonly SuiteFile[]): Sel
 
 export function parsePart(text: string): Part {
   const [, index = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (of < 1 || index < 1 || index > of) throw new SelectionError(`--part ${text} is invalid: write 1/4, 2/4 and so on.`);
+  if (of < 1 || index < 1 || index > of)
+    throw new SelectionError(`--part ${text} is invalid: write 1/4, 2/4 and so on.`);
   return { index, of };
 }
 

@@ -47,7 +47,12 @@ export const SUITES: readonly Suite[] = [
   ),
   row('alone', 'alone', 1, 'rates that several fronts share over Redis'),
   row('cluster/faults', 'alone', 1, 'a whole cluster under faults, and the attacks of one tenant on another'),
-  row('simulation/slow', 'on-request', EVERY_PROCESSOR, 'many seeds, and every mutation searched for from the first seed'),
+  row(
+    'simulation/slow',
+    'on-request',
+    EVERY_PROCESSOR,
+    'many seeds, and every mutation searched for from the first seed',
+  ),
   row('contract/slow', 'on-request', 1, 'the store on three nodes of Cassandra that fail'),
   row('conformance/slow', 'on-request', 1, 'the public interface, searched by schemathesis at length'),
   row('cluster/slow', 'on-request', 1, 'longer faults of a whole cluster'),

@@ -70,7 +70,11 @@ export class RedisServer {
     this.#keeper = keeper;
     const [line] = await once(createInterface({ input: keeper.stdout }), 'line');
     this.#pid = Number(line);
-    await waitFor(`redis-server on port ${this.port}`, async () => (await this.command('ping')) === 'PONG', START_MS_MAX);
+    await waitFor(
+      `redis-server on port ${this.port}`,
+      async () => (await this.command('ping')) === 'PONG',
+      START_MS_MAX,
+    );
   }
 
   /** Runs a command with redis-cli and returns its output. */
@@ -143,7 +147,8 @@ export async function startRedisSentinel(): Promise<RedisGroup> {
     ].join('\n'),
   );
   const sentinel = await RedisServer.at(port, [configuration, '--sentinel']);
-  const knowsReplica = async () => (await sentinel.command('sentinel', 'replicas', MASTER_NAME)).includes(replica.address);
+  const knowsReplica = async () =>
+    (await sentinel.command('sentinel', 'replicas', MASTER_NAME)).includes(replica.address);
   await waitFor('the sentinel to know the replica', knowsReplica, START_MS_MAX);
   return groupOf(`redis+sentinel://${sentinel.address}/${MASTER_NAME}`, [master, replica], [sentinel]);
 }
