@@ -45,7 +45,7 @@ function renderMap(mapped: readonly MappedRelation[]): string {
   ]);
 }
 
-/** The rules as the service parses them: what it would refuse is refused here. */
+/** Parses the rules as the service does, and refuses the same ones. */
 function checkRules({ rules }: Conversion): string {
   try {
     return renderJson(ruleSetRecord(parseRuleSet(rules)));
