@@ -36,7 +36,7 @@ describe('the text of rules', () => {
         /^"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.\n"rules\[1\]\.name" .* is missing\.$/,
       ],
       ['["owner"]', '[]', 3, /^"rules\[0\]\.any_of" is empty/],
-      ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "rules", "groups", "public"\.$/],
+      ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "relations", /],
       ['"editor",', '"editor"', 3, /^This is not JSON: a comma or a closing brace is missing here\.$/],
     ];
     for (const [from, to, line, message] of cases) {
