@@ -230,13 +230,13 @@ function refuseRepeated(
   parser: Parser,
   list: string,
   keys: readonly string[],
-  sentence: (first: string) => string,
+  sentence: (first: string, index: number) => string,
 ): void {
   const first = new Map<string, number>();
   for (const [index, key] of keys.entries()) {
     const at = first.get(key);
     if (at === undefined) first.set(key, index);
-    else parser.wrong(`"${list}[${index}]" ${sentence(`"${list}[${at}]"`)}`);
+    else parser.wrong(`"${list}[${index}]" ${sentence(`"${list}[${at}]"`, index)}`);
   }
 }
 
