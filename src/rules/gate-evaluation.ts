@@ -75,7 +75,7 @@ export class GateEvaluation {
   readonly #subject: string;
   readonly #goals = new Map<string, Goal>();
   readonly #parents = new Map<string, Parents>();
-  readonly #visited = new Set<string>();
+  readonly #visited: Set<string>;
   /** Of all searches from objects. */
   readonly #total = new TotalCost();
   readonly #costs: SearchCost[] = [];
@@ -89,14 +89,19 @@ export class GateEvaluation {
   #solvingSteps = 0;
   #progress: Generator<void, Truth> | undefined;
 
-  /** `granted`: a search over the possible grants of this subject that other checks of the same moment have begun. */
+  /**
+   * `granted`: a search over the possible grants of this subject that other checks of the same moment have begun.
+   * `visited`: takes the objects on which the decisions rest.
+   */
   constructor(
     rules: CompiledRules,
     grants: Grants,
     limits: EvaluationLimits,
     subject: string,
     granted?: GrantedSearch,
+    visited = new Set<string>(),
   ) {
+    this.#visited = visited;
     this.#rules = rules;
     this.#grants = grants;
     this.#limits = limits;

@@ -41,6 +41,7 @@ export class WantedSearch {
   readonly cost: SearchCost;
   readonly #rules: CompiledRules;
   readonly #graph: Graph;
+  readonly #atMost: boolean;
   readonly #mayHold: (object: string, names: NameSet) => boolean;
   /** By object: the last visit. */
   readonly #visited = new Map<string, WantedObject>();
@@ -50,7 +51,7 @@ export class WantedSearch {
 
   /**
    * `total`: what other searches share with this one. `mayHold`: only objects of which it returns true for the names are
-   * visited.
+   * visited. `atMost`: goes through gates.
    */
   constructor(
     rules: CompiledRules,
@@ -58,7 +59,9 @@ export class WantedSearch {
     limits: SearchLimits,
     total?: TotalCost,
     mayHold: (object: string, names: NameSet) => boolean = always,
+    atMost = false,
   ) {
+    this.#atMost = atMost;
     this.#rules = rules;
     this.#graph = graph;
     this.#mayHold = mayHold;
@@ -123,7 +126,7 @@ export class WantedSearch {
     for (let visit = earlier; visit !== undefined; visit = visit.earlier) fresh &= ~visit.wanted.names;
     if (fresh === 0n || !this.#mayHold(object, fresh) || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
-    const wanted = this.#rules.wanted(object, fresh);
+    const wanted = this.#atMost ? this.#rules.wantedAtMost(object, fresh) : this.#rules.wanted(object, fresh);
     const visit = { object, wanted, depth, subject, relation, towards, earlier };
     this.#visited.set(object, visit);
     this.#queue.push(visit);
