@@ -1,4 +1,4 @@
-// A console on a free port over an operator's front in memory, for tests.
+// A console on a free port over a real shard in memory, for tests.
 
 import { after } from 'node:test';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
