@@ -6,7 +6,6 @@ export const TOO_MANY = Symbol('too many grants to enumerate');
 
 /** The other ends of an entity's grants of one relation. */
 export interface Adjacent {
-  /** Wire number. */
   readonly relation: number;
   /** Subjects or objects. Read them in the same step. */
   readonly texts: readonly string[];
@@ -15,17 +14,15 @@ export interface Adjacent {
 /** Undefined: not known yet. */
 export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
 
-/** The lowest relation of a set that is not empty. */
-export const lowestIn = (relations: number): number => 31 - Math.clz32(relations & -relations);
-
-/** Sets of relations have bit n for wire number n. */
+/** Sets of relations are ascending lists of their numbers. */
 export interface Graph {
-  /** Those of the relations that the subject is granted on the object. */
-  relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined;
+  /** The first of the relations that the subject is granted on the object; 0: none of them. */
+  relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined;
   /** The subjects with grants on the object; only those of the form `ns:id#name`. */
-  groupsOn(object: string, relations: number): Enumerated;
-  subjectsOn(object: string, relations: number): Enumerated;
-  objectsOf(subject: string, relations: number): Enumerated;
+  groupsOn(object: string, relations: readonly number[]): Enumerated;
+  subjectsOn(object: string, relations: readonly number[]): Enumerated;
+  /** `relations`: undefined for all. */
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated;
 }
 
 /** What a search may cost. */

@@ -80,11 +80,11 @@ export class WantedSearch {
     const open = (names: NameSet | undefined, lists: readonly Adjacent[]): void => {
       for (const { relation, texts } of lists) this.#sources.add({ relation, texts, visit, names });
     };
-    if (this.#rules.groups && wanted.relations !== 0) {
+    if (this.#rules.groups && wanted.relations.length > 0) {
       open(undefined, this.cost.enumerate(this.#graph.groupsOn(object, wanted.relations)));
     }
     for (const { relation, names } of wanted.parents) {
-      open(names, this.cost.enumerate(this.#graph.subjectsOn(object, 1 << relation)));
+      open(names, this.cost.enumerate(this.#graph.subjectsOn(object, [relation])));
     }
   }
 

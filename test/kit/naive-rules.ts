@@ -1,7 +1,7 @@
 // What rules mean, as a fixpoint over a set: slow, and short enough to be read as the definition. Evaluation is
 // compared with it.
 
-import type { RuleSet } from '../../src/rules/rule-set.ts';
+import { namesInRule, type RuleSet } from '../../src/rules/rule-set.ts';
 
 export interface NaiveGrant {
   readonly subject: string;
@@ -37,7 +37,9 @@ export function naiveHeld(ruleSet: RuleSet, grants: readonly NaiveGrant[], subje
   for (let size = -1; size < held.size; ) {
     size = held.size;
     for (const grant of grants) if (standsForSubject(grant.subject)) held.add(factOf(grant.relation, grant.object));
-    for (const { namespace, name, anyOf } of ruleSet.rules) {
+    for (const rule of ruleSet.rules) {
+      const { namespace, name } = rule;
+      const anyOf = namesInRule(rule);
       for (const object of objects) {
         if (namespaceOf(object) !== namespace) continue;
         const follows = anyOf.some((element) =>

@@ -175,7 +175,7 @@ class CheckRun {
       const attributes = this.#graph.attributesOf(step);
       if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
       // The graph records that it is missing.
-      else this.#graph.relationsOf(subject, 1 << step.relation, object);
+      else this.#graph.relationOf(subject, [step.relation], object);
     }
     return grants.length === chain.length ? grants : undefined;
   }

@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.ts';
 import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import { type Bound, lowestIn, type SearchCost, type SearchLimits } from '../../rules/graph.ts';
+import type { Bound, SearchCost, SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
@@ -117,14 +117,14 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
       *collect(into) {
         let examined = 0;
         for (const [visited, last] of search.visited) {
-          let relations = 0;
+          const relations = new Set<number>();
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
-            relations |= visit.wanted.relations;
+            for (const relation of visit.wanted.relations) relations.add(relation);
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
-          for (let rest = relations; rest !== 0; rest &= rest - 1) {
-            for (const subject of search.cost.known(graph.firstSubjects(visited, lowestIn(rest), query)) ?? []) {
+          for (const relation of relations) {
+            for (const subject of search.cost.known(graph.firstSubjects(visited, relation, query)) ?? []) {
               if (into.isBeyond(subject)) break;
               examined += 1;
               into.add(subject);

@@ -1,6 +1,6 @@
 // Small random rule sets and grants in which almost everything leads to almost everything: cycles, diamonds, nests.
 
-import type { RuleElement, RuleSet } from '../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
 import type { NaiveGrant } from '../../kit/naive-rules.ts';
 
 /** Mulberry32. */
@@ -56,6 +56,7 @@ export function randomCase(seed: number): RandomCase {
     object: pick(objects),
   }));
   const ruleSet = {
+    ...NO_RULES,
     rules,
     groups: random(4) > 0,
     public: ['user', 'folder'].filter(() => random(2) === 0),

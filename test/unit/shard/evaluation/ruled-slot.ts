@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
-import { parseRuleSet, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
 import { type NaiveGrant, naiveHeld } from '../../../kit/naive-rules.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
