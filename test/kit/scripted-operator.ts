@@ -101,7 +101,7 @@ export class ScriptedOperator implements OperatorApi {
     });
   }
 
-  /** After the server that uses it has ended. */
+  /** To be called after the server that uses it has ended. */
   stop(): void {
     this.#harness.killAll();
   }

@@ -35,7 +35,7 @@ import { type Answers, callOn } from './shard-methods.ts';
 
 const ids = new IdFactory(systemClock, systemRandom);
 const TENANTS_MAX = 1000;
-/** Of a tenant that may have no more than these. */
+/** The plan of a tenant that may have only these. */
 export const TWO_NAMESPACES: Plan = {
   name: 'two-namespaces',
   requests: undefined,
@@ -47,7 +47,7 @@ export const TWO_NAMESPACES: Plan = {
 };
 const PLANS = new Map([...BUILT_IN_PLANS, [TWO_NAMESPACES.name, TWO_NAMESPACES] as const]);
 
-/** What all shards of a cluster share, with the operator's hand in it. Nothing that it does counts as a call. */
+/** The state that all shards of a cluster share, and an operator's access to it, which does not count as calls. */
 export class ShardWorld {
   readonly slots: number;
   /** The current owner of each slot; an empty incarnation: the slot is released. */
@@ -73,7 +73,7 @@ export class ShardWorld {
     return new ShardWorld(slots, harness, await harness.start(), time);
   }
 
-  /** After the servers and fronts that use it have ended. */
+  /** To be called after the servers and fronts that use it have ended. */
   stop(): void {
     this.#harness.killAll();
   }
@@ -120,16 +120,12 @@ export class ShardWorld {
     const keyId = ids.create('key');
     const text = createApiKey({ tenantId, keyId }, systemRandom);
     const key = { keyId, name: '', scopes: ALL_SCOPES, expiresAtMs: undefined, hash: hashApiKey(text), ...change };
-    await this.#running.connection.createKey(await this.handle(tenantId), this.#attempt(), key);
+    await this.#running.connection.createKey(await this.#handle(tenantId), this.#attempt(), key);
     return text;
   }
 
   async revokeKey(tenantId: TenantId, keyId: string): Promise<void> {
-    await this.#running.connection.revokeKey(await this.handle(tenantId), this.#attempt(), keyId);
-  }
-
-  async createNamespace(tenantId: TenantId, name: string): Promise<void> {
-    await this.#running.connection.createNamespace(await this.handle(tenantId), this.#attempt(), name);
+    await this.#running.connection.revokeKey(await this.#handle(tenantId), this.#attempt(), keyId);
   }
 
   /** Each `subject relation object`, all in one call. */
@@ -143,18 +139,18 @@ export class ShardWorld {
 
   async #write(tenantId: TenantId, texts: readonly string[], revoke: boolean): Promise<void> {
     const writes = texts.map((text) => ({ ...tupleOf(text), revoke }));
-    await this.#running.connection.writeGrants(await this.handle(tenantId), this.#attempt(), writes);
+    await this.#running.connection.writeGrants(await this.#handle(tenantId), this.#attempt(), writes);
   }
 
   async isGranted(tenantId: TenantId, text: string): Promise<boolean> {
     const { subject, relation, object } = tupleOf(text);
     const query = { of: { subject }, relation, limit: TENANTS_MAX, cursor: undefined };
-    const { items } = await this.#running.connection.listGrants(await this.handle(tenantId), query);
+    const { items } = await this.#running.connection.listGrants(await this.#handle(tenantId), query);
     return items.some((grant) => grant.object === object);
   }
 
   /** The operator's handle. */
-  handle(tenantId: TenantId): Promise<number> {
+  #handle(tenantId: TenantId): Promise<number> {
     return this.#harness.open(this.#running, tenantId);
   }
 }
