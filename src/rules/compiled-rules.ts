@@ -356,6 +356,11 @@ export class CompiledRules {
     return this.#numbers.get(name);
   }
 
+  /** For people. */
+  describe(number: number): string {
+    return this.#names[number] ?? 'a gate';
+  }
+
   /** Names by ascending number; gates have none. */
   namesIn(names: NameSet): readonly string[] {
     return this.#namesIn.get(names);

@@ -247,12 +247,10 @@ function refuseAllRepeated(parser: Parser, { relations, conditions, types, rules
   const restricted = types.map(({ namespace, relation }) => `${namespace} ${relation}`);
   refuseRepeated(parser, 'types', restricted, (first) => `restricts the relation of ${first}; put both into one.`);
   const defined = rules.map(({ namespace, name }) => `${namespace} ${name}`);
-  refuseRepeated(
-    parser,
-    'rules',
-    defined,
-    (first) => `defines the name of ${first}; put both lists into one "any_of".`,
-  );
+  refuseRepeated(parser, 'rules', defined, (first, index) => {
+    const { namespace, name } = rules[index] ?? { namespace: '', name: '' };
+    return `defines "${name}" of "${namespace}", as ${first} does; put both lists into one "any_of".`;
+  });
 }
 
 /** The elements of a rule with their places, those inside of others included. */
