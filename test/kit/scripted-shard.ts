@@ -179,7 +179,7 @@ export class ScriptedShard implements Shard {
   welcomeSlots: number | undefined;
   /** How often each call was made. */
   readonly counts = new Map<string, number>();
-  /** Scripts the next checks: a thrown error fails, a promise is slow, undefined leaves the answer to the real shard. */
+  /** Scripts the next checks: an error fails, a promise is slow, undefined leaves the answer to the real shard. */
   onCheck: ((subject: string, object: string) => boolean | Promise<boolean> | undefined) | undefined;
   /** Runs before every call; what it throws fails the call, before anything is done. */
   onCall: ((name: CallName) => void | Promise<void>) | undefined;
