@@ -213,8 +213,14 @@ export class GateEvaluation {
       if (holds === true) return false;
       if (holds === undefined) value = undefined;
     }
-    for (const goal of perhaps) if ((yield* this.#decide(goal)) !== true) value = undefined;
-    return value;
+    // Without a parent for certain, one of those that may be must hold.
+    let some = base !== undefined || perhaps.length === 0;
+    for (const goal of perhaps) {
+      const holds = yield* this.#decide(goal);
+      if (holds !== true) value = undefined;
+      if (holds !== false) some = true;
+    }
+    return some ? value : false;
   }
 
   #operandsOf({ gate: number, object, depth }: GateAt): Operands {
@@ -362,7 +368,9 @@ export class GateEvaluation {
         (base ?? isUpper) &&
         all.every((goal) => held.has(goal)) &&
         !none.some((goal) => assumed.has(goal)) &&
-        (isUpper || perhaps.every((goal) => held.has(goal)))
+        (isUpper
+          ? base !== undefined || perhaps.length === 0 || perhaps.some((goal) => held.has(goal))
+          : perhaps.every((goal) => held.has(goal)))
       );
     };
     const follows = ({ plain, gates = [], perhapsGates }: Goal): boolean =>

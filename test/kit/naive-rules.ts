@@ -131,8 +131,8 @@ class Program {
         !(this.#isPublic(subject) && subject === `${namespaceOf(subject)}:*`),
     );
     const holds = (edge: NaiveGrant): boolean => facts.has(factOf(name, edge.subject));
-    if (all !== true) return edges.some((edge) => counts(edge, side) && holds(edge));
-    return edges.some((edge) => counts(edge, side)) && edges.every((edge) => !counts(edge, OTHER[side]) || holds(edge));
+    if (!edges.some((edge) => counts(edge, side) && holds(edge))) return false;
+    return all !== true || edges.every((edge) => !counts(edge, OTHER[side]) || holds(edge));
   }
 }
 
