@@ -50,7 +50,7 @@ const WHOLE = {
   public: ['user'],
 };
 
-/** One member other than in an empty rule set, and all that is wrong with it. */
+/** Members of a body, and all that is wrong with them. */
 const REFUSED: readonly (readonly [object, ...RegExp[]])[] = [
   [{ rules: [rule({ all_of: [] })] }, /^"rules\[0\]\.any_of\[0\]\.all_of" is empty/],
   [{ rules: [rule({ any_of: ['viewer'], but_not: [] })] }, /^"rules\[0\]\.any_of\[0\]\.but_not" is empty/],
