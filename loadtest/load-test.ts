@@ -1,4 +1,4 @@
-// What all scenarios share: their settings, their tenants, and the options for k6.
+// Shared by all scenarios: their settings, their tenants, and the options for k6.
 
 import { SharedArray } from 'k6/data';
 import http from 'k6/http';

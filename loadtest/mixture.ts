@@ -1,5 +1,5 @@
 // The requests of an application: checks, some listings, a few writes. Each write is followed by a check that must see
-// it, on any connection. Each virtual user writes grants of its own, so it knows what it must see.
+// it, on any connection. Each virtual user writes grants of its own, so it knows the expected answers.
 
 import { askCheck, askListing, type Caller, changeGrant, writerNumber } from './calls.ts';
 import { listing, question, writtenTuple } from './data-set.ts';
@@ -7,7 +7,7 @@ import { listing, question, writtenTuple } from './data-set.ts';
 const WRITES = 0.01;
 const LISTINGS = 0.04;
 
-/** What this virtual user last created or revoked, by tenant; absent if that is unknown. */
+/** The last grant that this virtual user created or revoked, by tenant; absent if unknown. */
 const written = new Map<string, boolean>();
 
 export function writeAndCheck(caller: Caller): void {

@@ -24,7 +24,7 @@ export interface Scenario {
   readonly p99Ms: number;
   /** How long every iteration may take before a new one cannot start in time. */
   readonly waitSeconds: number;
-  /** What the runner creates if there is no file of tenants. */
+  /** The tenants that the runner creates if there is no file of tenants. */
   readonly tenants: number;
   readonly grantsPerTenant: number;
 }

@@ -122,7 +122,7 @@ export function renderSummary(data: SummaryData, facts: RunFacts): string {
   return `${[
     '',
     `${name}: ${verdict(data, facts, broken)}`,
-    line('asked', `${baseUrl}, ${whole(tenants)} tenants`),
+    line('target', `${baseUrl}, ${whole(tenants)} tenants`),
     line('for', `${seconds} s, ${rates} iterations a second`),
     ...riseLines(data, facts),
     ...requestLines(data),

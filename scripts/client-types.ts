@@ -11,10 +11,10 @@ interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** What only describes values, and would repeat itself at every use. */
+/** Schemas that only describe values, and would repeat at every use. */
 const WITHOUT = new Set(['pattern', 'maxItems', 'minItems', 'example', 'format', 'x-error-codes']);
 
-/** What the client takes and gives; what they refer to follows. */
+/** The requests and results of the client; schemas that they refer to follow. */
 const ROOTS = [
   'ActionSearch',
   'BulkWrite',
@@ -57,7 +57,7 @@ function simplified(value: unknown): unknown {
 /** The roots and all that they refer to, in the order of the description. */
 function usedOf(schemas: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const used = new Set(ROOTS);
-  // A set goes on over what is added meanwhile.
+  // Iterating a set includes elements added meanwhile.
   for (const name of used) {
     if (!(name in schemas)) throw new Error(`There is no schema ${name}.`);
     for (const [, found = ''] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g))
@@ -86,7 +86,7 @@ export async function renderClientTypes(): Promise<string> {
   );
   return (
     text
-      // What the compiler says of itself, and the schema that only holds the others.
+      // The banner of the compiler, and the schema that only contains the others.
       .replaceAll(/\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n/g, '\n')
       .replaceAll(/\/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*\/\n/g, '')
       .replace('export interface AllSchemas {}\n', '')

@@ -1,6 +1,6 @@
 // `npm run cluster`: a whole cluster on this machine, as processes that may be killed. It prints where everything is
-// and what to try, runs until it is interrupted, and leaves neither a process nor a file behind, unless it is told to
-// keep its data.
+// and what to try, runs until it is interrupted, and leaves neither a process nor a file behind, except the data with
+// `--keep`.
 
 import { createInterface } from 'node:readline';
 import { reasonOf } from '../src/cli/failures.ts';
@@ -18,7 +18,7 @@ const say = (text: string): void => {
   stderr.write(`cluster: ${text}\n`);
 };
 
-/** Resolves at the first signal. Whoever insists ends this process, and with it all others. */
+/** Resolves at the first signal. A second one ends this process, and with it all others. */
 function interrupted(): { readonly promise: Promise<void>; readonly signal: AbortSignal } {
   const controller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ async function run({ checks, ...options }: Options): Promise<void> {
   } finally {
     say('stopping');
     await cluster.stop();
-    say(options.keep === undefined ? 'everything has ended and is removed' : `ended; the data is in ${options.keep}`);
+    say(options.keep === undefined ? 'stopped; all data is removed' : `stopped; the data is in ${options.keep}`);
   }
 }
 

@@ -1,5 +1,5 @@
 // Lets Node keep compiled code, as bin/grantd does: a later start parses no TypeScript, which saves time and 50 MiB.
-// Loaded before the program, and again in its worker threads. Whoever can write there can change the program anyway.
+// Loaded before the program, and again in its worker threads. Users who can write there can change the program anyway.
 
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -78,7 +78,7 @@ async function completeSettings(
   return { ...settings, [tenantsFile.name]: file };
 }
 
-/** Prints what is wrong with them; true if nothing is. */
+/** Prints the invalid settings; true if there are none. */
 function areUsable(name: ScenarioName, settings: Readonly<Record<string, string>>): boolean {
   const { problems } = readSettings(name, settings);
   for (const problem of problems) note(problem);

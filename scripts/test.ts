@@ -1,5 +1,5 @@
-// `npm test`: the linter, the types and every suite, or what the arguments name. Ends with status 1 if anything failed,
-// and with 2 if an argument names nothing.
+// `npm test`: the linter, the types and every suite, or those that the arguments name. Ends with status 1 if anything
+// failed, and with 2 if an argument names nothing.
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,9 +14,9 @@ import { STEPS } from './testing/steps.ts';
 import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
 
 const CACHE = join(ROOT, 'node_modules', '.cache');
-/** Outside the tree: a clean install or a new clone knows the machine. */
+/** Outside the tree, so that a clean install or a new clone keeps the durations of this machine. */
 const DURATIONS = join(TOOLS_DIRECTORY, 'test-durations.json');
-/** What tests print, a file for each test file. */
+/** The output of tests, one log for each test file. */
 const LOGS = join(CACHE, 'test-logs');
 const STATUS_FAILED = 1;
 const STATUS_USAGE = 2;
@@ -34,10 +34,10 @@ Steps:
 ${rows(STEPS)}
 
 Suites (folders of test/):
-${rows(SUITES.filter(({ runs }) => runs !== 'asked'))}
+${rows(SUITES.filter(({ runs }) => runs !== 'on-request'))}
 
 Suites that run only when you name them; "slow" names all slow ones:
-${rows(SUITES.filter(({ runs }) => runs === 'asked'))}
+${rows(SUITES.filter(({ runs }) => runs === 'on-request'))}
 
   --changed        the tests that import what you changed since the branch left main; suites that start the whole
                    program are included only if their own files changed

@@ -10,8 +10,8 @@ import (
 )
 
 // Evaluate reports whether the subject may perform the action on the resource.
-func (c *Client) Evaluate(ctx context.Context, asked EvaluationRequest) (Decision, error) {
-	return callForAll(ctx, c, post("evaluate", "/access/v1/evaluation", asked), decodeDecision)
+func (c *Client) Evaluate(ctx context.Context, request EvaluationRequest) (Decision, error) {
+	return callForAll(ctx, c, post("evaluate", "/access/v1/evaluation", request), decodeDecision)
 }
 
 // The semantics of several evaluations. The default is ExecuteAll.
@@ -37,7 +37,7 @@ type EvaluationsRequest struct {
 	Semantic string
 }
 
-// MarshalJSON writes the semantic as the API has it.
+// MarshalJSON encodes the semantic as the API does.
 func (r EvaluationsRequest) MarshalJSON() ([]byte, error) {
 	type options struct {
 		Semantic string `json:"evaluations_semantic"`
@@ -54,10 +54,10 @@ func (r EvaluationsRequest) MarshalJSON() ([]byte, error) {
 }
 
 // EvaluateMany decides all evaluations at one moment. The decisions are in order; with DenyOnFirstDeny and
-// PermitOnFirstPermit they end with the one that settles it.
-func (c *Client) EvaluateMany(ctx context.Context, asked EvaluationsRequest) ([]Decision, error) {
-	return callForAll(ctx, c, post("evaluateMany", "/access/v1/evaluations", asked), func(value any) ([]Decision, error) {
-		if len(asked.Evaluations) == 0 {
+// PermitOnFirstPermit they end with the first denial or permission.
+func (c *Client) EvaluateMany(ctx context.Context, request EvaluationsRequest) ([]Decision, error) {
+	return callForAll(ctx, c, post("evaluateMany", "/access/v1/evaluations", request), func(value any) ([]Decision, error) {
+		if len(request.Evaluations) == 0 {
 			decision, err := decodeDecision(value)
 			return []Decision{decision}, err
 		}
@@ -66,67 +66,67 @@ func (c *Client) EvaluateMany(ctx context.Context, asked EvaluationsRequest) ([]
 		if o.err != nil {
 			return nil, o.err
 		}
-		if !isComplete(decisions, len(asked.Evaluations), asked.Semantic) {
-			return nil, fmt.Errorf("%d decisions for %d evaluations", len(decisions), len(asked.Evaluations))
+		if !isComplete(decisions, len(request.Evaluations), request.Semantic) {
+			return nil, fmt.Errorf("%d decisions for %d evaluations", len(decisions), len(request.Evaluations))
 		}
 		return decisions, nil
 	})
 }
 
-// isComplete: all are decided, or the last decision settles the matter and none before it does.
-func isComplete(decisions []Decision, asked int, semantic string) bool {
+// isComplete reports whether all are decided, or only the last decision ends the evaluation early.
+func isComplete(decisions []Decision, count int, semantic string) bool {
 	if semantic != DenyOnFirstDeny && semantic != PermitOnFirstPermit {
-		return len(decisions) == asked
+		return len(decisions) == count
 	}
 	settles := semantic == PermitOnFirstPermit
 	for index, decision := range decisions {
 		if decision.Decision == settles {
-			return index == len(decisions)-1 && len(decisions) <= asked
+			return index == len(decisions)-1 && len(decisions) <= count
 		}
 	}
-	return len(decisions) == asked
+	return len(decisions) == count
 }
 
 // SearchSubjects yields the subjects of a type that may perform the action on the resource.
-func (c *Client) SearchSubjects(ctx context.Context, asked SubjectSearch) iter.Seq2[FoundEntity, error] {
-	return search(asked.Page, func(page *SearchPage) ([]FoundEntity, string, error) {
-		asked.Page = page
-		found, err := c.SearchSubjectsPage(ctx, asked)
+func (c *Client) SearchSubjects(ctx context.Context, request SubjectSearch) iter.Seq2[FoundEntity, error] {
+	return search(request.Page, func(page *SearchPage) ([]FoundEntity, string, error) {
+		request.Page = page
+		found, err := c.SearchSubjectsPage(ctx, request)
 		return found.Results, found.Page.NextToken, err
 	})
 }
 
-// SearchSubjectsPage answers one page.
-func (c *Client) SearchSubjectsPage(ctx context.Context, asked SubjectSearch) (EntitySearchResult, error) {
-	return callForAll(ctx, c, post("searchSubjects", "/access/v1/search/subject", asked), decodeEntitySearchResult)
+// SearchSubjectsPage reads one page.
+func (c *Client) SearchSubjectsPage(ctx context.Context, request SubjectSearch) (EntitySearchResult, error) {
+	return callForAll(ctx, c, post("searchSubjects", "/access/v1/search/subject", request), decodeEntitySearchResult)
 }
 
 // SearchResources yields the resources of a type on which the subject may perform the action.
-func (c *Client) SearchResources(ctx context.Context, asked ResourceSearch) iter.Seq2[FoundEntity, error] {
-	return search(asked.Page, func(page *SearchPage) ([]FoundEntity, string, error) {
-		asked.Page = page
-		found, err := c.SearchResourcesPage(ctx, asked)
+func (c *Client) SearchResources(ctx context.Context, request ResourceSearch) iter.Seq2[FoundEntity, error] {
+	return search(request.Page, func(page *SearchPage) ([]FoundEntity, string, error) {
+		request.Page = page
+		found, err := c.SearchResourcesPage(ctx, request)
 		return found.Results, found.Page.NextToken, err
 	})
 }
 
-// SearchResourcesPage answers one page.
-func (c *Client) SearchResourcesPage(ctx context.Context, asked ResourceSearch) (EntitySearchResult, error) {
-	return callForAll(ctx, c, post("searchResources", "/access/v1/search/resource", asked), decodeEntitySearchResult)
+// SearchResourcesPage reads one page.
+func (c *Client) SearchResourcesPage(ctx context.Context, request ResourceSearch) (EntitySearchResult, error) {
+	return callForAll(ctx, c, post("searchResources", "/access/v1/search/resource", request), decodeEntitySearchResult)
 }
 
 // SearchActions yields the actions that the subject may perform on the resource.
-func (c *Client) SearchActions(ctx context.Context, asked ActionSearch) iter.Seq2[FoundAction, error] {
-	return search(asked.Page, func(page *SearchPage) ([]FoundAction, string, error) {
-		asked.Page = page
-		found, err := c.SearchActionsPage(ctx, asked)
+func (c *Client) SearchActions(ctx context.Context, request ActionSearch) iter.Seq2[FoundAction, error] {
+	return search(request.Page, func(page *SearchPage) ([]FoundAction, string, error) {
+		request.Page = page
+		found, err := c.SearchActionsPage(ctx, request)
 		return found.Results, found.Page.NextToken, err
 	})
 }
 
-// SearchActionsPage answers one page.
-func (c *Client) SearchActionsPage(ctx context.Context, asked ActionSearch) (ActionSearchResult, error) {
-	return callForAll(ctx, c, post("searchActions", "/access/v1/search/action", asked), decodeActionSearchResult)
+// SearchActionsPage reads one page.
+func (c *Client) SearchActionsPage(ctx context.Context, request ActionSearch) (ActionSearchResult, error) {
+	return callForAll(ctx, c, post("searchActions", "/access/v1/search/action", request), decodeActionSearchResult)
 }
 
 func search[T any](first *SearchPage, page func(*SearchPage) ([]T, string, error)) iter.Seq2[T, error] {

@@ -11,7 +11,7 @@ import (
 
 const (
 	attemptsMax = 6
-	// Enough for a short disturbance, whatever the rate of calls.
+	// Enough for a short disturbance at any rate of calls.
 	retriesInStockDefault = 10
 	earnedByCall          = 0.1
 
@@ -33,14 +33,14 @@ func newRetryBudget(retries int) *retryBudget {
 	return &retryBudget{most: most, tokens: most}
 }
 
-// earn is for each call.
+// earn adds the share of one call.
 func (b *retryBudget) earn() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.tokens = min(b.tokens+earnedByCall, b.most)
 }
 
-// spend is for each retry. False: there is none left.
+// spend takes one retry and reports whether one was left.
 func (b *retryBudget) spend() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -52,10 +52,10 @@ func (b *retryBudget) spend() bool {
 }
 
 // pauseBefore is the time to wait before a retry, counted from 1: the service's Retry-After, and a random time.
-func pauseBefore(retry int, asked time.Duration) time.Duration {
+func pauseBefore(retry int, minimum time.Duration) time.Duration {
 	jitter := jitterMax
 	if doublings := retry - 1; doublings < 10 {
 		jitter = min(jitterFirst<<doublings, jitterMax)
 	}
-	return asked + rand.N(jitter)
+	return minimum + rand.N(jitter)
 }

@@ -1,5 +1,5 @@
-// The change feed: a stream of lines that goes on behind its last cursor whatever happens to the connection, so that
-// no change is missed and none is repeated.
+// The change feed: a stream of lines. After a lost connection it resumes at its last cursor, so that no change is
+// missed or repeated.
 
 package grantd
 
@@ -19,12 +19,12 @@ import (
 // A line has one change, whose rules may have 64 KiB, twice, and be escaped.
 const lineBytesMax = 2 << 20
 
-// ChangesQuery says where the feed begins and what it contains. Without Cursor and Since, it begins with the oldest change
-// that is kept.
+// ChangesQuery selects where the feed begins and which changes it has. Without Cursor and Since, it begins with the
+// oldest stored change.
 type ChangesQuery struct {
-	// Only what comes after it. Optional.
+	// Only changes after it. Optional.
 	Cursor string
-	// Only what has come since this time (RFC 3339), or comes from "now" on. Not with Cursor. Optional.
+	// Only changes since this time (RFC 3339), or from "now" on. Not with Cursor. Optional.
 	Since string
 	// Only grants on objects of this namespace, the namespace itself, and rules. Optional.
 	Namespace string
@@ -48,28 +48,28 @@ func (q ChangesQuery) values() url.Values {
 		"action", strings.Join(q.Actions, ","))
 }
 
-// ListChangesPage answers one page of up to `limit` changes (0: 100). If there is none, it waits for up to `wait` whole
+// ListChangesPage reads one page of up to `limit` changes (0: 100). If there is none, it waits for up to `wait` whole
 // seconds, at most 30.
 func (c *Client) ListChangesPage(
 	ctx context.Context, query ChangesQuery, limit int, wait time.Duration,
 ) (ChangeList, error) {
-	asked := query.values()
+	parameters := query.values()
 	if limit != 0 {
-		asked.Set("limit", strconv.Itoa(limit))
+		parameters.Set("limit", strconv.Itoa(limit))
 	}
 	if wait > 0 {
-		asked.Set("wait", strconv.Itoa(int(wait/time.Second)))
+		parameters.Set("wait", strconv.Itoa(int(wait/time.Second)))
 	}
-	return callForAll(ctx, c, get("listChanges", "/v1/changes", asked), decodeChangeList)
+	return callForAll(ctx, c, get("listChanges", "/v1/changes", parameters), decodeChangeList)
 }
 
 // Changes yields every change, in order and once, and waits for more until the context ends. It ends after the first
-// error that it yields, which no repetition can help.
+// error that it yields, which a retry cannot resolve.
 func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[ChangeEvent, error] {
 	return func(yield func(ChangeEvent, error) bool) {
 		feed := &feed{client: c, query: query, yield: yield}
 		for failures := 1; ; failures++ {
-			told := feed.told
+			delivered := feed.delivered
 			err := feed.follow(ctx)
 			if feed.isOver {
 				return
@@ -78,7 +78,7 @@ func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[Chan
 				yield(ChangeEvent{}, err)
 				return
 			}
-			if feed.told > told {
+			if feed.delivered > delivered {
 				failures = 1
 			}
 			if stopped := wait(ctx, pauseBefore(failures, err.RetryAfter)); stopped != nil {
@@ -96,12 +96,12 @@ type feed struct {
 	// The last change.
 	seq, index int64
 	// The number of lines delivered.
-	told int
-	// The caller wants no more.
+	delivered int
+	// The caller has stopped the iteration.
 	isOver bool
 }
 
-// start fixes what "now" means: after a connection is lost, a second "now" would leave out what came between.
+// start fixes what "now" means: after a connection is lost, a second "now" would miss changes in between.
 func (f *feed) start(ctx context.Context) *Error {
 	if f.query.Cursor != "" || f.query.Since != "now" {
 		return nil
@@ -116,7 +116,7 @@ func (f *feed) start(ctx context.Context) *Error {
 }
 
 var (
-	errSilence = errors.New("nothing has come for too long")
+	errSilence = errors.New("no data for too long")
 	errEnded   = errors.New("the stream has ended")
 )
 
@@ -160,7 +160,7 @@ func (f *feed) follow(parent context.Context) *Error {
 		if err != nil {
 			return garbledResponse(got.StatusCode, got.Header, err)
 		}
-		if err := f.tell(value); err != nil {
+		if err := f.deliver(value); err != nil {
 			return invalidResponse(got.StatusCode, got.Header, err)
 		}
 		if f.isOver {
@@ -176,7 +176,7 @@ func (f *feed) follow(parent context.Context) *Error {
 	return why(errEnded)
 }
 
-// wholeLines leaves out what follows the last newline: half a line of a connection that was cut.
+// wholeLines drops the part after the last newline: half a line of a lost connection.
 func wholeLines(data []byte, atEnd bool) (int, []byte, error) {
 	if atEnd && !strings.Contains(string(data), "\n") {
 		return len(data), nil, nil
@@ -184,12 +184,12 @@ func wholeLines(data []byte, atEnd bool) (int, []byte, error) {
 	return bufio.ScanLines(data, false)
 }
 
-func (f *feed) tell(value any) error {
+func (f *feed) deliver(value any) error {
 	line, err := decodeChangeLine(value)
 	if err != nil {
 		return err
 	}
-	f.told++
+	f.delivered++
 	f.query.Cursor, f.query.Since = line.Cursor, ""
 	switch line.Type {
 	case "change":

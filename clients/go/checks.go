@@ -17,13 +17,13 @@ func (c *Client) Check(ctx context.Context, subject, relation, object string) (b
 	return c.gather.check(ctx, question)
 }
 
-// CheckEach checks any number of questions, in bulk checks of up to 100 each, and answers in order. An error of one
-// question is that of its own answer. Use CheckBulk if all must be decided at one moment.
+// CheckEach checks any number of questions, in bulk checks of up to 100 each, and returns the answers in order. An
+// error of one question is in its answer. Use CheckBulk if all must be decided at one moment.
 func (c *Client) CheckEach(ctx context.Context, questions []Question) []CheckAnswer {
 	answers := make([]CheckAnswer, 0, len(questions))
 	for len(questions) > 0 {
 		part := questions[:min(len(questions), bulkChecksMax)]
-		answers = append(answers, c.ask(ctx, part, refusedMax)...)
+		answers = append(answers, c.checkBatch(ctx, part, refusedMax)...)
 		questions = questions[len(part):]
 	}
 	return answers
@@ -39,10 +39,10 @@ func (c *Client) checkAlone(ctx context.Context, question Question) (bool, error
 	return err == nil && result.Authorized, err
 }
 
-// Explain checks, and also answers a shortest chain of grants on which an "authorized" rests.
+// Explain checks, and also returns a shortest chain of grants that proves an "authorized".
 func (c *Client) Explain(ctx context.Context, subject, relation, object string) (CheckResult, error) {
-	asked := checkRequest{Question{Subject: subject, Relation: relation, Object: object}, true}
-	result, _, err := callFor(ctx, c, post("check", "/v1/check", asked), decodeCheckResult)
+	body := checkRequest{Question{Subject: subject, Relation: relation, Object: object}, true}
+	result, _, err := callFor(ctx, c, post("check", "/v1/check", body), decodeCheckResult)
 	return result, err
 }
 
@@ -53,8 +53,8 @@ type bulkCheck struct {
 // CheckBulk checks up to 100 questions, which are decided at one moment. One result per question, in order. An error of
 // one element refuses the whole call.
 func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheckResult, error) {
-	asked := post("checkBulk", "/v1/check/bulk", bulkCheck{append([]Question{}, questions...)})
-	return callForAll(ctx, c, asked, func(value any) (BulkCheckResult, error) {
+	call := post("checkBulk", "/v1/check/bulk", bulkCheck{append([]Question{}, questions...)})
+	return callForAll(ctx, c, call, func(value any) (BulkCheckResult, error) {
 		result, err := decodeBulkCheckResult(value)
 		if err == nil && len(result.Results) != len(questions) {
 			err = fmt.Errorf("%d results for %d checks", len(result.Results), len(questions))

@@ -30,19 +30,19 @@ type Config struct {
 	Key string
 	// For a call with all its retries, unless the context ends earlier. Default: 10 s.
 	Timeout time.Duration
-	// Retries in stock, at first and at most. Each call adds a tenth of one, so that a lasting outage adds a tenth to
-	// the calls. Default: 10. Negative: nothing is repeated.
+	// The initial and maximum number of retries in stock. Each call adds a tenth of one, so a lasting outage adds a
+	// tenth to the calls. Default: 10. Negative: no retries.
 	RetryBudget int
 	// Each Check is a request of its own: concurrent ones are not gathered.
 	NoGathering bool
-	// For how long the change feed may say nothing before its connection counts as lost. Default: 45 s, three times what
-	// the service promises.
+	// How long the change feed may be silent before its connection counts as lost. Default: 45 s, three times the longest
+	// silence of the service.
 	Silence time.Duration
 	// Around each call, for tracing and metrics.
 	Hook Hook
-	// Gets hints of the service for developers, each text once. Default: slog.Default().
+	// Logs hints of the service for developers, each text once. Default: slog.Default().
 	Logger *slog.Logger
-	// For proxies and certificates. It does not follow redirects, whatever its CheckRedirect says.
+	// For proxies and certificates. It does not follow redirects; its CheckRedirect is ignored.
 	HTTPClient *http.Client
 }
 

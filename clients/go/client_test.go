@@ -80,28 +80,28 @@ type bulkService struct {
 func isEven(subject string) bool { return strings.ContainsRune("02468", rune(subject[len(subject)-1])) }
 
 func (s *bulkService) serve(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var received struct {
 		Question
 		Checks []Question
 	}
-	_ = json.NewDecoder(r.Body).Decode(&asked)
+	_ = json.NewDecoder(r.Body).Decode(&received)
 	s.mutex.Lock()
-	if asked.Checks == nil {
+	if received.Checks == nil {
 		s.alone++
 	} else {
-		s.bulks = append(s.bulks, len(asked.Checks))
+		s.bulks = append(s.bulks, len(received.Checks))
 	}
 	s.mutex.Unlock()
 	if s.header != nil {
 		s.header <- struct{}{}
 		<-s.gate
 	}
-	if asked.Checks == nil {
-		answer(w, fmt.Sprintf(`{"authorized": %v, %s}`, isEven(asked.Subject), checkedAt))
+	if received.Checks == nil {
+		answer(w, fmt.Sprintf(`{"authorized": %v, %s}`, isEven(received.Subject), checkedAt))
 		return
 	}
-	results := make([]string, len(asked.Checks))
-	for index, one := range asked.Checks {
+	results := make([]string, len(received.Checks))
+	for index, one := range received.Checks {
 		results[index] = fmt.Sprintf(`{"authorized": %v}`, isEven(one.Subject))
 	}
 	answer(w, fmt.Sprintf(`{"results": [%s], %s}`, strings.Join(results, ","), checkedAt))
@@ -131,7 +131,7 @@ func TestConcurrentChecksAreGatheredAndEachKeepsItsOwnAnswer(t *testing.T) {
 		}
 	}
 	if service.alone+gathered != 1000 {
-		t.Errorf("%d checks were asked", service.alone+gathered)
+		t.Errorf("the service received %d checks", service.alone+gathered)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestChecksGatherWhileOneIsInFlight(t *testing.T) {
 	service := &bulkService{gate: make(chan struct{}), header: make(chan struct{}, 10)}
 	client := clientOf(t, Config{}, service.serve)
 	var all sync.WaitGroup
-	ask := func(index int) {
+	check := func(index int) {
 		defer all.Done()
 		subject := fmt.Sprintf("user:%d", index)
 		if allowed, err := client.Check(t.Context(), subject, "viewer", "document:plan"); err != nil || allowed != isEven(subject) {
@@ -147,13 +147,13 @@ func TestChecksGatherWhileOneIsInFlight(t *testing.T) {
 		}
 	}
 	all.Add(1)
-	go ask(0)
+	go check(0)
 	<-service.header
-	// A full bulk check goes out at once, whatever the time.
+	// A full bulk check goes out at once, before its time.
 	all.Add(bulkChecksMax)
 	client.gather.mutex.Lock()
 	for index := range bulkChecksMax {
-		go ask(index + 1)
+		go check(index + 1)
 	}
 	client.gather.mutex.Unlock()
 	<-service.header
@@ -308,8 +308,8 @@ func TestAWarningGoesToTheDefaultLogger(t *testing.T) {
 		w.Header().Add("X-Service-Warning", "b")
 		w.WriteHeader(http.StatusForbidden)
 	})
-	former := slog.Default()
-	defer slog.SetDefault(former)
+	previous := slog.Default()
+	defer slog.SetDefault(previous)
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	if _, err := client.ListNamespaces(t.Context()); err == nil {
 		t.Error("it succeeded")

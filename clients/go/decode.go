@@ -1,5 +1,5 @@
-// What the generated decoders stand on. An answer decodes only if it has every promised field, spelled exactly so, of
-// the promised type: encoding/json alone would leave a missing field false, and accept "Authorized".
+// The base of the generated decoders. An answer decodes only if it has every promised field, in this exact spelling and
+// of the promised type: encoding/json alone would leave a missing field false, and accept "Authorized".
 
 package grantd
 

@@ -1,4 +1,5 @@
-// Errors: one type for everything that fails, whether the service refused, could not be reached or answered nonsense.
+// Errors: one type for everything that fails, whether the service refused, could not be reached or returned an invalid
+// response.
 
 package grantd
 
@@ -21,13 +22,13 @@ const (
 	TypeCancelled = "cancelled"
 	// The connection could not be made, or was lost. Whether a write took effect is not known.
 	TypeConnectionLost = "connection-lost"
-	// The response is not what the API promises. It is never taken for a decision.
+	// The response violates the API. It is never taken for a decision.
 	TypeInvalidResponse = "invalid-response"
 	// A condition fails in a repeated write whose first attempt may have taken effect. Read before you write again.
 	TypeOutcomeUnknown = "outcome-unknown"
 )
 
-// Error is what every method of a Client returns if it fails.
+// Error is the error of every method of a Client.
 type Error struct {
 	// The code, such as "invalid-subject". Match on it, and handle an unknown one by its status.
 	Type string
@@ -49,7 +50,7 @@ type Error struct {
 	cause error
 	// Whether the client repeats the call.
 	repeatable bool
-	// Whether a write may have taken effect all the same.
+	// Whether a write may have taken effect despite the error.
 	unknown bool
 }
 
@@ -103,7 +104,7 @@ func invalidResponse(status int, header http.Header, cause error) *Error {
 	}
 }
 
-// garbledResponse: something between client and service has spoilt it.
+// garbledResponse is for a response corrupted between the service and the client.
 func garbledResponse(status int, header http.Header, cause error) *Error {
 	garbled := invalidResponse(status, header, cause)
 	garbled.Retryable, garbled.repeatable = true, true

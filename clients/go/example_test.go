@@ -80,14 +80,14 @@ func ExampleClient_CheckEach() {
 }
 
 func ExampleClient_Changes() {
-	cursor := "" // Where an earlier run has stopped.
+	cursor := "" // Where an earlier run stopped.
 	query := grantd.ChangesQuery{Cursor: cursor, Actions: []string{"grant.created", "grant.revoked"}}
 	for event, err := range client.Changes(ctx, query) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(event.Change.Action, event.Change.Grant.Object)
-		cursor = event.Cursor // Store it with what you have done.
+		cursor = event.Cursor // Store it together with your own changes.
 		break
 	}
 	// Output:

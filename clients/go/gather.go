@@ -1,6 +1,6 @@
 // Gathers concurrent checks into bulk checks of up to 100. A check that comes alone goes out at once; while others are
 // in flight, checks wait for at most gatherTime for company. Each check keeps its own deadline, its own order and its
-// own error: if the service refuses a bulk check because of one element, the others are asked again without it.
+// own error: if the service refuses a bulk check because of one element, the client sends the others again.
 
 package grantd
 
@@ -123,15 +123,15 @@ func (g *gatherer) answerAll(checks []*waitingCheck) {
 	for index, one := range checks {
 		questions[index] = one.question
 	}
-	for index, answer := range g.client.ask(ctx, questions, refusedMax) {
+	for index, answer := range g.client.checkBatch(ctx, questions, refusedMax) {
 		checks[index].answer <- answer
 	}
 }
 
 var namesElement = regexp.MustCompile(`\bchecks\[(\d{1,3})\]\.?`)
 
-// refusedElement is the element that the service refuses, if it names one, and the error of that element. A wrong number
-// would fail the wrong check, but never answer one.
+// refusedElement is the element that the service refuses, if it names one, and the error of that element. A wrong
+// number would fail the wrong check, but never answer one.
 func refusedElement(refused *Error, count int) (int, *Error) {
 	place := namesElement.FindStringSubmatchIndex(refused.Detail)
 	if place == nil {
@@ -146,9 +146,10 @@ func refusedElement(refused *Error, count int) (int, *Error) {
 	return index, &own
 }
 
-// ask answers up to 100 questions, in order. A refusal of the whole because of some is resolved until each has its own
-// answer: `named` elements may be taken out one by one, and then halves are asked for themselves.
-func (c *Client) ask(ctx context.Context, questions []Question, named int) []CheckAnswer {
+// checkBatch checks up to 100 questions and returns the answers in order. If the service refuses all because of some,
+// it removes up to `named` refused elements one by one, and then splits the rest into halves, until each has its own
+// answer.
+func (c *Client) checkBatch(ctx context.Context, questions []Question, named int) []CheckAnswer {
 	answers := make([]CheckAnswer, len(questions))
 	if len(questions) == 0 {
 		return answers
@@ -174,13 +175,13 @@ func (c *Client) ask(ctx context.Context, questions []Question, named int) []Che
 	}
 	if index, own := refusedElement(refused, len(questions)); own != nil && named > 0 {
 		answers[index].Err = own
-		others := c.ask(ctx, slices.Delete(slices.Clone(questions), index, index+1), named-1)
+		others := c.checkBatch(ctx, slices.Delete(slices.Clone(questions), index, index+1), named-1)
 		copy(answers, others[:index])
 		copy(answers[index+1:], others[index:])
 		return answers
 	}
 	half := len(questions) / 2
-	copy(answers, c.ask(ctx, questions[:half], named))
-	copy(answers[half:], c.ask(ctx, questions[half:], named))
+	copy(answers, c.checkBatch(ctx, questions[:half], named))
+	copy(answers[half:], c.checkBatch(ctx, questions[half:], named))
 	return answers
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Expiry says until when a grant holds. The zero value leaves it to the service: a new grant never expires, and an
-// existing one keeps what it has.
+// existing one keeps its expiry.
 type Expiry struct {
 	at    time.Time
 	isSet bool
@@ -58,8 +58,8 @@ var errOtherTuple = errors.New("it is the grant of another tuple")
 
 // CreateGrant creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Grant, created bool, err error) {
-	asked := post("createGrant", "/v1/grants", grant, http.StatusOK, http.StatusCreated)
-	stored, answer, err := callFor(ctx, c, asked, func(value any) (Grant, error) {
+	call := post("createGrant", "/v1/grants", grant, http.StatusOK, http.StatusCreated)
+	stored, answer, err := callFor(ctx, c, call, func(value any) (Grant, error) {
 		stored, err := decodeGrant(value)
 		if err == nil && !grant.isFor(stored.Subject, stored.Relation, stored.Object) {
 			err = errOtherTuple
@@ -106,9 +106,9 @@ type BulkWrite struct {
 // WriteBulk makes all changes at one moment, or none. An unmet condition is an error of the type
 // TypePreconditionFailed.
 func (c *Client) WriteBulk(ctx context.Context, write BulkWrite) (BulkWriteResult, error) {
-	asked := post("writeBulk", "/v1/grants/bulk", write)
-	asked.conditional = len(write.If) > 0
-	return callForAll(ctx, c, asked, func(value any) (BulkWriteResult, error) {
+	call := post("writeBulk", "/v1/grants/bulk", write)
+	call.conditional = len(write.If) > 0
+	return callForAll(ctx, c, call, func(value any) (BulkWriteResult, error) {
 		result, err := decodeBulkWriteResult(value)
 		if err == nil && len(result.Grants) != len(write.Grants) {
 			err = fmt.Errorf("%d results for %d grants", len(result.Grants), len(write.Grants))
@@ -139,8 +139,8 @@ type GrantFilter struct {
 // it has revoked at least as many as it says.
 func (c *Client) RevokeGrants(ctx context.Context, filter GrantFilter) (revoked int64, err error) {
 	for {
-		asked := post("revokeGrants", "/v1/grants/revoke", filter)
-		result, err := callForAll(ctx, c, asked, decodeRevokeResult)
+		call := post("revokeGrants", "/v1/grants/revoke", filter)
+		result, err := callForAll(ctx, c, call, decodeRevokeResult)
 		if err != nil {
 			return revoked, err
 		}

@@ -1,4 +1,4 @@
-// Listings: iterators over all pages, and single pages for callers that show them. An iterator asks for a page when it
+// Listings: iterators over all pages, and single pages for callers that show them. An iterator requests a page when it
 // needs one, and ends after the first error that it yields.
 
 package grantd
@@ -31,7 +31,7 @@ func limitText(limit int) string {
 
 var errEndless = errors.New("a page leads to itself")
 
-// pages yields the items of all pages. `page` answers one: its items, and the cursor of the next one, or "".
+// pages yields the items of all pages. `page` reads one: its items, and the cursor of the next one, or "".
 func pages[T any](first string, page func(cursor string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for cursor := first; ; {
@@ -74,7 +74,7 @@ type ObjectsQuery struct {
 	Via string
 	// Items of a page, up to 1,000. Default: 100.
 	Limit int
-	// Where to go on. Optional.
+	// Where to resume. Optional.
 	Cursor string
 }
 
@@ -87,12 +87,12 @@ func (c *Client) ListObjects(ctx context.Context, query ObjectsQuery) iter.Seq2[
 	})
 }
 
-// ListObjectsPage answers one page.
+// ListObjectsPage reads one page.
 func (c *Client) ListObjectsPage(ctx context.Context, query ObjectsQuery) (ObjectList, error) {
-	asked := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
-	asked.Set("subject", query.Subject)
-	asked.Set("relation", query.Relation)
-	return callForAll(ctx, c, get("listObjects", "/v1/objects", asked), decodeObjectList)
+	parameters := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
+	parameters.Set("subject", query.Subject)
+	parameters.Set("relation", query.Relation)
+	return callForAll(ctx, c, get("listObjects", "/v1/objects", parameters), decodeObjectList)
 }
 
 // SubjectsQuery selects the subjects that have a relation or derived name on an object.
@@ -107,7 +107,7 @@ type SubjectsQuery struct {
 	Include string
 	// Items of a page, up to 1,000. Default: 100.
 	Limit int
-	// Where to go on. Optional.
+	// Where to resume. Optional.
 	Cursor string
 }
 
@@ -120,13 +120,13 @@ func (c *Client) ListSubjects(ctx context.Context, query SubjectsQuery) iter.Seq
 	})
 }
 
-// ListSubjectsPage answers one page.
+// ListSubjectsPage reads one page.
 func (c *Client) ListSubjectsPage(ctx context.Context, query SubjectsQuery) (SubjectList, error) {
-	asked := queryOf("namespace", query.Namespace, "via", query.Via, "include", query.Include,
+	parameters := queryOf("namespace", query.Namespace, "via", query.Via, "include", query.Include,
 		"limit", limitText(query.Limit), "cursor", query.Cursor)
-	asked.Set("object", query.Object)
-	asked.Set("relation", query.Relation)
-	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", asked), decodeSubjectList)
+	parameters.Set("object", query.Object)
+	parameters.Set("relation", query.Relation)
+	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", parameters), decodeSubjectList)
 }
 
 // GrantsQuery selects the grants of a subject, or on an object: one of the two.
@@ -137,7 +137,7 @@ type GrantsQuery struct {
 	Relation string
 	// Items of a page, up to 1,000. Default: 100.
 	Limit int
-	// Where to go on. Optional.
+	// Where to resume. Optional.
 	Cursor string
 }
 
@@ -148,7 +148,7 @@ type GrantPage struct {
 	FeedCursor string
 }
 
-// ListGrants yields what is stored, ascending by relation, then by object or subject.
+// ListGrants yields the stored grants, ascending by relation, then by object or subject.
 func (c *Client) ListGrants(ctx context.Context, query GrantsQuery) iter.Seq2[Grant, error] {
 	return pages(query.Cursor, func(cursor string) ([]Grant, string, error) {
 		query.Cursor = cursor
@@ -157,11 +157,11 @@ func (c *Client) ListGrants(ctx context.Context, query GrantsQuery) iter.Seq2[Gr
 	})
 }
 
-// ListGrantsPage answers one page.
+// ListGrantsPage reads one page.
 func (c *Client) ListGrantsPage(ctx context.Context, query GrantsQuery) (GrantPage, error) {
-	asked := queryOf("subject", query.Subject, "object", query.Object, "relation", query.Relation,
+	parameters := queryOf("subject", query.Subject, "object", query.Object, "relation", query.Relation,
 		"limit", limitText(query.Limit), "cursor", query.Cursor)
-	page, answer, err := callFor(ctx, c, get("listGrants", "/v1/grants", asked), decodeGrantList)
+	page, answer, err := callFor(ctx, c, get("listGrants", "/v1/grants", parameters), decodeGrantList)
 	if err != nil {
 		return GrantPage{}, err
 	}

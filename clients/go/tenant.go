@@ -1,4 +1,4 @@
-// What a tenant has besides its grants: namespaces, API keys and rules.
+// Namespaces, API keys and rules of a tenant.
 
 package grantd
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// ListNamespaces answers all namespaces, ascending by name.
+// ListNamespaces returns all namespaces, ascending by name.
 func (c *Client) ListNamespaces(ctx context.Context) ([]Namespace, error) {
 	list, err := callForAll(ctx, c, get("listNamespaces", "/v1/namespaces", nil), decodeNamespaceList)
 	return list.Namespaces, err
@@ -25,8 +25,8 @@ type namespaceRequest struct {
 
 // CreateNamespace creates a namespace, or returns the existing one; `created` says which.
 func (c *Client) CreateNamespace(ctx context.Context, name string) (namespace Namespace, created bool, err error) {
-	asked := post("createNamespace", "/v1/namespaces", namespaceRequest{name}, http.StatusOK, http.StatusCreated)
-	namespace, answer, err := callFor(ctx, c, asked, decodeNamespace)
+	call := post("createNamespace", "/v1/namespaces", namespaceRequest{name}, http.StatusOK, http.StatusCreated)
+	namespace, answer, err := callFor(ctx, c, call, decodeNamespace)
 	if err != nil {
 		return Namespace{}, false, err
 	}
@@ -37,7 +37,7 @@ func (c *Client) CreateNamespace(ctx context.Context, name string) (namespace Na
 type KeysQuery struct {
 	// Items of a page, up to 1,000. Default: 100.
 	Limit int
-	// Where to go on. Optional.
+	// Where to resume. Optional.
 	Cursor string
 }
 
@@ -50,10 +50,10 @@ func (c *Client) ListKeys(ctx context.Context, query KeysQuery) iter.Seq2[Key, e
 	})
 }
 
-// ListKeysPage answers one page.
+// ListKeysPage reads one page.
 func (c *Client) ListKeysPage(ctx context.Context, query KeysQuery) (KeyList, error) {
-	asked := queryOf("limit", limitText(query.Limit), "cursor", query.Cursor)
-	return callForAll(ctx, c, get("listKeys", "/v1/keys", asked), decodeKeyList)
+	parameters := queryOf("limit", limitText(query.Limit), "cursor", query.Cursor)
+	return callForAll(ctx, c, get("listKeys", "/v1/keys", parameters), decodeKeyList)
 }
 
 // KeyRequest is an API key to create.
@@ -69,8 +69,8 @@ type KeyRequest struct {
 }
 
 // CreateKey creates an API key. Only this result contains it. If the response to an attempt is lost, its key was never
-// delivered: without an IdempotencyKey of the caller, the client then revokes it and creates another; with one, the error
-// has the type TypeAlreadyCreated and the KeyID.
+// delivered: without an IdempotencyKey of the caller, the client then revokes it and creates another; with one, the
+// error has the type TypeAlreadyCreated and the KeyID.
 func (c *Client) CreateKey(ctx context.Context, key KeyRequest) (CreatedKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -95,12 +95,12 @@ func (c *Client) createKeyOnce(ctx context.Context, key KeyRequest) (CreatedKey,
 	if err != nil {
 		return CreatedKey{}, err
 	}
-	asked := post("createKey", "/v1/keys", key, http.StatusCreated)
-	asked.header = http.Header{"Idempotency-Key": {name}}
-	return callForAll(ctx, c, asked, decodeCreatedKey)
+	call := post("createKey", "/v1/keys", key, http.StatusCreated)
+	call.header = http.Header{"Idempotency-Key": {name}}
+	return callForAll(ctx, c, call, decodeCreatedKey)
 }
 
-// quoted is a text as a header has it.
+// quoted returns a text in the form of a header.
 func quoted(text, what string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
 		detail := what + " has characters that it cannot have"
@@ -139,22 +139,22 @@ func rulesOf(set RuleSet, answer *response, err error) (Rules, error) {
 	return Rules{set, tag[1 : len(tag)-1]}, nil
 }
 
-// ReadRules answers the present rules. A tenant that has never set any has empty ones.
+// ReadRules returns the present rules. A tenant that has never set any has empty ones.
 func (c *Client) ReadRules(ctx context.Context) (Rules, error) {
 	return rulesOf(callFor(ctx, c, get("readRules", "/v1/rules", nil), decodeRuleSet))
 }
 
-// ReadRulesUnless answers nil if the rules still have the revision.
+// ReadRulesUnless returns nil if the rules still have the revision.
 func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, error) {
 	tag, err := quoted(revision, "the revision")
 	if err != nil {
 		return nil, err
 	}
-	asked := get("readRules", "/v1/rules", nil)
-	asked.header = http.Header{"If-None-Match": {tag}}
-	asked.accepts = append(asked.accepts, http.StatusNotModified)
+	call := get("readRules", "/v1/rules", nil)
+	call.header = http.Header{"If-None-Match": {tag}}
+	call.accepts = append(call.accepts, http.StatusNotModified)
 	unchanged := false
-	rules, err := rulesOf(callFor(ctx, c, asked, func(value any) (RuleSet, error) {
+	rules, err := rulesOf(callFor(ctx, c, call, func(value any) (RuleSet, error) {
 		if unchanged = value == nil; unchanged {
 			return RuleSet{}, nil
 		}
@@ -166,30 +166,30 @@ func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, 
 	return &rules, nil
 }
 
-// WriteRules replaces the rules, if the present ones have the revision; with "", whatever they are. Otherwise the error
-// has the type TypePreconditionFailed.
+// WriteRules replaces the rules if their revision is the given one, or unconditionally with "". If the revision
+// differs, the error has the type TypePreconditionFailed.
 func (c *Client) WriteRules(ctx context.Context, rules RuleSetRequest, revision string) (Rules, error) {
-	asked, err := writeRules(rules, revision, nil)
+	call, err := writeRules(rules, revision, nil)
 	if err != nil {
 		return Rules{}, err
 	}
-	return rulesOf(callFor(ctx, c, asked, decodeRuleSet))
+	return rulesOf(callFor(ctx, c, call, decodeRuleSet))
 }
 
-// PreviewRules answers what WriteRules would change, and changes nothing.
+// PreviewRules returns what WriteRules would change, and changes nothing.
 func (c *Client) PreviewRules(ctx context.Context, rules RuleSetRequest, revision string) (RulesPreview, error) {
-	asked, err := writeRules(rules, revision, url.Values{"dry_run": {"true"}})
+	call, err := writeRules(rules, revision, url.Values{"dry_run": {"true"}})
 	if err != nil {
 		return RulesPreview{}, err
 	}
-	return callForAll(ctx, c, asked, decodeRulesPreview)
+	return callForAll(ctx, c, call, decodeRulesPreview)
 }
 
 func writeRules(rules RuleSetRequest, revision string, query url.Values) (request, error) {
 	if rules.Rules == nil {
 		rules.Rules = []Rule{}
 	}
-	asked := request{
+	call := request{
 		operation: "writeRules",
 		method:    http.MethodPut,
 		path:      "/v1/rules",
@@ -198,14 +198,14 @@ func writeRules(rules RuleSetRequest, revision string, query url.Values) (reques
 		accepts:   []int{http.StatusOK},
 	}
 	if revision == "" {
-		return asked, nil
+		return call, nil
 	}
 	tag, err := quoted(revision, "the revision")
-	asked.header, asked.conditional = http.Header{"If-Match": {tag}}, true
-	return asked, err
+	call.header, call.conditional = http.Header{"If-Match": {tag}}, true
+	return call, err
 }
 
-// ReadOpenAPI answers the description of the API that the service serves.
+// ReadOpenAPI returns the description of the API that the service serves.
 func (c *Client) ReadOpenAPI(ctx context.Context) (map[string]any, error) {
 	return callForAll(ctx, c, get("readOpenapi", "/openapi.json", nil), func(value any) (map[string]any, error) {
 		o := objectOf(value)

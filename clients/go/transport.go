@@ -30,7 +30,7 @@ type request struct {
 	body any
 	// The statuses of a success.
 	accepts []int
-	// It has a condition, which a repeat may fail because of what the first attempt has changed.
+	// It has a condition, which a repeat may fail because of the effect of the first attempt.
 	conditional bool
 }
 

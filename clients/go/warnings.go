@@ -1,5 +1,5 @@
-// Warnings: hints for developers that the service sends in a header. A text is logged once at most, with nothing but the
-// header.
+// Warnings: hints for developers that the service sends in a header. The client logs each text at most once, with
+// nothing but the header.
 
 package grantd
 
@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// So that a service that never repeats itself fills neither a log nor the memory.
+	// Bounds the log and the memory if every text differs.
 	warningsMax     = 100
 	warningBytesMax = 1024
 )
@@ -27,7 +27,7 @@ func newWarnings(logger *slog.Logger) *warnings {
 	return &warnings{logger: logger, logged: map[string]bool{}}
 }
 
-// logFrom logs what a response says.
+// logFrom logs the warnings of a response.
 func (w *warnings) logFrom(header http.Header) {
 	text := strings.Join(header.Values("X-Service-Warning"), ", ")
 	if !isWarning(text) || !w.remember(text) {

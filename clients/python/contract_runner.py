@@ -1,5 +1,5 @@
-"""The runner of the contract of the clients (clients/contract/README.md): performs the steps of cases and reports what
-came out. It judges nothing. With `--sync`, the client is the one without an event loop.
+"""The runner of the contract of the clients (clients/contract/README.md): performs the steps of cases and reports the
+outcomes. It judges nothing. With `--sync`, the client is the one without an event loop.
 """
 
 from __future__ import annotations

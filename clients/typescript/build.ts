@@ -27,7 +27,7 @@ function copyDeclarations(
   external = new Map<string, string>(),
 ): void {
   const files = new Set(entries);
-  // A set goes on over what is added meanwhile.
+  // Iterating a set includes elements added meanwhile.
   for (const file of files) {
     const text = readFileSync(join(from, `${file}.d.ts`), 'utf8');
     const rewritten = text.replaceAll(/'\.\/([\w/-]+)\.ts'/g, (_, name: string) => {

@@ -32,7 +32,7 @@ async function listed<T, P extends Page<T>>(
   return { page: { items: read.items, cursor: read.cursor, feed_cursor: read.feedCursor } };
 }
 
-/** The cases hold what a caller writes, ill-typed or not: so the arguments are of any type. */
+/** Cases also have ill-typed arguments, so arguments are of any type. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const as = (args: Args): any => args;
 

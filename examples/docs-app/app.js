@@ -1,5 +1,5 @@
-// Puts the application together. Invariant: nothing of a document leaves it unless grantd has just said yes; without an
-// answer from grantd, the response is a 503.
+// Puts the application together. Invariant: the application sends nothing of a document unless grantd has just
+// authorized it; without an answer from grantd, the response is a 503.
 
 import { createRequires } from '@grantd/client/express';
 import express from 'express';
@@ -12,7 +12,7 @@ import { sharingRoutes } from './routes/sharing.js';
 
 const FORM_BYTES_MAX = 256 * 1024;
 const HEADERS = {
-  // A page that was allowed a minute ago need not be allowed now: nobody keeps one.
+  // Access may have been revoked since the last request, so no browser or proxy may cache a page.
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',

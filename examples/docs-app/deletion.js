@@ -1,11 +1,10 @@
-// Deletes documents with their grants. Invariant: a document is marked as deleted before the first of its grants is
-// revoked, and forgotten after the last: whatever fails in between is done again, and nobody sees the document any
-// more.
+// Deletes documents with their grants. Invariant: a document is marked as deleted, and thus hidden, before the first of
+// its grants is revoked, and removed after the last. After any failure in between, the next run finishes the deletion.
 
 import { deletedObjects, forget } from './store.js';
 
 /**
- * Safe to repeat, and to run twice at once. Throws a GrantdError if something is left for the next time.
+ * Safe to repeat, and to run twice at once. Throws a GrantdError if grants remain for the next run.
  *
  * @param {import('@grantd/client').Grantd} grantd
  */

@@ -1,5 +1,5 @@
-// What goes wrong, as pages. Invariant: no error shows a document, and not knowing is neither a yes nor a no: it is a
-// 503, after which the browser may ask again.
+// Error pages. Invariant: no error shows a document, and an unknown result is neither a yes nor a no but a 503, after
+// which the browser may retry.
 
 import { GrantdError } from '@grantd/client';
 import { HttpError } from './http-error.js';
@@ -11,15 +11,15 @@ const UNKNOWN =
   'taken effect; doing it again does no harm.';
 
 /**
- * The errors of grantd that a person can do something about. All others are a 503 here, whatever they are, and the log
- * has the details: a lost connection, a rate limit, a key that was revoked.
+ * Messages for the errors of grantd that the user can resolve. Every other error, such as a lost connection, a rate
+ * limit or a revoked key, is a 503, with the details in the log.
  *
  * @type {ReadonlyMap<string, readonly [number, string]>}
  */
-const TOLD = new Map([
+const MESSAGES = new Map([
   ['invalid-cursor', [400, 'This address is no longer valid. Start again from the first page.']],
   ['precondition-failed', [409, 'You no longer own this, so nothing was changed.']],
-  ['outcome-unknown', [503, 'This may or may not have been done. Look before you do it again.']],
+  ['outcome-unknown', [503, 'This may or may not have been done. Check before you try again.']],
   ['grant-limit-reached', [507, 'No more can be shared: the limit is reached. Nothing was changed.']],
 ]);
 
@@ -32,8 +32,8 @@ export const logError = (error) => console.error(String(error));
  */
 function describe(error) {
   if (error instanceof HttpError) return [error.status, error.message];
-  if (error instanceof GrantdError) return TOLD.get(error.type) ?? [503, UNKNOWN];
-  // What Express itself refuses, such as a form that is too large.
+  if (error instanceof GrantdError) return MESSAGES.get(error.type) ?? [503, UNKNOWN];
+  // Errors of Express itself, such as a form that is too large.
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 400 && status < 500 ? [status, 'This request cannot be read.'] : [500, 'Something went wrong.'];
 }

@@ -1,5 +1,5 @@
-// The fields of a form, which a client may fill in or leave out as it likes. Invariant: what comes out is a text within
-// its bounds.
+// Reads the fields of a form, which a client may omit or fill with anything. Invariant: a returned text is within its
+// bounds.
 
 import { HttpError } from './http-error.js';
 

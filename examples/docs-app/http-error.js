@@ -1,9 +1,9 @@
-// What the application itself refuses, with the status of the response.
+// An error of the application itself, with the status of the response.
 
 export class HttpError extends Error {
   /**
    * @param {number} status
-   * @param {string} message For the person in front of the page.
+   * @param {string} message Shown to the user.
    */
   constructor(status, message) {
     super(message);

@@ -1,5 +1,5 @@
-// Who somebody is. This is a demo: everybody may choose who to be. An application has a real log-in here; what comes of
-// it is the same, a subject that the client of the application cannot forge.
+// The log-in. In this demo, users choose who they are. A real application authenticates them here; its result is the
+// same, a subject that a browser cannot forge.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Router } from 'express';
@@ -8,14 +8,14 @@ import { logInPage } from './pages/log-in.js';
 
 export const PEOPLE = ['ada', 'bob', 'carol', 'dan'];
 const COOKIE = 'docs_app_person';
-/** Whoever is logged in has to log in again after a restart. */
+/** Random, so a restart logs all users out. */
 const SECRET = randomBytes(32);
 
 /** @param {string} person */
 const signed = (person) => `${person}.${createHmac('sha256', SECRET).update(person).digest('base64url')}`;
 
 /**
- * Whoever is logged in.
+ * The user who is logged in.
  *
  * @param {import('express').Request} request
  */
@@ -29,7 +29,7 @@ export function personOf(request) {
 }
 
 /**
- * For pages that only people who have logged in get.
+ * The user, for pages that require a log-in.
  *
  * @param {import('express').Request} request
  */
@@ -40,21 +40,22 @@ export function knownPerson(request) {
 }
 
 /**
- * Who asks, in the words of grantd. Whoever is not logged in may see what is public, and nobody can be given more: no
- * person has this name.
+ * The subject of a request. Without a log-in it is `user:anonymous`, which sees only what is public: no user has this
+ * name, so no grant can name it.
  *
  * @param {import('express').Request} request
  */
 export const subjectOf = (request) => `user:${personOf(request) ?? 'anonymous'}`;
 
 /**
- * A form on another site must not act for whoever is logged in here.
+ * Refuses forms from other sites, which would act as the user who is logged in here.
  *
  * @type {import('express').RequestHandler}
  */
 export function refuseOtherSites(request, _response, next) {
   const site = request.get('sec-fetch-site') ?? 'same-origin';
-  if (request.method === 'POST' && site !== 'same-origin') throw new HttpError(403, 'This form is not one of ours.');
+  if (request.method === 'POST' && site !== 'same-origin')
+    throw new HttpError(403, 'This form comes from another site.');
   return next();
 }
 
@@ -65,8 +66,8 @@ export function logInRoutes() {
   });
   router.post('/log-in', (request, response) => {
     const person = PEOPLE.find((each) => each === request.body?.person);
-    if (person === undefined) throw new HttpError(400, 'There is nobody of this name.');
-    // Not sent with forms of other sites. Where there is TLS, add `secure: true`.
+    if (person === undefined) throw new HttpError(400, 'There is no user of this name.');
+    // The browser does not send it with forms of other sites. Behind TLS, add `secure: true`.
     response.cookie(COOKIE, signed(person), { httpOnly: true, sameSite: 'lax' }).redirect(303, '/');
   });
   router.post('/log-out', (_request, response) => {

@@ -1,12 +1,12 @@
-// What follows from what. All permissions of the application are in these rules and in the grants that people create by
-// sharing; no other file decides who may do what.
+// The rules of the application. All permissions follow from these rules and from the grants that users create by
+// sharing; no other file decides about access.
 
 /**
- * An owner may edit, and an editor may view. Who may view or edit a folder may do so with the documents in it; only the
- * owner of a document may share or delete it. Whoever owns a team belongs to it.
+ * An owner may edit, and an editor may view. Viewers and editors of a folder may view or edit the documents in it; only
+ * the owner of a document may share or delete it. The owner of a team is a member of it.
  *
- * `groups`: a grant to `team:ID#member` is one to each member of the team. `public`: one to `user:*` is one to
- * everybody, so no person may have the id `*`.
+ * `groups`: a grant to `team:ID#member` applies to each member of the team. `public`: a grant to `user:*` applies to
+ * every user, so no user may have the id `*`.
  *
  * @type {import('@grantd/client').RuleSetRequest}
  */

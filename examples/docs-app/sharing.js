@@ -1,18 +1,18 @@
-// What the application asks and tells grantd about sharing. Nothing of it is stored or cached here.
+// Reads and changes shares in grantd. The application stores and caches none of them.
 
 import { find } from './store.js';
 
 /** @typedef {import('@grantd/client').Grantd} Grantd */
 /** @typedef {import('@grantd/client').Relation} Relation */
 
-/** For each person, one more question is asked: why. */
+/** The page explains each holder with one more check. */
 const PEOPLE_MAX = 25;
 const TEAMS_MAX = 50;
 
-export const EVERYBODY = 'user:*';
+export const EVERYONE = 'user:*';
 
 /**
- * As what each kind is shared, the weakest relation first.
+ * The relations in which an object of each kind can be shared, the weakest first.
  *
  * @type {Readonly<Record<string, readonly Relation[]>>}
  */
@@ -22,7 +22,7 @@ const SHARED_AS = { document: ['viewer', 'editor'], folder: ['viewer', 'editor']
 export const sharedAs = (object) => SHARED_AS[object.split(':', 1)[0] ?? ''] ?? [];
 
 /**
- * The first items of a listing, which may have more pages than anybody wants to see.
+ * The first items of a listing, which may have very many pages.
  *
  * @template T
  * @param {AsyncIterable<T>} listing
@@ -39,8 +39,8 @@ export async function firstOf(listing, max) {
 }
 
 /**
- * Everybody who may do something with an object, as much as they may, and the grants from which that follows: through
- * teams and folders, too.
+ * The users with access to an object, each with the strongest relation and the grants from which it follows, also
+ * through teams and folders.
  *
  * @param {Grantd} grantd
  * @param {string} object
@@ -63,13 +63,13 @@ export async function whoMay(grantd, object) {
       ...(await grantd.explain(subject, relation, object)),
     })),
   );
-  // Somebody may have lost it since the listing.
+  // A user may have lost access since the listing.
   const holders = people.filter(({ authorized }) => authorized);
   return { holders, complete: shown.length === strongest.size && lists.every(({ complete }) => complete) };
 }
 
 /**
- * With whom a person may share something: with people, and with the teams that the person belongs to.
+ * The subjects with which a user may share an object: the other users, the teams of that user, and everyone.
  *
  * @param {Grantd} grantd
  * @param {string} object
@@ -84,12 +84,12 @@ export async function sharableWith(grantd, object, { person, people }) {
     const title = find(team)?.title;
     return title === undefined ? [] : [{ subject: `${team}#member`, title: `the team ${title}` }];
   });
-  return [...others, ...teams, { subject: EVERYBODY, title: 'everybody, also without log-in' }];
+  return [...others, ...teams, { subject: EVERYONE, title: 'everyone, even without logging in' }];
 }
 
 /**
- * Shares an object. All at one moment: the subject has this relation from now on and no other one that can be shared,
- * if the owner still is the owner. `expiresAt` of null: without end, also if there was one before.
+ * Shares an object, atomically: if the owner is still the owner, the subject gets this relation and loses every other
+ * one that can be shared. `expiresAt` of null removes the expiry.
  *
  * @param {Grantd} grantd
  * @param {{ owner: string, subject: string, relation: Relation, object: string, expiresAt: string | null }} share

@@ -1,6 +1,6 @@
-// The documents, folders and teams themselves; who may do what with them is not stored here. They are in memory, to
-// keep the example small: an application has a database. Invariant: an id is random and never comes back, so a grant
-// that outlives its object gives nobody anything.
+// The documents, folders and teams themselves, without any permissions. They are in memory, to
+// keep the example small: an application has a database. Invariant: an id is random and never reused, so a grant that
+// outlives its object authorizes nothing.
 
 import { randomUUID } from 'node:crypto';
 import { HttpError } from './http-error.js';
@@ -10,7 +10,7 @@ import { HttpError } from './http-error.js';
  * @property {string} object Its name in grantd, such as `document:5f0c…`.
  * @property {string} title
  * @property {string} text
- * @property {boolean} [deleted] Nobody sees it any more; its grants may still have to be revoked.
+ * @property {boolean} [deleted] Hidden; its grants may remain to be revoked.
  */
 
 /** All of them are in memory. */

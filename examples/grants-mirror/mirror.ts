@@ -1,6 +1,6 @@
-// Keeps a copy of a tenant's grants in a SQLite database, in step with the change feed: an index of one's own to search
-// and join with. Whatever is killed, and whenever: a change and the cursor after it become part of the copy in one
-// transaction, so that the copy is always the state of the tenant after some change, and goes on from there.
+// Keeps a copy of a tenant's grants in a SQLite database, in step with the change feed, to search and join. One
+// transaction stores a change and the cursor after it, so after a crash at any moment the copy is the state of the
+// tenant after some change, and resumes from there.
 //
 //   BASE_URL=http://127.0.0.1:8080 KEY=… node mirror.ts grants.db
 

@@ -1,5 +1,4 @@
-// Writes the types of the Go client: structs for what callers send and for what the service answers, and for the
-// latter the functions that decode them.
+// Writes the types of the Go client: structs for requests and responses, and functions that decode the latter.
 
 import { type ApiRecord, type Field, type FieldType, readErrorTypes, readRecords } from './records.ts';
 
@@ -58,7 +57,7 @@ function comment(text: string, indent: string): string {
   return `${[...lines, line].join('\n')}\n`;
 }
 
-/** A part of a request that the caller has left out is left out, so that the service says what is missing. */
+/** An omitted part of a request stays omitted, so that the service reports it as missing. */
 function tagOf({ name, type, required }: Field, isRequest: boolean): string {
   const option = required ? (isRequest && type.kind === 'record' ? ',omitzero' : '') : ',omitempty';
   return `json:"${name}${option}"`;

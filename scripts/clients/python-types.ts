@@ -1,5 +1,5 @@
-// Writes the types of the Python client: frozen dataclasses with their decoders for what the service answers, typed
-// dictionaries for what callers send.
+// Writes the types of the Python client: frozen dataclasses with their decoders for responses, typed dictionaries for
+// requests.
 
 import { type ApiRecord, type Field, type FieldType, readRecords } from './records.ts';
 

@@ -32,7 +32,7 @@ export interface ApiRecord {
   readonly fields: readonly Field[];
 }
 
-/** What the service answers: the clients decode these, and refuse anything else. Their parts follow by themselves. */
+/** Responses: the clients decode these, and refuse anything else. Their parts follow by themselves. */
 const ANSWERS = [
   'CheckResult',
   'BulkCheckResult',
@@ -53,7 +53,7 @@ const ANSWERS = [
   'ActionSearchResult',
 ] as const;
 
-/** What the clients send as callers give it. */
+/** Requests, which the clients send as callers provide them. */
 const REQUESTS = [
   'Tuple',
   'Question',

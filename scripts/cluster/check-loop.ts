@@ -1,5 +1,5 @@
-// Checks all the time, in turn at each front, as clients of a cluster send them. Every second it prints how many were
-// answered, how many were not, and how long the slowest took: what a killed shard costs.
+// Sends checks continuously, to each front in turn, as clients of a cluster do. Every second it prints how many
+// succeeded, how many failed, and how long the slowest took: the cost of a killed shard.
 
 import type { LocalCluster } from './local-cluster.ts';
 import { DEMO_TUPLE } from './operator.ts';
@@ -52,13 +52,13 @@ export function startCheckLoop({ frontUrls, demo }: LocalCluster, report: (text:
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
-  const tell = (): void => {
+  const reportRate = (): void => {
     const rate = answered - reported;
     report(`${rate} checks/s, ${answered} right in all, ${failed} failed, slowest ${Math.round(slowestMs)} ms`);
     reported = answered;
     slowestMs = 0;
   };
-  const timer = setInterval(tell, REPORT_MS);
+  const timer = setInterval(reportRate, REPORT_MS);
   const clients = Array.from({ length: CLIENTS }, client);
   return {
     async stop() {

@@ -1,5 +1,5 @@
 // The cluster on this machine: Cassandra, Redis if there is one, shards, fronts and a console, in the order in which
-// they need each other. Whatever happens while it starts, everything that was started ends.
+// they need each other. If the start fails, every process that was started ends.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ export class LocalCluster {
     this.#options = options;
     if (keep !== undefined) mkdirSync(keep, { recursive: true, mode: 0o700 });
     this.directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'grantd-cluster-')) : resolve(keep);
-    // However this process ends: the token is not left behind.
+    // Removes the token however this process ends.
     if (keep === undefined) process.once('exit', () => rmSync(this.directory, { recursive: true, force: true }));
     this.tokenFile = join(this.directory, 'operator-token');
     this.#token = keptText(this.tokenFile, () => randomBytes(24).toString('base64url'));
@@ -146,7 +146,7 @@ export class LocalCluster {
     say('starting Cassandra (its first use on a machine downloads it, which takes some minutes)');
     if (process.platform !== 'linux' || !(await provideCassandra())) {
       throw new ClusterRefusal(
-        'Cassandra cannot be had here: it needs Linux, Java 17 and Maven (on Debian: apt-get install openjdk-17-jre-headless maven). With Docker, "docker compose up" starts the same cluster.',
+        'Cassandra is not available here: it needs Linux, Java 17 and Maven (on Debian: apt-get install openjdk-17-jre-headless maven). With Docker, "docker compose up" starts the same cluster.',
       );
     }
     this.#options.signal.throwIfAborted();
@@ -215,7 +215,7 @@ export class LocalCluster {
       directory: this.directory,
       ...(opsUrl === undefined ? {} : { opsUrl }),
       onEnd: (member, how) => {
-        if (member.name !== 'migrate') say(`${member.name} has ended (${how}); Enter starts it again`);
+        if (member.name !== 'migrate') say(`${member.name} has ended (${how}); Enter restarts it`);
       },
     });
   }
@@ -225,17 +225,17 @@ export class LocalCluster {
     while (!(await isSo())) {
       this.#options.signal.throwIfAborted();
       if (member !== undefined && !member.isRunning) throw new Error(`${member.name} ended:\n${member.logTail()}`);
-      if (performance.now() > endMs) throw new Error(`Waited in vain for ${what}.\n${member?.logTail() ?? ''}`);
+      if (performance.now() > endMs) throw new Error(`Timed out waiting for ${what}.\n${member?.logTail() ?? ''}`);
       await pause(POLL_MS);
     }
   }
 
-  /** Starts what was killed, on the same addresses. */
+  /** Restarts killed processes, on the same addresses. */
   startEnded(): void {
     for (const member of this.#members) {
       if (member.isRunning) continue;
       member.start();
-      this.#options.say(`${member.name} is starting again: pid ${member.pid}`);
+      this.#options.say(`${member.name} is restarting: pid ${member.pid}`);
     }
   }
 
@@ -243,7 +243,7 @@ export class LocalCluster {
   async stop(): Promise<void> {
     const isShard = ({ name }: Member): boolean => name.startsWith('shard-');
     await Promise.all(this.#members.filter((member) => !isShard(member)).map((member) => member.stop('SIGTERM')));
-    // All at once: one by one, they would hand their slots to each other. What they have acknowledged is durable.
+    // All at once: one by one, they would hand their slots to each other. Acknowledged writes are durable.
     await Promise.all(this.#members.filter(isShard).map((member) => member.stop('SIGKILL')));
     await this.#redis?.stop();
     await this.#cassandra?.stop();

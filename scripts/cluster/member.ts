@@ -13,13 +13,13 @@ const PROBE_MS_MAX = 2000;
 const LOG_TAIL = 2000;
 
 export interface MemberOptions {
-  /** `shard-1`; what comes before the dash is the role. */
+  /** Such as `shard-1`: the role before the dash. */
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly directory: string;
   /** Where `/readyz` is; undefined: it runs to its end. */
   readonly opsUrl?: string;
-  /** Told when it ends without having been stopped. */
+  /** Called when it ends without a call of `stop`. */
   readonly onEnd: (member: Member, how: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// The operator's API as the cluster on this machine needs it: a demo tenant with a key, and who serves it.
+// The operator's API as the cluster on this machine uses it: a demo tenant with a key, and the shard that serves it.
 
 import { OperatorClient, path } from '../../src/cli/operator-client.ts';
 import { recordsOf, textOf } from '../../src/cli/output/json-view.ts';
@@ -10,7 +10,7 @@ export interface Demo {
   readonly key: string;
 }
 
-/** The grants of the demo tenant, which the check loop asks about. */
+/** A grant of the demo tenant, which the check loop checks. */
 export const DEMO_TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 
 export class ClusterOperator {

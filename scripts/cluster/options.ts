@@ -6,12 +6,12 @@ import { PARTS_MAX, PORT_DEFAULT, PORTS } from './ports.ts';
 export const HELP = `Usage: npm run cluster -- [options]
 
 Starts Cassandra, shards, fronts and a console on this machine, with a demo tenant and a key.
-Ctrl-C ends all of it and removes what it made; Enter starts again what was killed.
+Ctrl-C stops the cluster and removes its files; Enter restarts killed processes.
 
 Options:
   --shards <number>  1 to ${PARTS_MAX} (default: 3)
   --fronts <number>  1 to ${PARTS_MAX} (default: 2)
-  --checks           send checks all the time, and tell every second how many failed
+  --checks           send checks continuously, and print every second how many failed
   --keep <folder>    keep the data in this folder, and continue with it
   --port <port>      the first of ${PORTS} ports (default: ${PORT_DEFAULT})
   --help
@@ -31,7 +31,7 @@ function wholeNumber(option: string, text: string, min: number, max: number): nu
   throw new RangeError(`--${option} must be a number from ${min} to ${max}.`);
 }
 
-/** Undefined: help was asked for. Throws if something is wrong. */
+/** Undefined: the option --help. Throws if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],

@@ -1,9 +1,9 @@
-// The ports of a cluster on one machine: fixed, so that what is printed once stays true. All follow from the first.
+// The ports of a cluster on one machine: fixed, so that printed addresses stay valid. All follow from the first.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Shards, or fronts: more would tell nothing more, and a laptop has few cores. */
+/** Shards, or fronts: more would show nothing new, and a laptop has few cores. */
 export const PARTS_MAX = 9;
 export const PORT_DEFAULT = 8080;
 

@@ -1,4 +1,4 @@
-// What is printed once the cluster serves: where everything is, and how to kill a shard without a failed check.
+// The text printed once the cluster serves: its addresses, and how to kill a shard without a failed check.
 
 import type { LocalCluster } from './local-cluster.ts';
 import { DEMO_TUPLE } from './operator.ts';
@@ -11,8 +11,8 @@ export function renderWalkThrough(cluster: LocalCluster, { checks }: { readonly 
   const pids = members.map(({ name, pid }) => `    ${name.padEnd(9)} ${pid}`);
   const inUse = memberInUse ?? members[0];
   const watch = checks
-    ? 'The checks below go on: none fails, and for some seconds a few of them wait.'
-    : 'Checks go on, and some wait for a few seconds. "npm run cluster -- --checks" shows that none fails.';
+    ? 'The checks below continue: none fails, and for some seconds a few of them wait.'
+    : 'Checks continue, and some wait for a few seconds. "npm run cluster -- --checks" shows that none fails.';
   return `
 The cluster is ready.
 
@@ -37,7 +37,7 @@ Kill a shard and watch, in another terminal:
   bin/grantd members && bin/grantd slots
 
 ${watch}
-Here, Enter starts again what was killed, and Ctrl-C ends everything.
+Here, Enter restarts killed processes, and Ctrl-C stops the cluster.
 
 `;
 }

@@ -10,7 +10,7 @@ const TOOLS_SCRIPT = join(ROOT, 'tools', 'engines', 'kubernetes', 'tools.sh');
 /** From this version on, it runs TypeScript by default. */
 const MAJOR_MIN = 1;
 
-/** There is none, and it cannot be built here. */
+/** k6 is not installed, and cannot be built here. */
 export class K6Missing extends Error {}
 
 function isUsable(program: string): boolean {
@@ -22,7 +22,7 @@ function isUsable(program: string): boolean {
 export function provideK6(): string {
   if (isUsable('k6')) return 'k6';
   const { status } = spawnSync('bash', [TOOLS_SCRIPT, 'install', 'k6'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) throw new K6Missing('There is no k6, and it cannot be built here.');
+  if (status !== 0) throw new K6Missing('k6 is not installed, and cannot be built here.');
   return join(PROGRAMS_DIRECTORY, 'k6');
 }
 

@@ -9,7 +9,7 @@ import { type DevFile, type OperatorTarget, readDevFile, resolveOperatorTarget }
 export interface LoadTarget {
   /** Of the service that `npm start` runs; undefined if there is none. */
   readonly devFile: DevFile | undefined;
-  /** Throws, with what to set, if nothing names an operator's API. */
+  /** Throws, naming the settings, if none names an operator's API. */
   operator(): OperatorTarget;
   /** The default file of tenants of a scenario. Scenarios with the same needs share it. */
   tenantsPath(scenario: ScenarioName): string;

@@ -1,4 +1,4 @@
-// Divides test files into batches, each for one process: what runs in it, and how many processors it keeps busy.
+// Divides test files into batches, each for one process: its files, and how many processors it keeps busy.
 
 import type { Durations } from './durations.ts';
 import { MEASURES_ITS_PROCESS, type SuiteFile } from './suites.ts';
@@ -25,7 +25,7 @@ const DURATION_UNKNOWN_MS = 300;
 const isShared = ({ suite, path }: SuiteFile): boolean =>
   suite.runs === 'together' && !MEASURES_ITS_PROCESS.includes(path);
 
-const isExclusive = ({ suite }: SuiteFile): boolean => suite.runs === 'alone' || suite.runs === 'asked';
+const isExclusive = ({ suite }: SuiteFile): boolean => suite.runs === 'alone' || suite.runs === 'on-request';
 
 /**
  * By their last durations; where any is unknown, by the suite. Files that share a process always by the suite: each

@@ -1,5 +1,4 @@
-// How many processors are busy, with whatever runs on the machine. Measured while the run itself does nothing, it is
-// what other programs take.
+// How many processors the machine keeps busy. Measured while the run itself is idle, it is the load of other programs.
 
 import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';

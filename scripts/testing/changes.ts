@@ -48,7 +48,7 @@ export function touchedBy(
   for (const [pattern, names] of READERS) {
     if (changed.some((path) => pattern.test(path))) for (const name of names) suites.add(name);
   }
-  return all.filter(({ path, suite }) => suite.runs !== 'asked' && (reached.has(path) || suites.has(suite.name)));
+  return all.filter(({ path, suite }) => suite.runs !== 'on-request' && (reached.has(path) || suites.has(suite.name)));
 }
 
 function git(...args: readonly string[]): string[] {
@@ -64,7 +64,7 @@ export function changedPaths(): string[] {
 }
 
 export function listChangedTests(all: readonly SuiteFile[]): SuiteFile[] {
-  const paths = globSync('{src,test,scripts,tools,bench,loadtest}/**/*.{ts,mjs}', { cwd: ROOT });
+  const paths = globSync('{src,packages,test,scripts,tools,bench,loadtest}/**/*.{ts,mjs}', { cwd: ROOT });
   const texts = new Map(paths.map((path) => [path, readFileSync(`${ROOT}/${path}`, 'utf8')]));
   return touchedBy(changedPaths(), all, importersOf(texts));
 }

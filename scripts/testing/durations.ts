@@ -1,5 +1,5 @@
-// What each test file took in its last run on this machine. Only the order and the company in which files run depend on
-// it: the record may be lost at any time.
+// The time of each test file in its last run on this machine. It only affects the order and grouping of files, so the
+// record may be lost at any time.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,5 +1,5 @@
-// What a test file may not leave to the files after it in the same process: changed globals and functions of Node, a
-// changed environment, listeners of the process, and whatever keeps the process alive: servers, sockets, timers.
+// Detects state that a test file leaves to the files after it in the same process: changed globals and functions of
+// Node, a changed environment, listeners of the process, and handles that keep it alive: servers, sockets, timers.
 
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
@@ -41,10 +41,7 @@ const WATCHED: readonly (readonly [string, object])[] = [
   ...MODULES.map((name) => [`node:${name}`, process.getBuiltinModule(name)] as const),
 ];
 
-/**
- * Where a library keeps what all its copies share; and what Node itself turns from an accessor into the function when
- * it is first read.
- */
+/** Globals that all copies of a library share, and those that Node turns from accessors into functions at first use. */
 const HARMLESS = /^globalThis\.__zod_|^node:crypto\.pseudoRandomBytes$/;
 
 type State = ReadonlyMap<string, unknown>;
@@ -85,7 +82,7 @@ function surplus(before: ReadonlyMap<string, number>): string[] {
   });
 }
 
-/** Looks now; the function it returns looks again, and resolves to what has changed. Empty: nothing has. */
+/** Takes a snapshot; the function that it returns takes another and resolves to the differences. */
 export function watchLeftovers(waitMaxMs = WAIT_MAX_MS): () => Promise<string[]> {
   const before = readState();
   const resources = countResources();

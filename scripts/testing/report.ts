@@ -1,6 +1,6 @@
-// The output of a test run: a line per file, each failure as it happens and again by name at the end, what was skipped
-// and why, and what each suite took. What the tests of a file print goes to a log of its own. Invariant: no failure is
-// reported as passed.
+// The output of a test run: a line per file, each failure as it happens and again by name at the end, the skipped tests
+// with their reasons, and the time of each suite. The output of a test file goes to a log of its own. Invariant: no
+// failure is reported as passed.
 
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ export class Report {
     this.#options.write(`✖ ${what}\n`);
   }
 
-  /** A line of something that takes long. */
+  /** A line of a long-running step. */
   readonly progress = (line: string): void => this.#options.write(`  ${line}\n`);
 
   /** `output`: lines that are shown if it failed. */
@@ -167,7 +167,7 @@ export class Report {
     if (!COUNTER.test(message)) this.#log(path, `ℹ ${message}\n`);
   }
 
-  /** What a test printed. */
+  /** The output of a test. */
   output(path: string, message: string): void {
     this.#log(path, message);
   }

@@ -16,7 +16,7 @@ const PRELOADED = [import.meta.resolve('./untracked-promises.ts'), import.meta.r
 /** MiB. Many tests in one process make much garbage that dies young. */
 const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 
-/** Where processes write what they start with, and the processor time they took. */
+/** Where processes record their first file and their processor time. */
 export class Workplace {
   readonly directory = mkdtempSync(join(tmpdir(), 'grantd-tests-'));
   readonly usageFile = join(this.directory, 'usage.jsonl');

@@ -21,7 +21,7 @@ const stepJob = (step: Step, report: Report): Job => ({
   run: async () => {
     const startMs = performance.now();
     const output: string[] = [];
-    // Whoever waits for an install sees how it goes on; what a check found is shown at its end.
+    // An install shows its progress; a check shows its findings at the end.
     const say = step.neededBy === undefined ? (line: string) => void output.push(line) : report.progress;
     const isGood = await runStep(step, say);
     report.step(step.name, { ms: performance.now() - startMs, isGood, output });

@@ -1,5 +1,5 @@
-// Resolves a command line to tests: arguments (steps, suites, folders, files), what a change touches, and one part of
-// several.
+// Resolves a command line to tests: arguments (steps, suites, folders, files), tests that a change touches, and one
+// part of several.
 
 import { STEPS, type Step } from './steps.ts';
 import type { SuiteFile } from './suites.ts';
@@ -25,12 +25,12 @@ function names(word: string, { suite, path }: SuiteFile): boolean {
   const folder = word.startsWith('test/') ? word : `test/${word}`;
   if (!path.startsWith(`${folder}/`)) return false;
   // A suite that only runs on request is not selected by a folder above it.
-  return suite.runs !== 'asked' || `${folder}/`.startsWith(`test/${suite.name}/`);
+  return suite.runs !== 'on-request' || `${folder}/`.startsWith(`test/${suite.name}/`);
 }
 
-/** Without arguments: everything except what only runs on request. */
+/** Without arguments: everything except suites on request. */
 export function select(words: readonly string[], all: readonly SuiteFile[]): Selection {
-  if (words.length === 0) return { steps: STEPS, files: all.filter(({ suite }) => suite.runs !== 'asked') };
+  if (words.length === 0) return { steps: STEPS, files: all.filter(({ suite }) => suite.runs !== 'on-request') };
   const files = new Set<SuiteFile>();
   const steps = new Set<Step>();
   for (const given of words) {
@@ -48,7 +48,8 @@ export function select(words: readonly string[], all: readonly SuiteFile[]): Sel
 
 export function parsePart(text: string): Part {
   const [, index = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (of < 1 || index < 1 || index > of) throw new SelectionError(`--part ${text} is none: write 1/4, 2/4 and so on.`);
+  if (of < 1 || index < 1 || index > of)
+    throw new SelectionError(`--part ${text} is invalid: write 1/4, 2/4 and so on.`);
   return { index, of };
 }
 

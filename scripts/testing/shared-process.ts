@@ -10,7 +10,7 @@ export const LEAVES_NOTHING = 'leaves nothing behind in its process';
 
 /** @public The files that start these processes are written by run-files.ts and call it. */
 export async function runTogether(paths: readonly string[], timeoutMs: number): Promise<void> {
-  // What node:test itself needs is there once a test has run.
+  // The globals of node:test itself exist once a test has run.
   await test('starts', () => {});
   // Tests may wait for timers that keep no process alive.
   const awake = setInterval(() => {}, timeoutMs);

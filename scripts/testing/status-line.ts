@@ -1,4 +1,4 @@
-// What runs now, on the last line of a terminal, below what is printed. Without a terminal there is no such line.
+// Shows the running jobs on the last line of a terminal, below the output. Without a terminal there is no such line.
 
 import { clearLine, cursorTo } from 'node:readline';
 import type { WriteStream } from 'node:tty';

@@ -1,5 +1,5 @@
-// What a run does beside its tests, each a program of its own: the linter, the type checker, and the installs of what
-// tests need and npm does not have.
+// The programs of a run beside its tests: the linter, the type checker, and the installers of what tests need and npm
+// does not have.
 
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -15,11 +15,11 @@ export interface Step {
   readonly neededBy?: readonly string[];
 }
 
-/** Of an installer whose program is not to be had here: the tests that need it report that, and fail if CI is set. */
+/** Of an installer that cannot install here: the tests that need the program report that, and fail if CI is set. */
 const STATUS_MISSING = 3;
 const BINARIES = `${ROOT}/node_modules/.bin`;
 
-/** What tsc knows of each file from its last run: a second run checks what has changed, and what depends on that. */
+/** The build info of tsc: a second run checks only changed files and their dependents. */
 const TYPES_KNOWN = 'node_modules/.cache/types.tsbuildinfo';
 
 /** The checks, which can be named. */
@@ -39,7 +39,7 @@ export const STEPS: readonly Step[] = [
 const isNeeded = ({ neededBy = [] }: Step, { path, suite }: SuiteFile): boolean =>
   neededBy.includes(path) || neededBy.includes(suite.name);
 
-/** What must be installed for these files. */
+/** The installers that these files need. */
 export const installsFor = (files: readonly SuiteFile[]): Step[] =>
   INSTALLS.filter((install) => files.some((file) => isNeeded(install, file))).map((install) => ({
     ...install,

@@ -12,10 +12,10 @@ export interface Suite {
   readonly what: string;
   /**
    * `together`: many files in one process, beside others. `beside`: each file in a process of its own, beside others.
-   * `alone`: one file at a time, with nothing beside it, after the others: for what judges a time. `asked`: alone, and
-   * only when named.
+   * `alone`: one file at a time, with nothing beside it, after the others: for tests that judge a time. `on-request`:
+   * alone, and only when named.
    */
-  readonly runs: 'together' | 'beside' | 'alone' | 'asked';
+  readonly runs: 'together' | 'beside' | 'alone' | 'on-request';
   /** Processors that a process of it keeps busy, until that is measured on this machine. */
   readonly weight: number;
 }
@@ -47,33 +47,38 @@ export const SUITES: readonly Suite[] = [
   ),
   row('alone', 'alone', 1, 'rates that several fronts share over Redis'),
   row('cluster/faults', 'alone', 1, 'a whole cluster under faults, and the attacks of one tenant on another'),
-  row('simulation/slow', 'asked', EVERY_PROCESSOR, 'many seeds, and every mutation searched for from the first seed'),
-  row('contract/slow', 'asked', 1, 'the store on three nodes of Cassandra that fail'),
-  row('conformance/slow', 'asked', 1, 'the public interface, searched by schemathesis at length'),
-  row('cluster/slow', 'asked', 1, 'longer faults of a whole cluster'),
-  row('browser/slow', 'asked', 1, 'the console of a tenant with a million grants'),
+  row(
+    'simulation/slow',
+    'on-request',
+    EVERY_PROCESSOR,
+    'many seeds, and every mutation searched for from the first seed',
+  ),
+  row('contract/slow', 'on-request', 1, 'the store on three nodes of Cassandra that fail'),
+  row('conformance/slow', 'on-request', 1, 'the public interface, searched by schemathesis at length'),
+  row('cluster/slow', 'on-request', 1, 'longer faults of a whole cluster'),
+  row('browser/slow', 'on-request', 1, 'the console of a tenant with a million grants'),
   row(
     'model/slow',
-    'asked',
+    'on-request',
     1,
     'a shard compared with a plain map in many more random sequences, and longer histories',
   ),
-  row('differential/slow', 'asked', 1, 'the same questions asked of OpenFGA and SpiceDB'),
-  row('kubernetes', 'asked', 1, 'the image, and the chart on a real cluster; needs root'),
+  row('differential/slow', 'on-request', 1, 'the same questions to grantd, OpenFGA and SpiceDB'),
+  row('kubernetes', 'on-request', 1, 'the image, and the chart on a real cluster; needs root'),
 ];
 
-/** They measure what their whole process holds, so each has a process of its own although its suite shares one. */
+/** They measure the memory of their process, so each has one of its own although its suite shares one. */
 export const MEASURES_ITS_PROCESS: readonly string[] = [
   'test/unit/shard/log/idempotency/operation-table.test.ts',
   'test/unit/shard/memory/tenant-memory.test.ts',
 ];
 
 const MINUTE_MS = 60_000;
-/** These only end what hangs. */
+/** These only end files that hang. */
 const FILE_MS_MAX = 30 * MINUTE_MS;
-const ASKED_FILE_MS_MAX = 180 * MINUTE_MS;
+const ON_REQUEST_FILE_MS_MAX = 180 * MINUTE_MS;
 
-export const timeoutOf = ({ runs }: Suite): number => (runs === 'asked' ? ASKED_FILE_MS_MAX : FILE_MS_MAX);
+export const timeoutOf = ({ runs }: Suite): number => (runs === 'on-request' ? ON_REQUEST_FILE_MS_MAX : FILE_MS_MAX);
 
 export interface SuiteFile {
   readonly suite: Suite;

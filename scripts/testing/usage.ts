@@ -1,5 +1,5 @@
 // Processor time of the processes of a run. Loaded first in each process that runs tests: when that process ends, it
-// writes down what it took, with all processes that it started and waited for.
+// records its processor time, including all processes that it started and waited for.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

@@ -1,7 +1,8 @@
 // The rules of a tenant over the operator's API: reading them with their revision, replacing and trying them.
 
 import { GrantdError } from '../core/errors.ts';
-import { parseRuleSet, type RuleSet, revisionOf } from '../rules/rule-set.ts';
+import { parseRuleSet } from '../rules/parse-rule-set.ts';
+import { type RuleSet, revisionOf } from '../rules/rule-set.ts';
 import { CliFailure } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';

@@ -5,7 +5,7 @@
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
-import { type Bound, type Graph, lowestIn, type SearchLimits, type Step } from './graph.ts';
+import type { Bound, Graph, SearchLimits, Step } from './graph.ts';
 import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 export interface Question {
@@ -19,6 +19,11 @@ export type Evaluation =
   | { readonly kind: 'decided'; readonly authorized: boolean }
   /** The graph has recorded the missing grants. */
   | { readonly kind: 'missing' }
+  /**
+   * Neither: it rests on itself through `but_not`, in this circle, or, if that is empty, on grants whose conditions lack
+   * a parameter.
+   */
+  | { readonly kind: 'undefined'; readonly circle: readonly string[] }
   /** The bounds do not allow an answer. */
   | { readonly kind: 'too-large'; readonly bound: Bound }
   /** The caller's share of time is used up. */
@@ -153,11 +158,10 @@ export class CheckEvaluation {
 
   #holdsDirectly(visit: WantedObject): boolean {
     const { object, wanted } = visit;
-    if (wanted.relations === 0) return false;
+    if (wanted.relations.length === 0) return false;
     for (const subject of this.#subjects) {
-      const relations = this.#wanted.cost.known(this.#graph.relationsOf(subject, wanted.relations, object)) ?? 0;
-      if (relations !== 0) {
-        const relation = lowestIn(relations);
+      const relation = this.#wanted.cost.known(this.#graph.relationOf(subject, wanted.relations, object)) ?? 0;
+      if (relation !== 0) {
         this.#found = () => [{ subject, relation, object }, ...stepsFrom(visit)];
         return true;
       }

@@ -1,23 +1,45 @@
-// A rule set in the form for evaluation. A set of names, built-in or derived, is a bit mask; so is a set of built-in
-// relations. What suffices for a set of names on an object of a namespace, and what follows from it, is computed at its
+// A rule set in the form for evaluation. A set of names is a bit mask, a set of relations an ascending list of their
+// numbers. What suffices for a set of names on an object of a namespace, and what follows from it, is computed at its
 // first use and cached. Compiled once per change of the rules.
+//
+// A gate (`all_of`, `but_not`, `all of`) has a number like a name, but no text: a name follows from it as from another
+// name on the same object.
 
+import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
-import { isRuleName, type RuleElement, type RuleSet } from './rule-set.ts';
+import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet } from './rule-set.ts';
 
-/** Bit n stands for the name with number n; numbers of built-in relations are their wire numbers. */
+/** Bit n stands for the name with number n; relations come first, with the numbers that their grants have. */
 export type NameSet = bigint;
 
 /** What suffices for one of some names on an object of a namespace. */
 export interface Wanted {
   /** These names on the object, the wanted ones included. */
   readonly names: NameSet;
-  /** A grant of one of these relations on it: bit n for wire number n. */
-  readonly relations: number;
+  /** A grant of one of these relations on it. */
+  readonly relations: readonly number[];
   /** One of `names` on an entity with `relation` on it. */
   readonly parents: readonly { readonly relation: number; readonly names: NameSet }[];
+  /** One of these gates on it. */
+  readonly gates: readonly number[];
 }
+
+/** Opens if all of `all` hold on the object, and none of `none`. */
+export interface OperandGate {
+  readonly kind: 'operands';
+  readonly all: readonly number[];
+  readonly none: readonly number[];
+}
+
+/** Opens if `name` holds on every entity that has the relation on the object, of which there must be one. */
+export interface EveryGate {
+  readonly kind: 'every';
+  readonly name: number;
+  readonly relation: number;
+}
+
+export type Gate = OperandGate | EveryGate;
 
 /** `ns:id#name`, taken apart at the last `#`. */
 export interface Group {
@@ -78,40 +100,65 @@ class Kept<Value> {
   }
 }
 
+/** What defines the names of one namespace. */
+interface Definitions {
+  /** A name follows from any of these. */
+  readonly elements: Map<number, readonly NumberedElement[]>;
+  readonly gates: Map<number, Gate>;
+  /** Numbers of the derived names. */
+  readonly derived: number[];
+}
+
+const noDefinitions = (): Definitions => ({ elements: new Map(), gates: new Map(), derived: [] });
+
 /** The rules of one namespace. */
 class NamespaceRules {
   readonly wanted: Kept<Wanted>;
+  readonly wantedAtMost: Kept<Wanted>;
   readonly held: Kept<NameSet>;
-  /** Numbers of the derived names that they define. */
+  readonly gates: ReadonlyMap<number, Gate>;
   readonly derived: readonly number[];
-  /** The relations that they use behind `from`: bit n for wire number n. */
-  readonly leading: number;
+  /** The relations that they use behind `from`. */
+  readonly leading: ReadonlySet<number>;
   /** By relation. */
-  readonly #inherited: readonly Kept<NameSet>[];
+  readonly #inherited = new Map<number, Kept<NameSet>>();
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
+  readonly #isRelation: (number: number) => boolean;
 
-  constructor(bound: KeptBound, elements: ReadonlyMap<number, readonly NumberedElement[]>) {
+  constructor(bound: KeptBound, { elements, gates, derived }: Definitions, isRelation: (number: number) => boolean) {
     this.#elements = elements;
-    this.derived = [...elements.keys()].filter((number) => number > RELATIONS.length);
-    this.leading = [...elements.values()].flat().reduce((mask, { from = 0 }) => mask | (1 << from), 0);
-    this.wanted = new Kept(bound, (names) => this.#wanted(names));
+    this.#isRelation = isRelation;
+    this.gates = gates;
+    this.derived = derived;
+    this.wanted = new Kept(bound, (names) => this.#wanted(names, false));
+    this.wantedAtMost = new Kept(bound, (names) => this.#wanted(names, true));
     this.held = new Kept(bound, (names) => this.#held(names));
-    this.#inherited = RELATIONS.map((_, index) => new Kept(bound, (names) => this.#inheritedBy(index + 1, names)));
+    const every = Array.from(gates.values(), (gate) => (gate.kind === 'every' ? [gate.relation] : [])).flat();
+    this.leading = new Set([...[...elements.values()].flat().flatMap(({ from }) => from ?? []), ...every]);
+    for (const relation of this.leading) {
+      this.#inherited.set(relation, new Kept(bound, (names) => this.#inheritedBy(relation, names)));
+    }
   }
 
   inherited(relation: number, names: NameSet): NameSet {
-    return this.#inherited[relation - 1]?.get(names) ?? 0n;
+    return this.#inherited.get(relation)?.get(names) ?? 0n;
   }
 
-  #wanted(names: NameSet): Wanted {
+  /** `atMost`: with what a gate needs in the place of the gate, and with what it excludes. */
+  #wanted(names: NameSet, atMost: boolean): Wanted {
     let closed = 0n;
-    let relations = 0;
+    const relations: number[] = [];
+    const gates: number[] = [];
     const parents = new Map<number, NameSet>();
     const queue = numbersIn(names);
     for (let number = queue.pop(); number !== undefined; number = queue.pop()) {
       if ((closed & bitOf(number)) !== 0n) continue;
       closed |= bitOf(number);
-      if (number <= RELATIONS.length) relations |= 1 << number;
+      if (this.#isRelation(number)) relations.push(number);
+      const gate = this.gates.get(number);
+      if (gate !== undefined && !atMost) gates.push(number);
+      else if (gate?.kind === 'operands') queue.push(...gate.all.slice(0, 1), ...gate.none);
+      else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
       for (const { name, from } of this.#elements.get(number) ?? []) {
         if (from === undefined) queue.push(name);
         else parents.set(from, (parents.get(from) ?? 0n) | bitOf(name));
@@ -119,20 +166,28 @@ class NamespaceRules {
     }
     return {
       names: closed,
-      relations,
+      relations: relations.sort((left, right) => left - right),
       parents: Array.from(parents, ([relation, each]) => ({ relation, names: each })),
+      gates,
     };
   }
 
+  /** With every gate whose operands hold, whatever it excludes. */
   #held(names: NameSet): NameSet {
     let held = names;
     for (let grown = true; grown; ) {
       grown = false;
-      for (const [number, elements] of this.#elements) {
-        if ((held & bitOf(number)) !== 0n) continue;
-        if (!elements.some(({ name, from }) => from === undefined && (held & bitOf(name)) !== 0n)) continue;
+      const add = (number: number): void => {
         held |= bitOf(number);
         grown = true;
+      };
+      for (const [number, elements] of this.#elements) {
+        if ((held & bitOf(number)) !== 0n) continue;
+        if (elements.some(({ name, from }) => from === undefined && (held & bitOf(name)) !== 0n)) add(number);
+      }
+      for (const [number, gate] of this.gates) {
+        if ((held & bitOf(number)) !== 0n || gate.kind === 'every') continue;
+        if (gate.all.every((name) => (held & bitOf(name)) !== 0n)) add(number);
       }
     }
     return held;
@@ -145,7 +200,76 @@ class NamespaceRules {
         inherited |= bitOf(number);
       }
     }
+    for (const [number, gate] of this.gates) {
+      if (gate.kind === 'every' && gate.relation === relation && (names & bitOf(gate.name)) !== 0n) {
+        inherited |= bitOf(number);
+      }
+    }
     return this.held.get(inherited);
+  }
+}
+
+/** Numbers the names and the gates of a rule set. */
+class Numbering {
+  /** By number; undefined: no name has it. */
+  readonly names: (string | undefined)[] = [undefined];
+  readonly numbers = new Map<string, number>();
+  readonly relations: ReadonlySet<number>;
+  readonly definitions = new Map<string, Definitions>();
+
+  constructor({ relations, rules }: RuleSet, relationNumberOf: RelationNumberOf) {
+    for (const relation of [...RELATIONS, ...relations]) {
+      const number = relationNumberOf(relation);
+      this.names[number] = relation;
+      this.numbers.set(relation, number);
+    }
+    this.relations = new Set(this.numbers.values());
+    for (const { name } of rules) if (!this.numbers.has(name)) this.numbers.set(name, this.names.push(name) - 1);
+    for (const { namespace, name, anyOf } of rules) {
+      const of = this.definitions.get(namespace) ?? noDefinitions();
+      this.definitions.set(namespace, of);
+      const number = this.#numberOf(name);
+      if (!this.relations.has(number)) of.derived.push(number);
+      of.elements.set(
+        number,
+        anyOf.map((element) => this.#part(of, element)),
+      );
+    }
+  }
+
+  #numberOf(name: string): number {
+    return this.numbers.get(name) ?? 0;
+  }
+
+  /** As a part of a union. */
+  #part(of: Definitions, element: RuleElement): NumberedElement {
+    if (isGate(element)) return { name: this.#gate(of, element), from: undefined };
+    const name = this.#numberOf(element.name);
+    const from = element.from === undefined ? undefined : this.#numberOf(element.from);
+    if (element.all !== true || from === undefined) return { name, from };
+    return { name: this.#add(of, { kind: 'every', name, relation: from }), from: undefined };
+  }
+
+  #add(of: Definitions, gate: Gate): number {
+    const number = this.names.push(undefined) - 1;
+    of.gates.set(number, gate);
+    return number;
+  }
+
+  #gate(of: Definitions, { operator, elements, butNot }: GateElement): number {
+    if (operator === 'any_of' && butNot.length === 0) return this.#union(of, elements);
+    const all = operator === 'any_of' ? [this.#union(of, elements)] : elements.map((each) => this.#union(of, [each]));
+    return this.#add(of, { kind: 'operands', all, none: butNot.map((each) => this.#union(of, [each])) });
+  }
+
+  /** The number of what follows from any of the elements. */
+  #union(of: Definitions, elements: readonly RuleElement[]): number {
+    const parts = elements.map((element) => this.#part(of, element));
+    const [first] = parts;
+    if (parts.length === 1 && first !== undefined && first.from === undefined) return first.name;
+    const number = this.names.push(undefined) - 1;
+    of.elements.set(number, parts);
+    return number;
   }
 }
 
@@ -164,68 +288,86 @@ function numbersIn(names: NameSet): number[] {
   return numbers;
 }
 
+/** The number of a built-in relation, or of one of the rule set's own. */
+export type RelationNumberOf = (relation: string) => number;
+
+/** Numbers own relations in the order of the rule set. */
+const inOrder =
+  ({ relations }: RuleSet): RelationNumberOf =>
+  (relation) =>
+    relationNumber(relation) ?? RELATIONS.length + 1 + (relations as readonly string[]).indexOf(relation);
+
 export class CompiledRules {
   readonly groups: boolean;
+  /** Whether some name depends on a gate. */
+  readonly gated: boolean;
   readonly #public: ReadonlySet<string>;
-  /** By number; undefined at 0. */
+  /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #namespaces: ReadonlyMap<string, NamespaceRules>;
   readonly #withoutRules: NamespaceRules;
   readonly #namesIn: Kept<readonly string[]>;
-  readonly #childRelations: Kept<number>;
+  readonly #childRelations: Kept<readonly number[]>;
   /** By relation: the names N of all elements "N from relation". */
-  readonly #followed: readonly NameSet[];
+  readonly #followed = new Map<number, NameSet>();
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
 
-  constructor({ rules, groups, public: namespaces }: RuleSet) {
-    this.groups = groups;
-    this.#public = new Set(namespaces);
-    this.#names = [undefined, ...new Set([...RELATIONS, ...rules.map(({ name }) => name)])];
-    this.#numbers = new Map(this.#names.flatMap((name, number) => (name === undefined ? [] : [[name, number]])));
-    const numbered = ({ name, from }: RuleElement): NumberedElement => ({
-      name: this.#numbers.get(name) ?? 0,
-      from: from === undefined ? undefined : relationNumber(from),
-    });
-    const elements = new Map<string, Map<number, readonly NumberedElement[]>>();
-    const followed: NameSet[] = [];
+  constructor(ruleSet: RuleSet, relationNumberOf: RelationNumberOf = inOrder(ruleSet)) {
+    this.groups = ruleSet.groups;
+    this.#public = new Set(ruleSet.public);
+    const { names, numbers, relations, definitions } = new Numbering(ruleSet, relationNumberOf);
+    this.#names = names;
+    this.#numbers = numbers;
     let used = 0n;
-    for (const { namespace, name, anyOf } of rules) {
-      const of = elements.get(namespace) ?? new Map<number, readonly NumberedElement[]>();
-      const parts = anyOf.map(numbered);
-      const defined = this.#numbers.get(name) ?? 0;
-      elements.set(namespace, of.set(defined, parts));
-      used |= bitOf(defined);
-      for (const { name: number, from } of parts) {
-        used |= bitOf(number);
-        if (from !== undefined) followed[from] = (followed[from] ?? 0n) | bitOf(number);
+    let count = 0;
+    const follow = (relation: number, name: number): void => {
+      this.#followed.set(relation, (this.#followed.get(relation) ?? 0n) | bitOf(name));
+    };
+    for (const { elements, gates } of definitions.values()) {
+      for (const [defined, parts] of elements) {
+        used |= bitOf(defined);
+        count += parts.length;
+        for (const { name, from } of parts) {
+          used |= bitOf(name);
+          if (from !== undefined) follow(from, name);
+        }
+      }
+      for (const gate of gates.values()) {
+        count += 1;
+        if (gate.kind === 'every') {
+          used |= bitOf(gate.name);
+          follow(gate.relation, gate.name);
+        } else for (const name of [...gate.all, ...gate.none]) used |= bitOf(name);
       }
     }
-    this.#followed = followed;
     this.#used = used;
-    const count = rules.reduce((sum, { anyOf }) => sum + anyOf.length, 0);
+    this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
     const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
-    this.#withoutRules = new NamespaceRules(bound, new Map());
-    this.#namespaces = new Map(Array.from(elements, ([namespace, of]) => [namespace, new NamespaceRules(bound, of)]));
-    this.#namesIn = new Kept(bound, (names) => numbersIn(names).map((number) => this.#names[number] ?? ''));
-    this.#childRelations = new Kept(bound, (names) => this.#relationsFollowing(names));
+    const isRelation = (number: number): boolean => relations.has(number);
+    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, isRelation);
+    this.#withoutRules = rulesOf(noDefinitions());
+    this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
+    this.#namesIn = new Kept(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));
+    this.#childRelations = new Kept(bound, (set) => this.#relationsFollowing(set));
   }
 
-  #relationsFollowing(names: NameSet): number {
-    let relations = 0;
-    for (const [relation, followed = 0n] of this.#followed.entries()) {
-      if ((followed & names) !== 0n) relations |= 1 << relation;
-    }
-    return relations;
+  #relationsFollowing(names: NameSet): readonly number[] {
+    return Array.from(this.#followed, ([relation, followed]) => ((followed & names) === 0n ? [] : [relation])).flat();
   }
 
-  /** The number of a built-in relation or of a name that some rule defines. */
+  /** The number of a relation or of a name that some rule defines. */
   numberOf(name: string): number | undefined {
     return this.#numbers.get(name);
   }
 
-  /** Names by ascending number. */
+  /** For people. */
+  describe(number: number): string {
+    return this.#names[number] ?? 'a gate';
+  }
+
+  /** Names by ascending number; gates have none. */
   namesIn(names: NameSet): readonly string[] {
     return this.#namesIn.get(names);
   }
@@ -244,35 +386,53 @@ export class CompiledRules {
     return this.#of(object).wanted.get(names);
   }
 
-  /** The names that follow, on the same object, from these, which are included. */
+  /**
+   * The same without gates: whoever holds one of the names holds something of this, and so does whoever is excluded by
+   * a gate.
+   */
+  wantedAtMost(object: string, names: NameSet): Wanted {
+    return this.#of(object).wantedAtMost.get(names);
+  }
+
+  /** A gate that is wanted on the object. */
+  gateOf(object: string, number: number): Gate {
+    const gate = this.#of(object).gates.get(number);
+    assert(gate !== undefined, 'a gate that is wanted is one of its namespace');
+    return gate;
+  }
+
+  /**
+   * The names that follow, on the same object, from these, which are included: with every gate whose operands are
+   * among them, so that a subject may hold less.
+   */
   held(object: string, names: NameSet): NameSet {
     return this.#of(object).held.get(names);
   }
 
-  /** The names on the object that follow from these on an entity that has the relation on it. */
+  /**
+   * The names on the object that follow from these on an entity that has the relation on it, as above: an `all of` may
+   * open.
+   */
   inherited(object: string, relation: number, names: NameSet): NameSet {
     return this.#of(object).inherited(relation, names);
   }
 
-  /**
-   * The relations of an entity to others along which something follows from one of the names on it: bit n for wire
-   * number n.
-   */
-  childRelations(names: NameSet): number {
+  /** The relations of an entity to others along which something follows from one of the names on it. */
+  childRelations(names: NameSet): readonly number[] {
     return this.#childRelations.get(names);
   }
 
   /** Whether rules of the object's namespace use the relation behind `from`, and no rule has it as a name. */
   leadsToEntitiesOnly(object: string, relation: number): boolean {
-    return (this.#used & bitOf(relation)) === 0n && (this.#of(object).leading & (1 << relation)) !== 0;
+    return (this.#used & bitOf(relation)) === 0n && this.#of(object).leading.has(relation);
   }
 
   /** Whether any grant could give a subject the name on the object. */
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
     if (number === undefined) return false;
-    const { relations, parents } = this.wanted(object, bitOf(number));
-    return relations !== 0 || parents.length > 0;
+    const { relations, parents, gates } = this.wanted(object, bitOf(number));
+    return relations.length + parents.length + gates.length > 0;
   }
 
   #of(object: string): NamespaceRules {

@@ -2,7 +2,6 @@
 // groups that it belongs to, and the inheritance of objects from entities. Each name on each object is found once,
 // however many paths lead there. Breadth first: the first way to an object is a shortest one.
 
-import { RELATIONS } from '../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
@@ -30,8 +29,6 @@ interface Source extends Adjacent {
   /** The names on the subject that its objects inherit; undefined: the relation itself is granted. */
   readonly names: NameSet | undefined;
 }
-
-const ALL_RELATIONS = RELATIONS.reduce((all, _, index) => all | (1 << (index + 1)), 0);
 
 export class GrantedSearch {
   readonly cost: SearchCost;
@@ -72,6 +69,13 @@ export class GrantedSearch {
     return this.#held;
   }
 
+  /** All names found to be held on the object. */
+  namesOn(object: string): NameSet {
+    let names = 0n;
+    for (let find = this.#held.get(object); find !== undefined; find = find.earlier) names |= find.names;
+    return names;
+  }
+
   /** Whether the search rests on grants of the subject. */
   follows(subject: string): boolean {
     return this.#followed.has(subject);
@@ -90,8 +94,7 @@ export class GrantedSearch {
     } else if (this.#starts.length > 0) {
       const starts = this.#starts;
       this.#starts = [];
-      for (const subject of starts)
-        this.#follow(subject, ALL_RELATIONS, { depth: 0, after: undefined, names: undefined });
+      for (const subject of starts) this.#follow(subject, undefined, { depth: 0, after: undefined, names: undefined });
     } else {
       const find = this.#queue[this.#next];
       this.#next += 1;
@@ -104,14 +107,19 @@ export class GrantedSearch {
     const depth = find.depth + 1;
     if (this.#rules.groups) {
       for (const name of this.#rules.namesIn(names)) {
-        this.#follow(`${object}#${name}`, ALL_RELATIONS, { depth, after: find, names: undefined });
+        this.#follow(`${object}#${name}`, undefined, { depth, after: find, names: undefined });
       }
     }
     const relations = this.#rules.childRelations(names);
-    if (relations !== 0 && this.#rules.isEntity(object)) this.#follow(object, relations, { depth, after: find, names });
+    if (relations.length > 0 && this.#rules.isEntity(object))
+      this.#follow(object, relations, { depth, after: find, names });
   }
 
-  #follow(subject: string, relations: number, way: Pick<Source, 'depth' | 'after' | 'names'>): void {
+  #follow(
+    subject: string,
+    relations: readonly number[] | undefined,
+    way: Pick<Source, 'depth' | 'after' | 'names'>,
+  ): void {
     this.#followed.add(subject);
     if (this.cost.isSpent) return;
     for (const { relation, texts } of this.cost.enumerate(this.#graph.objectsOf(subject, relations))) {
@@ -127,8 +135,10 @@ export class GrantedSearch {
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
     const earlier = this.#held.get(object);
-    let fresh = names;
-    for (let find = earlier; find !== undefined; find = find.earlier) fresh &= ~find.names;
+    const known = this.namesOn(object);
+    // A gate may open for what several grants give together.
+    const held = this.#rules.gated && known !== 0n ? this.#rules.held(object, names | known) : names;
+    const fresh = held & ~known;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
     const find = { object, names: fresh, depth, subject, relation, after, earlier };

@@ -6,7 +6,6 @@ export const TOO_MANY = Symbol('too many grants to enumerate');
 
 /** The other ends of an entity's grants of one relation. */
 export interface Adjacent {
-  /** Wire number. */
   readonly relation: number;
   /** Subjects or objects. Read them in the same step. */
   readonly texts: readonly string[];
@@ -15,17 +14,15 @@ export interface Adjacent {
 /** Undefined: not known yet. */
 export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
 
-/** The lowest relation of a set that is not empty. */
-export const lowestIn = (relations: number): number => 31 - Math.clz32(relations & -relations);
-
-/** Sets of relations have bit n for wire number n. */
+/** Sets of relations are ascending lists of their numbers. */
 export interface Graph {
-  /** Those of the relations that the subject is granted on the object. */
-  relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined;
+  /** The first of the relations that the subject is granted on the object; 0: none of them. */
+  relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined;
   /** The subjects with grants on the object; only those of the form `ns:id#name`. */
-  groupsOn(object: string, relations: number): Enumerated;
-  subjectsOn(object: string, relations: number): Enumerated;
-  objectsOf(subject: string, relations: number): Enumerated;
+  groupsOn(object: string, relations: readonly number[]): Enumerated;
+  subjectsOn(object: string, relations: readonly number[]): Enumerated;
+  /** `relations`: undefined for all. */
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated;
 }
 
 /** What a search may cost. */
@@ -53,12 +50,22 @@ export interface Step {
 
 const NOTHING: readonly Adjacent[] = [];
 
+/** What several searches have cost together. */
+export class TotalCost {
+  entities = 0;
+  grants = 0;
+  characters = 0;
+
+  get spent(): number {
+    return this.entities + this.grants;
+  }
+}
+
 /** The progress of a search. */
 export class SearchCost {
   readonly #limits: SearchLimits;
-  entities = 0;
-  grants = 0;
-  #characters = 0;
+  /** What counts against the limits: of this search, or of several. */
+  readonly #total: TotalCost;
   /** The search needs grants that are not known yet. */
   misses = false;
   /** The first bound that kept the search from being complete. */
@@ -66,21 +73,22 @@ export class SearchCost {
   /** The search may examine no more grants, so none need to be enumerated. */
   isSpent = false;
 
-  constructor(limits: SearchLimits) {
+  constructor(limits: SearchLimits, total = new TotalCost()) {
     this.#limits = limits;
+    this.#total = total;
   }
 
   get spent(): number {
-    return this.entities + this.grants;
+    return this.#total.spent;
   }
 
   /** Whether the search may visit this entity, this deep. */
   visit(depth: number, entity: string): boolean {
-    if (depth > this.#limits.depthMax) return this.#exceed('depthMax');
-    if (this.entities >= this.#limits.entitiesMax) return this.#exceed('entitiesMax');
-    if (this.#characters >= this.#limits.charactersMax) return this.#exceed('charactersMax');
-    this.entities += 1;
-    this.#characters += entity.length;
+    if (depth > this.#limits.depthMax) return this.exceed('depthMax');
+    if (this.#total.entities >= this.#limits.entitiesMax) return this.exceed('entitiesMax');
+    if (this.#total.characters >= this.#limits.charactersMax) return this.exceed('charactersMax');
+    this.#total.entities += 1;
+    this.#total.characters += entity.length;
     return true;
   }
 
@@ -92,20 +100,20 @@ export class SearchCost {
   /** Undefined: it is not known, or cannot be. */
   known<Value>(value: Value | typeof TOO_MANY | undefined): Value | undefined {
     if (value === undefined) this.misses = true;
-    else if (value === TOO_MANY) this.#exceed('entityGrantsMax');
+    else if (value === TOO_MANY) this.exceed('entityGrantsMax');
     else return value;
     return undefined;
   }
 
   /** How many of `count` grants the search may examine now. */
   look(count: number): number {
-    const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
-    if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
-    this.grants += allowed;
+    const allowed = Math.min(count, this.#limits.grantsMax - this.#total.grants);
+    if (allowed < count) this.isSpent = !this.exceed('grantsMax');
+    this.#total.grants += allowed;
     return allowed;
   }
 
-  #exceed(bound: Bound): false {
+  exceed(bound: Bound): false {
     this.exceeded ??= bound;
     return false;
   }

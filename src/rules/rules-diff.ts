@@ -2,7 +2,7 @@
 
 import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
-import { type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
+import { namesInRule, type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
 
 /** A namespace and a built-in relation on its objects. */
 export interface NamespaceRelation {
@@ -13,8 +13,9 @@ export interface NamespaceRelation {
 /** Built-in relations on objects of a namespace that its rules make use of; each once, in the order of the rules. */
 export function relationsUsed({ rules }: RuleSet): readonly NamespaceRelation[] {
   const used = new Map<string, NamespaceRelation>();
-  for (const { namespace, anyOf } of rules) {
-    for (const { name, from } of anyOf) {
+  for (const rule of rules) {
+    const { namespace } = rule;
+    for (const { name, from } of namesInRule(rule)) {
       // What `name` is on the other side of `from` depends on the entities there.
       const relation = from ?? name;
       if (isRelation(relation)) used.set(`${namespace} ${relation}`, { namespace, relation });

@@ -5,7 +5,8 @@ import { parseJson } from '../core/text/json.ts';
 import { findJsonPlace, lineAt } from '../core/text/json-places.ts';
 import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
-import { hasRules, parseRuleSet, type Rule, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
+import { parseRuleSet } from './parse-rule-set.ts';
+import { hasRules, isGate, type Rule, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
 
 export type ParsedRules =
   | { readonly kind: 'parsed'; readonly ruleSet: RuleSet }
@@ -60,8 +61,9 @@ export const orList = (texts: readonly string[]): string =>
 
 /** `editor, or viewer from parent` */
 function elementsText(anyOf: readonly RuleElement[]): string {
-  const own = anyOf.filter(({ from }) => from === undefined).map(textOfElement);
-  const inherited = anyOf.filter(({ from }) => from !== undefined).map(textOfElement);
+  const isOwn = (element: RuleElement): boolean => !isGate(element) && element.from === undefined;
+  const own = anyOf.filter(isOwn).map(textOfElement);
+  const inherited = anyOf.filter((element) => !isOwn(element)).map(textOfElement);
   return [orList(own), ...inherited].filter((text) => text !== '').join(', or ');
 }
 

@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
-import { parseRuleSet } from '../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
 import { waitFor } from '../kit/wait-for.ts';

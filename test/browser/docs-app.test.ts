@@ -203,16 +203,16 @@ describe('the example docs-app in a browser', { skip: missing ?? false }, () => 
     await dan.getByRole('button', { name: 'Save' }).waitFor();
   });
 
-  it('everybody sees what is shared with everybody, also without a log-in, until it is revoked', async () => {
+  it('a document shared with everyone is visible without a log-in until it is revoked', async () => {
     const [ada, anybody] = [await visit('ada'), await visit()];
     const address = await createDocument(ada, 'Handbook', 'Be kind.');
     await look(anybody, address, 'Be kind.');
     assert.equal(anybody.url(), `${app.url}/log-in`);
     await openSharing(ada, 'Handbook');
-    await share(ada, 'everybody, also without log-in', 'viewer');
+    await share(ada, 'everyone, even without logging in', 'viewer');
     assert.deepEqual(await whoMay(ada), [
       'ada | owner | ada is owner of the document Handbook',
-      'everybody | viewer | everybody is viewer of the document Handbook',
+      'everyone | viewer | everyone is viewer of the document Handbook',
     ]);
     assert.equal(await look(anybody, address, 'Be kind.'), 200);
     assert.equal(await anybody.getByRole('button').count(), 0);

@@ -5,7 +5,7 @@
 // of depth allow; `wide`, groups of many members, in a few cases more than a list of OpenFGA may have.
 
 import { RELATIONS, type Relation } from '../../src/core/tuples.ts';
-import type { Rule, RuleElement } from '../../src/rules/rule-set.ts';
+import { NO_RULES, type Rule, type RuleElement } from '../../src/rules/rule-set.ts';
 import { SeededRandom } from '../simulation/seeded-random.ts';
 import type { Change, Question } from './question.ts';
 import {
@@ -99,7 +99,7 @@ function randomWorld(random: SeededRandom): World {
   const isPublic = someOf(random, ['user', 'folder'], 0.5);
   const groups = random.chance(0.8);
   const grantable = randomGrantable(random, isPublic, groups);
-  return { ruleSet: { rules: randomRules(random, grantable), groups, public: isPublic }, grantable };
+  return { ruleSet: { ...NO_RULES, rules: randomRules(random, grantable), groups, public: isPublic }, grantable };
 }
 
 const element = (text: string): RuleElement => {
@@ -130,7 +130,7 @@ function documentWorld(random: SeededRandom): World {
   const rules = [...inherited('folder'), ...inherited('document')];
   const kept = someOf(random, rules, 0.9);
   return {
-    ruleSet: { rules: kept, groups: true, public: random.chance(0.5) ? ['user'] : [] },
+    ruleSet: { ...NO_RULES, rules: kept, groups: true, public: random.chance(0.5) ? ['user'] : [] },
     grantable: [
       on('group', 'member', ['user'], true),
       ...['folder', 'document'].flatMap((namespace) => [

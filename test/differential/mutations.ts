@@ -1,6 +1,6 @@
 // Faults of grantd, as rules or changes that it gets wrong: what the comparison must find.
 
-import type { Rule, RuleElement } from '../../src/rules/rule-set.ts';
+import { isGate, type Rule, type RuleElement } from '../../src/rules/rule-set.ts';
 import type { Peer } from './peers/peer.ts';
 import type { Change } from './question.ts';
 import type { World } from './universe.ts';
@@ -34,7 +34,7 @@ export const MUTATIONS: readonly Mutation[] = [
       withRules(world, (rule) => ({
         ...rule,
         anyOf: rule.anyOf.flatMap((element): RuleElement[] =>
-          element.from === 'parent' ? [element, { ...element, from: 'owner' }] : [element],
+          !isGate(element) && element.from === 'parent' ? [element, { ...element, from: 'owner' }] : [element],
         ),
       })),
   },
@@ -42,7 +42,9 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'name-confused',
     what: 'an editor is taken for an owner',
     world: (world) =>
-      withElements(world, (element) => (element.name === 'owner' ? { ...element, name: 'editor' } : element)),
+      withElements(world, (element) =>
+        !isGate(element) && element.name === 'owner' ? { ...element, name: 'editor' } : element,
+      ),
   },
   {
     name: 'groups-ignored',

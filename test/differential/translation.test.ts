@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rule } from '../../src/rules/rule-set.ts';
+import { NO_RULES, type Rule } from '../../src/rules/rule-set.ts';
 import { caseOf } from './cases.ts';
 import { openfgaModel, storedAs } from './peers/openfga-model.ts';
 import { spicedbRelation, spicedbSchema } from './peers/spicedb-schema.ts';
@@ -11,6 +11,7 @@ import { expressibleOf, type World } from './universe.ts';
 
 const WORLD: World = {
   ruleSet: {
+    ...NO_RULES,
     rules: [
       { namespace: 'folder', name: 'viewer', anyOf: [{ name: 'viewer', from: 'parent' }] },
       { namespace: 'folder', name: 'parent', anyOf: [{ name: 'owner', from: undefined }] },

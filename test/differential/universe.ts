@@ -6,7 +6,7 @@
 // themselves on a parent are fine, and so are cycles of grants.
 
 import { isRelation } from '../../src/core/tuples.ts';
-import type { Rule, RuleElement, RuleSet } from '../../src/rules/rule-set.ts';
+import { isGate, type NameElement, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 
 export const NAMESPACES = ['user', 'group', 'folder', 'document'] as const;
 
@@ -34,6 +34,10 @@ export const grantableOf = ({ grantable }: World, namespace: string, relation: s
 export const ruleOf = ({ ruleSet }: Pick<World, 'ruleSet'>, namespace: string, name: string): Rule | undefined =>
   ruleSet.rules.find((rule) => rule.namespace === namespace && rule.name === name);
 
+/** The elements of a rule; the worlds that peers are asked about have no gates. */
+export const namesOf = (rule: Rule | undefined): readonly NameElement[] =>
+  (rule?.anyOf ?? []).filter((element): element is NameElement => !isGate(element));
+
 /** The names that have a meaning on objects of the namespace: those that are granted, and those that rules define. */
 export function namesOn({ ruleSet, grantable }: World, namespace: string): readonly string[] {
   const granted = grantable.filter((each) => each.namespace === namespace).map(({ relation }) => relation);
@@ -43,7 +47,7 @@ export function namesOn({ ruleSet, grantable }: World, namespace: string): reado
 
 /** Whether elements "NAME from RELATION" of this namespace follow the relation. */
 export const isFollowed = ({ ruleSet }: World, namespace: string, relation: string): boolean =>
-  ruleSet.rules.some((rule) => rule.namespace === namespace && rule.anyOf.some(({ from }) => from === relation));
+  ruleSet.rules.some((rule) => rule.namespace === namespace && namesOf(rule).some(({ from }) => from === relation));
 
 const keyOf = (namespace: string, name: string): string => `${namespace} ${name}`;
 
@@ -52,8 +56,9 @@ function reachableNames({ ruleSet, grantable }: World): ReadonlySet<string> {
   const reachable = new Set(grantable.map(({ namespace, relation }) => keyOf(namespace, relation)));
   for (let size = -1; size < reachable.size; ) {
     size = reachable.size;
-    for (const { namespace, name, anyOf } of ruleSet.rules) {
-      const isReached = anyOf.some(({ name: element, from }) => {
+    for (const rule of ruleSet.rules) {
+      const { namespace, name } = rule;
+      const isReached = namesOf(rule).some(({ name: element, from }) => {
         if (from === undefined) return reachable.has(keyOf(namespace, element));
         const followed = grantable.find((each) => each.namespace === namespace && each.relation === from);
         return followed?.entities.some((parent) => reachable.has(keyOf(parent, element))) ?? false;
@@ -65,21 +70,21 @@ function reachableNames({ ruleSet, grantable }: World): ReadonlySet<string> {
 }
 
 /** Whether the names of the element lead back to the rule's own name on the same object. */
-function isCircular({ ruleSet }: World, { namespace, name }: Rule, element: RuleElement): boolean {
+function isCircular({ ruleSet }: World, { namespace, name }: Rule, element: NameElement): boolean {
   const seen = new Set<string>();
   const queue = element.from === undefined ? [element.name] : [];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (next === name) return true;
     if (seen.has(next)) continue;
     seen.add(next);
-    for (const each of ruleOf({ ruleSet }, namespace, next)?.anyOf ?? [])
+    for (const each of namesOf(ruleOf({ ruleSet }, namespace, next)))
       if (each.from === undefined) queue.push(each.name);
   }
   return false;
 }
 
 function keptOf(world: World, reachable: ReadonlySet<string>, rule: Rule): readonly RuleElement[] {
-  return rule.anyOf.filter((element) => {
+  return namesOf(rule).filter((element) => {
     if (element.from === undefined)
       return reachable.has(keyOf(rule.namespace, element.name)) && !isCircular(world, rule, element);
     const followed = grantableOf(world, rule.namespace, element.from);

@@ -109,7 +109,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     }
   });
 
-  it('name every setting that is missing, in k6 alone too, and ask nothing', async () => {
+  it('name every setting that is missing, in k6 alone too, and send no request', async () => {
     const script = join(ROOT, 'loadtest', 'soak.ts');
     const { status, output } = await run(k6 ?? '', ['run', '--quiet', '--address', '', script]);
     assert.equal(status, STATUS_SCRIPT, output);

@@ -43,7 +43,7 @@ describe('the summary of a run', () => {
   it('says what was asked, how much of it, and how long it took', () => {
     const text = renderSummary(DATA, FACTS);
     assert.match(text, /^\ncheck: passed\n/);
-    assert.equal(lineOf(text, 'asked'), 'http://127.0.0.1:8080, 10,000 tenants');
+    assert.equal(lineOf(text, 'target'), 'http://127.0.0.1:8080, 10,000 tenants');
     assert.equal(lineOf(text, 'for'), '30.0 s, 500 iterations a second');
     assert.equal(lineOf(text, 'requests'), '15,000 (500 a second), 0 failed');
     assert.equal(lineOf(text, 'dropped'), '0 that could not start in time');

@@ -6,7 +6,7 @@
 
 import type { Tuple } from '../../src/core/tuples.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
-import { parseRuleSet } from '../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import type { BulkWrite } from '../../src/shard/shard.ts';
 import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';

@@ -2,7 +2,7 @@
 // change an answer, and a chain of folders that is longer than an evaluation follows.
 
 import type { Tuple } from '../../src/core/tuples.ts';
-import type { Rule, RuleElement, RuleSet } from '../../src/rules/rule-set.ts';
+import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export const USERS = ['user:u1', 'user:u2', 'user:u3'];
@@ -77,7 +77,7 @@ export function drawGrants(random: SeededRandom, present: ReadonlyMap<string, Tu
   return { grants, revocations: random.chance(0.8) ? gone : [] };
 }
 
-const element = (name: string, from?: RuleElement['from']): RuleElement => ({ name, from });
+const element = (name: string, from?: string): RuleElement => ({ name, from });
 
 /** Defined in one version of the rules alone. */
 export const markOf = (version: number): string => `v${version}`;
@@ -92,5 +92,5 @@ export function drawRules(random: SeededRandom, version: number): RuleSet {
   add('folder', 'viewer', random.chance(0.8) ? inherited : []);
   add('doc', 'can_read', random.chance(0.8) ? [element('viewer'), element('owner')] : []);
   add('folder', 'can_read', random.chance(0.6) ? [element('viewer'), element('can_read', 'parent')] : []);
-  return { rules, groups: random.chance(0.8), public: random.chance(0.6) ? ['user'] : [] };
+  return { ...NO_RULES, rules, groups: random.chance(0.8), public: random.chance(0.6) ? ['user'] : [] };
 }

@@ -27,7 +27,8 @@ describe('codeText', () => {
   });
 
   it('leaves brackets balanced in every file, so it has lost its way in none', () => {
-    for (const [path, text] of readCode(['src', 'test', 'scripts', 'tools', 'bench'])) {
+    const folders = ['src', 'packages', 'test', 'scripts', 'tools', 'bench', 'loadtest', 'clients', 'examples'];
+    for (const [path, text] of readCode(folders)) {
       const code = codeText(text, { strings: 'emptied' });
       for (const [open, close] of ['()', '[]', '{}']) {
         assert.equal(code.split(open ?? '').length, code.split(close ?? '').length, `${path}: ${open}${close}`);

@@ -17,6 +17,8 @@ const pages = listFiles()
   .map((path) => ({ path, text: readText(path) }));
 const scripts: Record<string, string> = JSON.parse(readText('package.json')).scripts;
 const FRESHEN = 'Run `npm run generate -- docs`.';
+const NAMED_FILES =
+  /`(?<file>(?:src|packages|examples|test|scripts|tools|proto|docs|bench|loadtest|charts|k8s)\/[\w./-]*[\w/])`/g;
 
 /** As GitHub makes the anchor of a heading. */
 const anchorOf = (heading: string): string =>
@@ -139,9 +141,22 @@ describe('the docs', () => {
     const found = pages
       .filter(({ path }) => path !== 'CHANGELOG.md')
       .flatMap(({ path, text }) =>
-        [...text.matchAll(/`(?<file>(?:src|test|scripts|proto|docs|bench)\/[\w./-]*[\w/])`/g)]
+        [...text.matchAll(NAMED_FILES)]
           .map(({ groups }) => groups?.file ?? '')
           .filter((file) => !existsSync(join(ROOT, file)))
+          .map((file) => `${path}: ${file}`),
+      );
+    assert.deepEqual(found, []);
+  });
+
+  it('name source files that exist by the end of their path', () => {
+    const sources = listFiles().map((path) => `/${path}`);
+    const found = pages
+      .filter(({ path }) => path !== 'CHANGELOG.md')
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/`(?<file>[\w./-]+\.ts)`/g)]
+          .map(({ groups }) => groups?.file ?? '')
+          .filter((file) => !sources.some((source) => source.endsWith(`/${file}`)))
           .map((file) => `${path}: ${file}`),
       );
     assert.deepEqual(found, []);

@@ -96,8 +96,8 @@ describe('the files for sites and editors', () => {
       ...steps.map(({ run = '' }) => run),
     ]);
     const named = commands.flatMap((command) => /\btest -- (\S+)/.exec(command)?.[1] ?? []);
-    const asked = SUITES.filter(({ runs }) => runs === 'asked').map(({ name }) => name);
-    assert.deepEqual(named.toSorted(), asked.toSorted());
+    const onRequest = SUITES.filter(({ runs }) => runs === 'on-request').map(({ name }) => name);
+    assert.deepEqual(named.toSorted(), onRequest.toSorted());
     for (const script of ['simulate', 'fuzz', 'soak']) {
       assert.ok(
         commands.some((command) => command.startsWith(`run ${script} -- `)),

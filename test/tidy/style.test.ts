@@ -7,7 +7,7 @@ import { codeText } from './support/code-text.ts';
 import { functionsOf } from './support/functions.ts';
 import { findStyleViolations, isLong, LONG_FUNCTIONS } from './support/style.ts';
 
-const FOLDERS = ['src', 'test', 'scripts', 'tools', 'bench', 'loadtest', 'clients', 'examples'];
+const FOLDERS = ['src', 'packages', 'test', 'scripts', 'tools', 'bench', 'loadtest', 'clients', 'examples'];
 const HEADER = '// What it owns.\n';
 /** Together with the lines around it, one too many. */
 const LONG = '    x;\n'.repeat(69);

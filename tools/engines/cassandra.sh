@@ -41,7 +41,7 @@ die() { say "$*"; exit 1; }
 
 # ---- install -----------------------------------------------------------------------------------------------------
 
-# What the build needs and the machine may lack.
+# Dependencies of the build that the machine may lack.
 provide_java() {
   type -P java > /dev/null && type -P mvn > /dev/null && return
   "$HERE/apt.sh" openjdk-17-jre-headless maven || exit $?

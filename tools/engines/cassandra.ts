@@ -64,7 +64,7 @@ export async function startCassandra(options: CassandraClusterOptions): Promise<
     },
   });
   const [net = '', directory = ''] = script.facts;
-  const command = (name: string, nodes: readonly number[]): Promise<void> => script.tell(name, ...nodes.map(String));
+  const command = (name: string, nodes: readonly number[]): Promise<void> => script.command(name, ...nodes.map(String));
   const pem = (name: string): string => readFileSync(join(directory, `${name}.pem`), 'utf8');
   return {
     contactPoints: Array.from({ length: options.nodes }, (_, index) => `127.0.${net}.${index + 1}`),

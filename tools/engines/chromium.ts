@@ -27,7 +27,7 @@ export const missingChromium = (what: string): Promise<string | undefined> => mi
 export async function openChromium(): Promise<Browser> {
   const executablePath = findProgram(PROGRAM);
   if (executablePath === undefined) throw new Error(`${PROGRAM} is missing.`);
-  // Whoever only installs it needs no library for it.
+  // The installer does not need the library.
   const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: [...ARGUMENTS] });
 }

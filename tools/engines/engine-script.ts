@@ -1,12 +1,12 @@
-// Runs shell scripts that download, build or start what a test needs and npm does not have. A script that lives as long
-// as its standard input is an ObedientScript: it prints "ready …" once, and then executes one line at a time, each
-// confirmed with "done" or a line that says otherwise. It ends when this process ends, however it ends.
+// Runs shell scripts that download, build or start programs that tests need and npm does not have. A script that lives
+// as long as its standard input is an ObedientScript: it prints "ready …" once, and then executes one line at a time,
+// each confirmed with "done" or a line that says otherwise. It ends when this process ends, however it ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** The exit status of a script that cannot get what it needs. */
+/** The exit status of a script whose dependencies are unavailable. */
 const STATUS_MISSING = 3;
 
 export interface ScriptOptions {
@@ -14,7 +14,7 @@ export interface ScriptOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Thrown if what a test needs is not available and `CI` is set. */
+/** Thrown if a program that a test needs is unavailable and `CI` is set. */
 class EngineMissing extends Error {}
 
 function start(script: string, args: readonly string[], { environment }: ScriptOptions = {}): ChildProcess {
@@ -39,7 +39,7 @@ function statusOf(script: string, args: readonly string[]): Promise<number | nul
   return ended(child);
 }
 
-/** Runs an installer. Resolves to false if it cannot get what it needs; rejects if it fails otherwise. */
+/** Runs an installer. Resolves to false if its dependencies are unavailable; rejects if it fails otherwise. */
 export async function provide(script: string, args: readonly string[]): Promise<boolean> {
   const status = await statusOf(script, args);
   if (status !== 0 && status !== STATUS_MISSING) {
@@ -62,8 +62,8 @@ export function reportMissing(what: string, reason: string): string {
 }
 
 /**
- * Undefined if the script succeeded; if it cannot get what it needs, the reason, which is also printed prominently and
- * is a failure if CI is set. For the head of a test file: its suites are skipped for that reason.
+ * Undefined if the script succeeded; if its dependencies are unavailable, the reason, which it also prints prominently
+ * and which is a failure if CI is set. For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingFor(
   what: string,
@@ -120,8 +120,8 @@ export class ObedientScript {
     child.stdin?.on('error', () => {});
   }
 
-  /** One at a time, in the order of the calls. */
-  tell(...words: readonly string[]): Promise<void> {
+  /** Executes one command after another, in the order of the calls. Rejects if it fails. */
+  command(...words: readonly string[]): Promise<void> {
     const obeyed = async (): Promise<void> => {
       this.#child.stdin?.write(`${words.join(' ')}\n`);
       const { value = 'it ended; see its last output above' } = await this.#lines.next();

@@ -1,5 +1,4 @@
-// Go for tests of what is written in it: the machine's own. It needs no network, since what it tests has no
-// dependencies.
+// The Go of the machine, for tests of code in Go. It needs no network, since that code has no dependencies.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -27,7 +26,7 @@ async function runGo(args: readonly string[], cwd?: string): Promise<string> {
   }
 }
 
-/** Undefined if the machine has none that is new enough, which is reported, and fails if CI is set. */
+/** Undefined if the machine has no Go that is new enough: reports that, and fails if CI is set. */
 export async function findGo(what: string, minorMin = MINOR_MIN): Promise<Go | undefined> {
   const version = await runGo(['version']).catch(() => '');
   if (Number(/\bgo1\.(\d+)/.exec(version)?.[1]) >= minorMin) return { run: runGo };

@@ -1,5 +1,5 @@
-// What tests need beside npm's packages, each installed once on a machine. The runner of tests installs it beside the
-// suites that do not need it; a test file that runs by itself installs at its head what it needs.
+// Programs that tests need beside npm's packages, each installed once on a machine. The runner of tests installs them
+// beside the suites that do not need it; a test file that runs by itself installs its own at its head.
 //
 //   node tools/engines/install.ts <name>…
 //

@@ -3,7 +3,7 @@
 import { K6Missing, provideK6 } from '../../scripts/loadtest/k6.ts';
 import { reportMissing } from './engine-script.ts';
 
-/** Its command. Undefined if it is not available, which is reported, and fails if CI is set. */
+/** Its command. Undefined if it is not available: reports that, and fails if CI is set. */
 export function findK6(what: string): string | undefined {
   try {
     return provideK6();

@@ -39,13 +39,13 @@ export const BUN: NpmProgram = {
   path: 'bin/bun',
 };
 
-/** Its command. Rejects if it cannot be had. */
+/** Its command. Rejects if it cannot be installed. */
 export async function installNpmProgram(program: NpmProgram): Promise<string> {
   const { name, version } = program;
   const directory = join(TOOLS_DIRECTORY, `${name}-${version}`);
   const command = join(directory, 'node_modules', program.package, program.path);
   if (existsSync(command)) return command;
-  // Another run may install it at the same time: whoever is first gives the folder its name.
+  // Another run may install it at the same time: the first to finish renames its folder.
   const attempt = `${directory}-${process.pid}`;
   console.error(`${name}: installing ${version} from npm (once)`);
   try {

@@ -24,7 +24,7 @@ export const SCHEMATHESIS: PythonPackages = {
   requirements: join(ROOT, 'test', 'conformance', 'schemathesis-requirements.txt'),
 };
 
-/** What checks and runs the Python client. */
+/** The tools that check and run the Python client. */
 export const PYTHON_CLIENT: PythonPackages = {
   name: 'python-client',
   requirements: join(ROOT, 'clients', 'python', 'requirements-test.txt'),

@@ -15,7 +15,7 @@ import { freePort } from './free-port.ts';
 const HOST = '127.0.0.1';
 const START_MS_MAX = 60_000;
 /** Each command starts a program, which may wait on a busy machine. */
-const TELL_MS_MAX = 20_000;
+const COMMAND_MS_MAX = 20_000;
 const CLUSTER_SLOTS = 16_384;
 const MASTER_NAME = 'limits';
 /** Prints the process id of the server and ends it at the end of its own input. */
@@ -70,14 +70,18 @@ export class RedisServer {
     this.#keeper = keeper;
     const [line] = await once(createInterface({ input: keeper.stdout }), 'line');
     this.#pid = Number(line);
-    await waitFor(`redis-server on port ${this.port}`, async () => (await this.tell('ping')) === 'PONG', START_MS_MAX);
+    await waitFor(
+      `redis-server on port ${this.port}`,
+      async () => (await this.command('ping')) === 'PONG',
+      START_MS_MAX,
+    );
   }
 
   /** Runs a command with redis-cli and returns its output. */
-  async tell(...command: readonly string[]): Promise<string> {
+  async command(...words: readonly string[]): Promise<string> {
     const authentication = this.#password === undefined ? [] : ['--no-auth-warning', '-a', this.#password];
-    const { stdout } = await run('redis-cli', ['-h', HOST, '-p', String(this.port), ...authentication, ...command], {
-      timeout: TELL_MS_MAX,
+    const { stdout } = await run('redis-cli', ['-h', HOST, '-p', String(this.port), ...authentication, ...words], {
+      timeout: COMMAND_MS_MAX,
     }).catch(() => ({ stdout: '' }));
     return stdout.trim();
   }
@@ -126,7 +130,7 @@ const groupOf = (url: string, servers: readonly RedisServer[], others: readonly 
 export async function startRedisSentinel(): Promise<RedisGroup> {
   const master = await RedisServer.start(['--repl-diskless-sync-delay', '0']);
   const replica = await RedisServer.start(['--replicaof', HOST, String(master.port)]);
-  const inSync = async () => (await replica.tell('info', 'replication')).includes('master_link_status:up');
+  const inSync = async () => (await replica.command('info', 'replication')).includes('master_link_status:up');
   await waitFor('the replica to follow', inSync, START_MS_MAX);
   const port = await freePort();
   const configuration = join(replica.directory, 'sentinel.conf');
@@ -143,7 +147,8 @@ export async function startRedisSentinel(): Promise<RedisGroup> {
     ].join('\n'),
   );
   const sentinel = await RedisServer.at(port, [configuration, '--sentinel']);
-  const knowsReplica = async () => (await sentinel.tell('sentinel', 'replicas', MASTER_NAME)).includes(replica.address);
+  const knowsReplica = async () =>
+    (await sentinel.command('sentinel', 'replicas', MASTER_NAME)).includes(replica.address);
   await waitFor('the sentinel to know the replica', knowsReplica, START_MS_MAX);
   return groupOf(`redis+sentinel://${sentinel.address}/${MASTER_NAME}`, [master, replica], [sentinel]);
 }
@@ -161,7 +166,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
   if (first === undefined) throw new RangeError('A cluster needs servers.');
   await run('redis-cli', ['--cluster', 'create', ...servers.map(({ address }) => address), '--cluster-yes']);
   for (const server of servers) {
-    const whole = async () => (await server.tell('cluster', 'info')).includes(`cluster_slots_ok:${CLUSTER_SLOTS}`);
+    const whole = async () => (await server.command('cluster', 'info')).includes(`cluster_slots_ok:${CLUSTER_SLOTS}`);
     await waitFor('the cluster to be complete', whole, START_MS_MAX);
   }
   return groupOf(`redis+cluster://${servers.map(({ address }) => address).join(',')}`, servers);

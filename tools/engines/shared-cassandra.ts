@@ -1,4 +1,4 @@
-// One Cassandra for a whole run of tests: the runner of tests keeps it, and starts it when the first test asks for it
+// One Cassandra for a whole run of tests: the runner of tests owns it, and starts it when the first test requests it
 // over a socket. A test file that runs without the runner starts one of its own. Each test file works in a keyspace of
 // its own and never kills or pauses the node.
 
@@ -38,7 +38,7 @@ export async function shareCassandra(): Promise<SharedCassandra> {
 }
 
 /**
- * Keeps the one that tests share, from the first that asks until `stop`. Child processes find it by the environment.
+ * Owns the node that tests share, from the first request until `stop`. Child processes find it by the environment.
  */
 export async function keepSharedCassandra(): Promise<{ readonly started: boolean; stop(): Promise<void> }> {
   let cluster: Promise<CassandraCluster> | undefined;

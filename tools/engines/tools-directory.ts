@@ -9,5 +9,5 @@ export const TOOLS_DIRECTORY = process.env.GRANTD_TOOLS ?? join(homedir(), '.cac
 /** The programs that tools/engines/kubernetes/tools.sh builds. */
 export const PROGRAMS_DIRECTORY = join(TOOLS_DIRECTORY, 'bin');
 
-/** What compilers and installers write. */
+/** The output of compilers and installers. */
 export const LOGS_DIRECTORY = join(TOOLS_DIRECTORY, 'logs');

@@ -16,7 +16,7 @@ import (
 	"github.com/grantd/grantd/clients/go"
 )
 
-// Checker is what a guard needs of a client; *grantd.Client is one.
+// Checker is the part of a client that a guard uses; *grantd.Client implements it.
 type Checker interface {
 	Check(ctx context.Context, subject, relation, object string) (bool, error)
 }
@@ -26,13 +26,13 @@ type Guard struct {
 	Client Checker
 	// The subject of a request that has been authenticated, such as "user:ada"; "": it has not.
 	Subject func(r *http.Request) string
-	// Called with why a check failed, before the response. Optional.
+	// Called with the error of a failed check, before the response. Optional.
 	OnError func(r *http.Request, err error)
 }
 
 // Requires lets a request through if its subject has the relation, or the derived name, on the object that it is about.
 // Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
-// object (""), or about what cannot be the name of one, and a 503 if there is no answer.
+// object (""), or about an invalid one, and a 503 if there is no answer.
 func (g Guard) Requires(relation string, object func(r *http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -68,6 +68,6 @@ func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
 		t.Errorf("without an answer: %d", status)
 	}
 	if errors != 3 {
-		t.Errorf("%d errors were told, not 3", errors)
+		t.Errorf("OnError was called for %d errors, not 3", errors)
 	}
 }

@@ -144,12 +144,12 @@ func (c *call) entities(what, kind string, all []string, of, name string) any {
 }
 
 func (c *call) searchPage(query string, all []string) ([]string, string) {
-	asked, _ := c.body["page"].(object)
+	page, _ := c.body["page"].(object)
 	limit, token := limitMax, ""
-	if given, isNumber := asked["limit"].(float64); isNumber {
+	if given, isNumber := page["limit"].(float64); isNumber {
 		limit = max(1, min(int(given), limitMax))
 	}
-	token, _ = asked["token"].(string)
+	token, _ = page["token"].(string)
 	return cut(query, all, func(item string) string { return item }, limit, token)
 }
 

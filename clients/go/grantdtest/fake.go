@@ -3,8 +3,8 @@
 //	fake := grantdtest.New()
 //	client := fake.Client()
 //
-// The client is a real one: it gathers, decodes and fails as it does over the network. Only the service is another: it
-// keeps one tenant in memory, without limits of a plan, and nothing survives it.
+// The client is a real one: it gathers, decodes and fails as it does over the network. Only the service is replaced:
+// it keeps one tenant in memory, without the limits of a plan, and stores nothing.
 package grantdtest
 
 import (
@@ -83,7 +83,7 @@ func (f *Fake) ClientWith(config grantd.Config) *grantd.Client {
 	return client
 }
 
-// SetUnavailable makes every call a 503, or no longer: to see what a program does if it gets no answer.
+// SetUnavailable turns on or off a 503 for every call, to test how a program handles an outage.
 func (f *Fake) SetUnavailable(unavailable bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -124,7 +124,7 @@ type operation struct {
 	changes   []map[string]any
 }
 
-func (o *operation) tell(action string, name string, value any, more ...any) {
+func (o *operation) record(action string, name string, value any, more ...any) {
 	change := map[string]any{"action": action, name: value}
 	for index := 0; index < len(more); index += 2 {
 		change[more[index].(string)] = more[index+1]
@@ -147,14 +147,14 @@ func (o *operation) commit() {
 	f.news = make(chan struct{})
 }
 
-// expire ends what has expired.
+// expire removes the grants that have expired.
 func (f *Fake) expire() {
 	now := f.now()
 	ended := &operation{fake: f, actor: "system", requestID: newID("req")}
 	for of, grant := range f.grants {
 		if grant.ExpiresAt != nil && !grant.ExpiresAt.After(now) {
 			delete(f.grants, of)
-			ended.tell("grant.expired", "grant", grantJSON(*grant))
+			ended.record("grant.expired", "grant", grantJSON(*grant))
 		}
 	}
 	ended.commit()

@@ -98,7 +98,7 @@ func (f *feed) passes(change object) bool {
 	return true
 }
 
-// next answers the next change that passes, or nil and what to wait for.
+// next returns the next change that passes the filter, or nil and a channel to wait on.
 func (f *feed) next() (object, <-chan struct{}) {
 	f.fake.mutex.Lock()
 	defer f.fake.mutex.Unlock()

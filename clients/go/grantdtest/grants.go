@@ -12,8 +12,8 @@ import (
 const bulkMax = 100
 
 func check(c *call) any {
-	asked := c.questionIn(c.body, "")
-	because, isHeld := c.fake.holds(asked.subject, asked.relation, asked.object)
+	question := c.questionIn(c.body, "")
+	because, isHeld := c.fake.holds(question.subject, question.relation, question.object)
 	answer := object{"authorized": isHeld, "checked_at": timeText(c.fake.now())}
 	if explain, _ := c.body["explain"].(bool); explain && isHeld {
 		chain := make([]any, len(because))
@@ -35,8 +35,8 @@ func checkBulk(c *call) any {
 	}
 	results := make([]any, len(checks))
 	for index, one := range checks {
-		asked := c.questionIn(one, elementOf("checks", index))
-		_, isHeld := c.fake.holds(asked.subject, asked.relation, asked.object)
+		question := c.questionIn(one, elementOf("checks", index))
+		_, isHeld := c.fake.holds(question.subject, question.relation, question.object)
 		results[index] = object{"authorized": isHeld}
 	}
 	return object{"results": results, "checked_at": timeText(c.fake.now())}
@@ -51,7 +51,7 @@ func (o *operation) grant(of tuple, expires *time.Time, isGiven bool) (stored *g
 			changed := *stored
 			changed.ExpiresAt = expires
 			f.grants[of] = &changed
-			o.tell("grant.updated", "grant", grantJSON(changed))
+			o.record("grant.updated", "grant", grantJSON(changed))
 		}
 		return f.grants[of], false
 	}
@@ -63,7 +63,7 @@ func (o *operation) grant(of tuple, expires *time.Time, isGiven bool) (stored *g
 		CreatedAt: now, ExpiresAt: expires,
 	}
 	f.grants[of] = stored
-	o.tell("grant.created", "grant", grantJSON(*stored))
+	o.record("grant.created", "grant", grantJSON(*stored))
 	return stored, true
 }
 
@@ -73,7 +73,7 @@ func (o *operation) revoke(of tuple) bool {
 		return false
 	}
 	delete(o.fake.grants, of)
-	o.tell("grant.revoked", "grant", grantJSON(*stored))
+	o.record("grant.revoked", "grant", grantJSON(*stored))
 	return true
 }
 

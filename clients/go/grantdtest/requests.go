@@ -1,4 +1,4 @@
-// Reads requests: what is of the wrong shape is refused with the type that the service has for it.
+// Parses requests, and refuses malformed ones with the error type of the service.
 
 package grantdtest
 
@@ -42,7 +42,7 @@ func builtInIn(from object, place string) string {
 	return text
 }
 
-// nameIn also accepts what a rule defines.
+// nameIn also accepts derived names.
 func (c *call) nameIn(from object, place string) string {
 	if text, isText := from["relation"].(string); isText && c.fake.rules.defines(text) {
 		return text
@@ -109,7 +109,7 @@ func (c *call) expiryIn(from object, place string) (expires *time.Time, isGiven 
 	return &at, true
 }
 
-// query is that of the request as an object, for what reads bodies too.
+// query returns the query of the request as an object, for functions that also read bodies.
 func (c *call) queryObject(names ...string) object {
 	read := object{}
 	for name, values := range c.query {

@@ -1,4 +1,4 @@
-// What follows from grants under rules: a search from the name on the object, back to the subjects that hold it.
+// Evaluates grants under rules: a search from the name on the object, back to the subjects that hold it.
 
 package grantdtest
 
@@ -34,7 +34,7 @@ func (s ruleSet) defines(name string) bool {
 // A name on an object.
 type fact struct{ name, object string }
 
-// A fact that leads to the one that was asked for: by the grant, if there is one, and then by the step it came from.
+// A fact from which the wanted one follows: through the grant, if any, and then through the previous step.
 type step struct {
 	fact
 	grant *grantd.Grant
@@ -55,7 +55,7 @@ func namespaceOf(identifier string) string {
 	return namespace
 }
 
-func (s ruleSet) isEverybody(subject string) bool {
+func (s ruleSet) isWildcard(subject string) bool {
 	namespace := namespaceOf(subject)
 	return subject == namespace+":*" && slices.Contains(s.Public, namespace)
 }
@@ -104,7 +104,7 @@ func (f *Fake) search(wanted fact, visit func(step *step) bool) {
 					}
 					for _, grant := range grants {
 						_, isGroup := f.rules.groupOf(grant.Subject)
-						if grant.Relation == relation && grant.Object == at.object && !isGroup && !f.rules.isEverybody(grant.Subject) {
+						if grant.Relation == relation && grant.Object == at.object && !isGroup && !f.rules.isWildcard(grant.Subject) {
 							next = append(next, &step{fact{name, grant.Subject}, grant, at})
 						}
 					}
@@ -119,7 +119,7 @@ func (f *Fake) search(wanted fact, visit func(step *step) bool) {
 	}
 }
 
-// holds answers a shortest chain of grants, from the subject to the object, if there is one.
+// holds returns a shortest chain of grants, from the subject to the object, if there is one.
 func (f *Fake) holds(subject, name, object string) (because []*grantd.Grant, isHeld bool) {
 	own, isGroup := f.rules.groupOf(subject)
 	f.search(fact{name, object}, func(at *step) bool {
@@ -127,9 +127,9 @@ func (f *Fake) holds(subject, name, object string) (because []*grantd.Grant, isH
 			because, isHeld = chain(nil, at), true
 			return true
 		}
-		everybody := namespaceOf(subject) + ":*"
-		for _, by := range []string{subject, everybody} {
-			if by == everybody && by != subject && (isGroup || !f.rules.isEverybody(everybody)) {
+		wildcard := namespaceOf(subject) + ":*"
+		for _, by := range []string{subject, wildcard} {
+			if by == wildcard && by != subject && (isGroup || !f.rules.isWildcard(wildcard)) {
 				continue
 			}
 			if grant := f.grants[tuple{by, at.name, at.object}]; grant != nil {
@@ -155,8 +155,8 @@ func chain(first *grantd.Grant, at *step) []*grantd.Grant {
 	return grants
 }
 
-// subjectsOf answers who holds the name on the object, ascending: also each group from which it follows, of the object
-// itself only with hasSelf.
+// subjectsOf returns the subjects that hold the name on the object, ascending, including each group from which it
+// follows; groups of the object itself only with hasSelf.
 func (f *Fake) subjectsOf(name, object string, isDirect, hasSelf bool) []string {
 	found := map[string]bool{}
 	f.search(fact{name, object}, func(at *step) bool {
@@ -173,7 +173,7 @@ func (f *Fake) subjectsOf(name, object string, isDirect, hasSelf bool) []string 
 	return sortedKeys(found)
 }
 
-// objectsOf answers on what the subject holds the name, ascending.
+// objectsOf returns the objects on which the subject holds the name, ascending.
 func (f *Fake) objectsOf(subject, name string, isDirect bool) []string {
 	candidates, found := map[string]bool{}, map[string]bool{}
 	if own, isGroup := f.rules.groupOf(subject); isGroup && !isDirect {

@@ -1,4 +1,4 @@
-// The way of a request: authentication, route, scope, body, and a JSON answer or a problem document.
+// Serves a request: authentication, route, scope, body, and a JSON answer or a problem document.
 
 package grantdtest
 
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// problem is what an operation panics with; serve turns it into a problem document.
+// problem is the panic of an operation; serve turns it into a problem document.
 type problem struct {
 	kind    string
 	detail  string
@@ -235,5 +235,5 @@ func (w *pipeWriter) Write(text []byte) (int, error) {
 	return w.body.Write(text)
 }
 
-// Flush has nothing to do: what is written can be read.
+// Flush does nothing: written data can be read at once.
 func (w *pipeWriter) Flush() {}

@@ -17,7 +17,7 @@ func (o *operation) namespace(name string) (created bool) {
 		return false
 	}
 	o.fake.namespaces[name] = o.fake.now()
-	o.tell("namespace.created", "namespace", object{"name": name})
+	o.record("namespace.created", "namespace", object{"name": name})
 	return true
 }
 
@@ -166,7 +166,7 @@ func writeRules(c *call) any {
 	write := c.operation()
 	if set.revision() != before.revision() {
 		c.fake.rules = set
-		write.tell("rules.updated", "rules", set, "former", before)
+		write.record("rules.updated", "rules", set, "former", before)
 	}
 	write.commit()
 	c.answer.Set("ETag", `"`+set.revision()+`"`)
@@ -175,14 +175,14 @@ func writeRules(c *call) any {
 
 func (c *call) preview(set ruleSet) any {
 	before := c.fake.rules
-	groups, everybody, granted := map[string]bool{}, 0, map[[2]string]bool{}
+	groups, wildcard, granted := map[string]bool{}, 0, map[[2]string]bool{}
 	for of := range c.fake.grants {
 		granted[[2]string{namespaceOf(of.object), of.relation}] = true
 		if groupPattern.MatchString(of.subject) && set.Groups != before.Groups {
 			groups[of.subject] = true
 		}
-		if set.isEverybody(of.subject) != before.isEverybody(of.subject) {
-			everybody++
+		if set.isWildcard(of.subject) != before.isWildcard(of.subject) {
+			wildcard++
 		}
 	}
 	ungranted := []any{}
@@ -200,7 +200,7 @@ func (c *call) preview(set ruleSet) any {
 	}
 	return object{
 		"rule_set": set, "revision": set.revision(), "current_revision": before.revision(),
-		"changed": set.revision() != before.revision(), "group_subjects": len(groups), "public_grants": everybody,
+		"changed": set.revision() != before.revision(), "group_subjects": len(groups), "public_grants": wildcard,
 		"ungranted": ungranted, "complete": true, "scanned_grants": len(c.fake.grants), "scanned_grants_max": limitMax,
 		// The fake does not look for them.
 		"grants_not_followed": 0,

@@ -1,4 +1,4 @@
-"""An application with documents: whoever is a viewer of one may read it.
+"""An application with documents, each readable by its viewers.
 
 The subject comes from a header here; take it from your session.
 

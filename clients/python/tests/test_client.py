@@ -1,4 +1,4 @@
-"""The clients against a transport that answers what a test says."""
+"""The clients against a transport with the answers of a test."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_a_response_without_a_bound_is_an_error() -> None:
         client_of(lambda _: answer(body)).check(*QUESTION)
 
 
-def bulk(asked: list[int]) -> Handler:
+def bulk(sizes: list[int]) -> Handler:
     """Answers true for subjects that end in an even digit, and notes how many checks each request has."""
 
     def handler(request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
         checks = body.get("checks", [body])
-        asked.append(len(checks))
+        sizes.append(len(checks))
         results = [{"authorized": int(check["subject"][-1]) % 2 == 0} for check in checks]
         return answer(json.dumps({**results[0], "results": results, "checked_at": AT}).encode())
 
@@ -85,22 +85,22 @@ def bulk(asked: list[int]) -> Handler:
 
 
 def test_checks_of_one_turn_are_gathered_and_each_keeps_its_answer() -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     async def run() -> None:
-        client = async_client_of(bulk(asked))
+        client = async_client_of(bulk(sizes))
         answers = await asyncio.gather(*(client.check(f"user:{n}", "viewer", "document:plan") for n in range(250)))
         assert answers == [n % 2 == 0 for n in range(250)]
 
     asyncio.run(run())
-    assert asked == [100, 100, 50]
+    assert sizes == [100, 100, 50]
 
 
 def test_a_gathered_check_that_is_cancelled_does_not_concern_the_others() -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     async def run() -> None:
-        client = async_client_of(bulk(asked))
+        client = async_client_of(bulk(sizes))
         tasks = [asyncio.create_task(client.check(f"user:{n}", "viewer", "document:plan")) for n in range(3)]
         await asyncio.sleep(0)
         tasks[1].cancel()
@@ -109,12 +109,12 @@ def test_a_gathered_check_that_is_cancelled_does_not_concern_the_others() -> Non
         assert isinstance(answers[1], asyncio.CancelledError)
 
     asyncio.run(run())
-    assert sum(asked) <= 3
+    assert sum(sizes) <= 3
 
 
 def test_the_sync_client_serves_threads() -> None:
-    asked: list[int] = []
-    client = client_of(bulk(asked))
+    sizes: list[int] = []
+    client = client_of(bulk(sizes))
     answers: dict[int, bool] = {}
 
     def ask(n: int) -> None:

@@ -1,5 +1,5 @@
-// Documents that only their viewers may read, with Express. Who asks comes from the header that a proxy in front sets
-// after it has authenticated the request.
+// Documents that only their viewers may read, with Express. The subject comes from the header that a proxy in
+// front sets after it has authenticated the request.
 
 import type { AddressInfo } from 'node:net';
 import { Grantd } from '@grantd/client';

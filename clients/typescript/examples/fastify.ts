@@ -1,5 +1,5 @@
-// Documents that only their viewers may read, with Fastify. Who asks comes from the header that a proxy in front sets
-// after it has authenticated the request.
+// Documents that only their viewers may read, with Fastify. The subject comes from the header that a proxy in
+// front sets after it has authenticated the request.
 
 import { Grantd } from '@grantd/client';
 import { createRequires } from '@grantd/client/fastify';

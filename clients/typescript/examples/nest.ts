@@ -1,5 +1,5 @@
-// Documents that only their viewers may read, with NestJS. Who asks comes from the header that a proxy in front sets
-// after it has authenticated the request.
+// Documents that only their viewers may read, with NestJS. The subject comes from the header that a proxy in
+// front sets after it has authenticated the request.
 
 import 'reflect-metadata';
 import { Grantd } from '@grantd/client';

@@ -1,5 +1,5 @@
 // The retry budget of a client: retries are a share of the calls, however long an outage lasts. Invariant: over any
-// time, retries are at most what the budget holds at first plus a tenth of the calls.
+// time, retries are at most the initial stock plus a tenth of the calls.
 
 /** In tenths, so that no sum is inexact. */
 const PER_CALL = 1;
@@ -9,7 +9,7 @@ export class RetryBudget {
   readonly #tenthsMax: number;
   #tenths: number;
 
-  /** `retriesMax`: what it holds at first, and at most. */
+  /** `retriesMax`: the initial and maximum stock. */
   constructor(retriesMax: number) {
     this.#tenthsMax = retriesMax * PER_RETRY;
     this.#tenths = this.#tenthsMax;

@@ -1,4 +1,4 @@
-// The client: one method for each operation of the service. Invariant: what a method returns has been read, field by
+// The client: one method for each operation of the service. Invariant: a method returns only values read, field by
 // field, from a response that its schema allows; anything else is thrown as a GrantdError.
 
 import { decisionsIn } from './decisions.ts';
@@ -54,7 +54,7 @@ export interface ObjectsQuery {
   readonly subject: string;
   readonly relation: string;
   readonly namespace?: string | undefined;
-  /** `direct`: only grants of the relation itself count, and not what follows from the rules. */
+  /** `direct`: only grants of the relation itself count, without the rules. */
   readonly via?: 'direct' | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface GrantsQuery {
 }
 
 export interface GrantPage extends Page<Grant> {
-  /** Where the change feed goes on behind this page. That of the first page serves to follow from a snapshot. */
+  /** The cursor of the change feed before this page. To follow from a snapshot, use that of the first page. */
   readonly feedCursor: string | undefined;
 }
 
@@ -131,8 +131,8 @@ export class Grantd {
   }
 
   /**
-   * Whether the relationship holds. Never true unless the service said so to this very question: whatever else happens
-   * is thrown. Checks of one moment are gathered into one request, unless they have options of their own.
+   * Whether the relationship holds. True only if the service said so for exactly this question; every other outcome is
+   * thrown. Checks of one moment are gathered into one request, unless they have options of their own.
    */
   check(subject: string, relation: string, object: string, options?: CallOptions): Promise<boolean> {
     const question = { subject, relation, object };
@@ -297,7 +297,7 @@ export class Grantd {
     return Field.of(reply).checked<RulesPreview>(checkPreview);
   }
 
-  /** The change feed: an endless iteration that goes on over interruptions. */
+  /** The change feed: an endless iteration that resumes after interruptions. */
   changes(query: ChangesQuery = {}, options: CallOptions = {}): Changes {
     return new Changes(this.#transport, query, options, this.#silenceMs);
   }

@@ -1,4 +1,4 @@
-// The time that one call has, and the caller's wish to end it. Invariant: what runs under a deadline settles when the
+// The deadline of one call, and its cancellation by the caller. Invariant: work under a deadline settles when the
 // deadline passes or the caller cancels, even if the fetch function in use ignores its signal.
 
 import { GrantdError } from './error.ts';
@@ -24,7 +24,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** The work, or the error of whatever ends it early. */
+  /** The result of the work, or the error that ended it early. */
   bound<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise<T>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The decisions of several evaluations, compared with what was asked. Invariant: a list is accepted only if each
+// The decisions of several evaluations, compared with the request. Invariant: a list is accepted only if each
 // decision in it belongs to the element at its place.
 
 import type { Decision, EvaluationsRequest } from './generated/schemas.ts';
@@ -11,14 +11,14 @@ const SETTLING = new Map<unknown, boolean>([
 ]);
 
 export function decisionsIn(field: Field, request: EvaluationsRequest): readonly Decision[] {
-  const asked = request.evaluations?.length ?? 0;
-  if (asked === 0) return [field.checked<Decision>(checkDecision)];
+  const expected = request.evaluations?.length ?? 0;
+  if (expected === 0) return [field.checked<Decision>(checkDecision)];
   const list = field.at('evaluations').list();
   const decisions = list.map((each) => each.checked<Decision>(checkDecision));
   const settling = SETTLING.get(request.options?.evaluations_semantic);
   const endsEarly = settling !== undefined && decisions.length > 0 && decisions.at(-1)?.decision === settling;
-  if (decisions.length > asked || (decisions.length < asked && !endsEarly)) {
-    field.refuse(`has ${decisions.length} decisions and not ${asked}`);
+  if (decisions.length > expected || (decisions.length < expected && !endsEarly)) {
+    field.refuse(`has ${decisions.length} decisions and not ${expected}`);
   }
   const settledBefore = settling !== undefined && decisions.slice(0, -1).some(({ decision }) => decision === settling);
   if (settledBefore) field.refuse('has decisions after the one that settles it');

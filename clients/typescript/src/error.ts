@@ -1,4 +1,4 @@
-// The one error of the client. Invariant: whatever a call throws is a GrantdError, and none of them is a decision.
+// The one error of the client. Invariant: a call throws nothing but a GrantdError, and no error is a decision.
 
 /** Types that no response has: the client itself raises them. */
 export type ClientErrorType = 'timeout' | 'connection-lost' | 'invalid-response' | 'outcome-unknown' | 'cancelled';
@@ -55,15 +55,15 @@ const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504
 const RETRYABLE_TYPES: ReadonlySet<string> = new Set(['timeout', 'connection-lost']);
 
 export class GrantdError extends Error {
-  /** What went wrong, such as `invalid-subject`. Match on it, not on `detail`. */
+  /** The code, such as `invalid-subject`. Match on it, not on `detail`. */
   readonly type: ErrorType;
   /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** Whether the same call can succeed later. The client has done what its deadline and budget allow. */
+  /** Whether the same call can succeed later. The client has already retried as its deadline and budget allow. */
   readonly retryable: boolean;
   /** Of the response; names the request in the logs of the service. */
   readonly requestId: string | undefined;
-  /** For people. Names the field that is wrong. */
+  /** For humans. Names the invalid field. */
   readonly detail: string;
   /** Of `already-created`: the API key that exists. */
   readonly keyId: string | undefined;

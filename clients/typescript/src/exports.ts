@@ -1,4 +1,4 @@
-// What the package @grantd/client offers.
+// The public exports of the package @grantd/client.
 
 export {
   type Explanation,

@@ -1,5 +1,5 @@
-// The change feed as one endless iteration, over interruptions. Invariant: no change is left out and none comes twice,
-// since it goes on behind the last cursor and drops what is not behind the last change.
+// The change feed as one endless iteration, despite interruptions. Invariant: no change is missed or repeated, since
+// the feed resumes at the last cursor and drops changes up to the last one.
 
 import type { Deadline } from './deadline.ts';
 import { GrantdError } from './error.ts';
@@ -10,9 +10,9 @@ import { checkChange, Field } from './shapes.ts';
 import { type CallOptions, connectionError, retryWaitMs, type Transport } from './transport.ts';
 
 export interface ChangesQuery {
-  /** Only what comes after it. */
+  /** Only changes after it. */
   readonly cursor?: string | undefined;
-  /** Only what has come since this time (ISO 8601), or comes from `now` on. Not with `cursor`. */
+  /** Only changes since this time (ISO 8601), or from `now` on. Not with `cursor`. */
   readonly since?: string | undefined;
   readonly namespace?: string | undefined;
   readonly relation?: string | undefined;
@@ -22,7 +22,7 @@ export interface ChangesQuery {
 
 export interface FeedChange {
   readonly change: Change;
-  /** Where to go on behind this change: keep it together with what the change has led to. */
+  /** Resumes after this change: store it together with the effects of the change. */
   readonly cursor: string;
 }
 
@@ -62,7 +62,7 @@ function lineOf(text: string, requestId: string | undefined): Line | undefined {
   return { cursor, change: type === 'change' ? line.at('change').checked<Change>(checkChange) : undefined };
 }
 
-/** The lines of a stream, each as soon as it is whole. A last one without its end is none. */
+/** The lines of a stream, each as soon as it is complete. An incomplete last line is dropped. */
 async function* linesOf(
   body: ReadableStream<Uint8Array>,
   read: <T>(work: Promise<T>) => Promise<T>,
@@ -97,10 +97,10 @@ export class Changes implements AsyncIterable<FeedChange> {
     this.#silenceMs = silenceMs;
   }
 
-  /** One page, behind the cursor if there is one. Its own cursor leads on, also at the end. */
+  /** One page, after the cursor if there is one. It always has a cursor to continue from, also at the end. */
   async page(cursor?: string, { limit, waitS, ...options }: PageOptions = {}): Promise<ChangePage> {
     const place = cursor === undefined ? {} : { cursor, since: undefined };
-    // The service may use the time that it is given to wait.
+    // The service may use the whole wait before it responds.
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? this.#transport.timeoutMs;
     const reply = await this.#transport.send(
       {
@@ -120,7 +120,7 @@ export class Changes implements AsyncIterable<FeedChange> {
     return { items, cursor: body.at('next_cursor').text() };
   }
 
-  /** Endless: ends only when the caller breaks off, with an error that will not pass, or with the signal. */
+  /** Ends only when the caller breaks off, at an error that a retry cannot resolve, or with the signal. */
   async *[Symbol.asyncIterator](): AsyncGenerator<FeedChange, void, undefined> {
     const state: { cursor: string | undefined; last: Change | undefined } = {
       cursor: this.#query.cursor,

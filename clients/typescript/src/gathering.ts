@@ -27,7 +27,7 @@ const concernsElements = (error: unknown): error is GrantdError =>
 
 export class Gatherer {
   readonly #sender: CheckSender;
-  /** Those of the current moment. They leave before the event loop goes on. */
+  /** Those of the current moment. They are sent before the next turn of the event loop. */
   #waiting: Waiting[] = [];
 
   constructor(sender: CheckSender) {
@@ -45,12 +45,12 @@ export class Gatherer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (let start = 0; start < waiting.length; start += BULK_CHECKS_MAX) {
-      void this.#ask(waiting.slice(start, start + BULK_CHECKS_MAX));
+      void this.#send(waiting.slice(start, start + BULK_CHECKS_MAX));
     }
   }
 
-  /** Settles all of them, and never rejects. */
-  async #ask(waiting: readonly Waiting[]): Promise<void> {
+  /** Settles all checks, and never rejects. */
+  async #send(waiting: readonly Waiting[]): Promise<void> {
     const [first] = waiting;
     if (first === undefined) return;
     try {
@@ -65,22 +65,22 @@ export class Gatherer {
         else resolve(authorized);
       }
     } catch (error) {
-      if (waiting.length > 1 && concernsElements(error)) await this.#askApart(waiting, error);
+      if (waiting.length > 1 && concernsElements(error)) await this.#sendApart(waiting, error);
       else for (const { reject } of waiting) reject(error);
     }
   }
 
-  /** The check that the error names fails with it; if it names none, the halves are asked for themselves. */
-  async #askApart(waiting: readonly Waiting[], error: GrantdError): Promise<void> {
+  /** The check that the error names fails with it; if it names none, the two halves are sent separately. */
+  async #sendApart(waiting: readonly Waiting[], error: GrantdError): Promise<void> {
     const [, text] = PLACE.exec(error.detail) ?? [];
     const index = text === undefined ? -1 : Number(text);
     const named = waiting[index];
     if (named === undefined) {
       const middle = waiting.length >> 1;
-      await Promise.all([this.#ask(waiting.slice(0, middle)), this.#ask(waiting.slice(middle))]);
+      await Promise.all([this.#send(waiting.slice(0, middle)), this.#send(waiting.slice(middle))]);
       return;
     }
     named.reject(restated(error, error.type, error.detail.replaceAll(`checks[${index}].`, '')));
-    await this.#ask(waiting.filter((each) => each !== named));
+    await this.#send(waiting.filter((each) => each !== named));
   }
 }

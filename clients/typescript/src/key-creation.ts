@@ -1,5 +1,5 @@
-// Creates an API key once, although the response that shows it may be lost. Invariant: at the end of a call that
-// succeeds, exactly one key has come from it, and the caller has its text.
+// Creates an API key once, even if the response with its text is lost. Invariant: a successful call leaves exactly one
+// key, and the caller has its text.
 
 import type { Deadline } from './deadline.ts';
 import { GrantdError } from './error.ts';

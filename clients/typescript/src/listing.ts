@@ -12,7 +12,7 @@ export interface Page<T> {
 
 export type PageReader<T, P extends Page<T>> = (cursor: string | undefined, options: CallOptions) => Promise<P>;
 
-/** Items are read as they are asked for: one page at a time, each with the timeout of a call. */
+/** Reads pages on demand, one at a time, each with the timeout of a call. */
 export class Listing<T, P extends Page<T> = Page<T>> implements AsyncIterable<T> {
   readonly #read: PageReader<T, P>;
   readonly #options: CallOptions;
@@ -22,7 +22,7 @@ export class Listing<T, P extends Page<T> = Page<T>> implements AsyncIterable<T>
     this.#options = options;
   }
 
-  /** The first page, or the one that the cursor of the previous page leads to. */
+  /** The first page, or the page of the given cursor. */
   page(cursor?: string): Promise<P> {
     return this.#read(cursor, this.#options);
   }

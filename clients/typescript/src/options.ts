@@ -11,16 +11,16 @@ export interface GrantdOptions {
   readonly timeoutMs?: number | undefined;
   /** Whether checks of one moment are gathered into one request. By default true. */
   readonly batching?: boolean | undefined;
-  /** How many retries may come at once; each call adds a tenth of one. By default 10; 0: no retries. */
+  /** The initial and maximum stock of retries; each call adds a tenth of one. By default 10; 0: no retries. */
   readonly retryBudget?: number | undefined;
-  /** After so long without a line, a stream of changes counts as interrupted. By default 45 s: the service sends a line
+  /** A stream of changes without a line for this long counts as interrupted. By default 45 s: the service sends a line
    * at least every 15 s. */
   readonly silenceMs?: number | undefined;
   /** In place of the global one, for instance to use a proxy. */
   readonly fetch?: typeof fetch | undefined;
   /** Wraps every call, for instance in a span. */
   readonly hook?: CallHook | undefined;
-  /** Shows a hint of the service for developers. It gets each text once. By default `console.warn`. */
+  /** Called with each distinct hint of the service for developers, once. By default `console.warn`. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ function checkedNumber(name: string, value: number, min: number): number {
   throw new TypeError(`The option ${name} must be a number from ${min} to ${TIMEOUT_MS_MAX}.`);
 }
 
-/** Throws a TypeError for what no client can work with. */
+/** Throws a TypeError for invalid options. */
 export function transportOptions(options: GrantdOptions): TransportOptions {
   const { key, timeoutMs = TIMEOUT_MS, retryBudget = RETRY_BUDGET, silenceMs = 1 } = options;
   if (typeof key !== 'string' || !/^[!-~]+$/.test(key)) throw new TypeError('The option key must be an API key.');

@@ -1,5 +1,5 @@
-// What the middleware for every framework shares: one check, and what its outcome means for a request. Invariant: a
-// request passes only after a check that said true; whatever else happens refuses it.
+// Shared by the middleware for every framework: one check, and its effect on a request. Invariant: a request passes
+// only after a check that is true; every other outcome refuses it.
 
 import type { Grantd } from './client.ts';
 import { GrantdError } from './error.ts';
@@ -7,11 +7,11 @@ import { GrantdError } from './error.ts';
 export interface RequirementOptions<Request> {
   readonly grantd: Pick<Grantd, 'check'>;
   /**
-   * The authenticated subject, such as `user:ada`; undefined: none. Never from what a client may write
-   * freely.
+   * The authenticated subject, such as `user:ada`; undefined: none. Never take it from input that a client
+   * can forge.
    */
   readonly subject: (request: Request) => string | undefined;
-  /** Learns why a request got a 503: for the log. */
+  /** Called with the reason for a 503, for the log. */
   readonly onError?: ((error: unknown, request: Request) => void) | undefined;
 }
 

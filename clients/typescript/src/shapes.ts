@@ -1,5 +1,5 @@
-// Reads what a response contains, and refuses what its schema does not allow. Invariant: a value that comes out has the
-// type that the schema gives it; a missing or ill-typed field is an `invalid-response`, never a default.
+// Reads a response, and refuses values that its schema does not allow. Invariant: a returned value has the type that
+// the schema gives it; a missing or ill-typed field is an `invalid-response`, never a default.
 
 import type { Grant } from './generated/schemas.ts';
 import { invalidResponse, type Reply } from './responses.ts';
@@ -100,7 +100,7 @@ function checkGrant(field: Field): void {
 
 export const grantIn = (field: Field): Grant => field.checked(checkGrant);
 
-/** A grant of exactly this tuple: the response to another request is none. */
+/** A grant of exactly this tuple, and not the response to another request. */
 export function grantOf<T extends Grant>(
   field: Field,
   tuple: TupleFields,
@@ -110,7 +110,7 @@ export function grantOf<T extends Grant>(
     checkGrant(each);
     check(each);
     for (const name of ['subject', 'relation', 'object'] as const) {
-      if (each.at(name).value !== tuple[name]) each.at(name).refuse('is not what was asked for');
+      if (each.at(name).value !== tuple[name]) each.at(name).refuse('differs from the request');
     }
   });
 }

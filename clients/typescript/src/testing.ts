@@ -1,5 +1,5 @@
 // A grantd in memory, for tests: the same client, with a fetch function in place of the service. Invariant: it keeps
-// the contract of the clients, so what passes with it passes with a service that does not fail.
+// the contract of the clients, so a test that passes with it passes with a healthy service.
 
 import { Grantd, type GrantdOptions } from './exports.ts';
 import { ACCESS_OPERATIONS } from './fake/access.ts';

@@ -1,4 +1,4 @@
-// Sends calls: with a deadline, and again if that can help. Invariant: no call is sent more often than its attempts,
+// Sends calls with a deadline and retries. Invariant: no call is sent more often than its attempts,
 // its deadline and the budget of the client allow.
 
 import { RetryBudget } from './budget.ts';
@@ -7,7 +7,7 @@ import { GrantdError, restated } from './error.ts';
 import { type Reply, replyOf } from './responses.ts';
 import { Warnings } from './warnings.ts';
 
-/** What a hook learns of a call. `attempts`, `status` and `requestId` are known when it has ended. */
+/** A call as a hook sees it. `attempts`, `status` and `requestId` are known when it has ended. */
 export interface CallFacts {
   /** The operationId in the OpenAPI document, such as `check`. */
   readonly operation: string;

@@ -1,7 +1,7 @@
-// Warnings: hints for developers that the service sends in a header. Invariant: a text is shown once at most, and shows
+// Warnings: hints for developers that the service sends in a header. Invariant: each text is shown at most once, with
 // nothing but the header.
 
-/** So that a service that never repeats itself fills neither a log nor the memory. */
+/** Bounds the log and the memory if every text differs. */
 const TEXTS_MAX = 100;
 /** A log shows it as it is: it has neither line breaks nor control characters. */
 const TEXT = /^[ -~]{1,1024}$/;
@@ -14,7 +14,7 @@ export class Warnings {
     this.#show = show;
   }
 
-  /** Shows what a response says. */
+  /** Shows the warnings of a response. */
   showIn(headers: Headers): void {
     const text = headers.get('x-service-warning') ?? '';
     if (!TEXT.test(text) || this.#shown.has(text) || this.#shown.size >= TEXTS_MAX) return;

@@ -1,4 +1,4 @@
-// The page with everything that somebody has: documents, folders and teams, and forms to create them.
+// The home page: the user's documents, folders and teams, and forms to create them.
 
 import { html } from './html.js';
 import { page } from './layout.js';

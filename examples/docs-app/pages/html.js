@@ -1,4 +1,4 @@
-// Pages as text. Invariant: whatever is put into a template is escaped, unless it comes from a template itself.
+// Pages as text. Invariant: a template escapes every value unless another template made it.
 
 class Markup {
   /** @param {string} text */

@@ -1,4 +1,4 @@
-// What all pages have in common, and the page for errors.
+// The frame of all pages, and the page for errors.
 
 import { html } from './html.js';
 

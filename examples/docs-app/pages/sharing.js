@@ -1,4 +1,4 @@
-// The page on which an owner shares something, and sees who may do what with it, and why.
+// The page on which an owner shares an object and sees who has access, and why.
 
 import { find } from '../store.js';
 import { addressOf } from './home.js';
@@ -8,12 +8,12 @@ import { page } from './layout.js';
 /** @typedef {import('@grantd/client').Grant} Grant */
 
 /**
- * For people.
+ * A name to display.
  *
  * @param {string} entity
  */
 function nameOf(entity) {
-  if (entity === 'user:*') return 'everybody';
+  if (entity === 'user:*') return 'everyone';
   const [object = '', group] = entity.split('#');
   if (object.startsWith('user:')) return object.slice('user:'.length);
   const name = `the ${object.split(':', 1)[0]} ${find(object)?.title ?? 'of another time'}`;

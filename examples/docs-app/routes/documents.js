@@ -36,7 +36,7 @@ export function documentRoutes(grantd, requires) {
 
   router.post('/document/:id/deletion', requires('owner', documentOf), async (request, response) => {
     markDeleted(documentOf(request));
-    // What cannot be revoked now is revoked later (main.js): the document is deleted for everybody already.
+    // The document is already hidden. A later run (main.js) revokes the grants that remain.
     await finishDeletions(grantd).catch(logError);
     response.redirect(303, '/');
   });

@@ -1,4 +1,4 @@
-// What somebody has, and how it comes to be: documents, folders, teams.
+// The home page, and the forms that create documents, folders and teams.
 
 import { Router } from 'express';
 import { fieldOf, titleOf } from '../form.js';
@@ -70,7 +70,7 @@ export function homeRoutes(grantd) {
     }
     const object = newObject('document');
     const parents = folder === '' ? [] : [{ subject: folder, relation: /** @type {const} */ ('parent'), object }];
-    // The grants come first: without them, the document would be one that nobody may see.
+    // The grants come first: without them, no user could see the document.
     await grantd.writeBulk({ grants: [{ subject, relation: 'owner', object }, ...parents] });
     save({ object, title, text });
     response.redirect(303, '/');

@@ -1,11 +1,12 @@
-// Sharing documents, folders and teams, for their owners: who may and why, what is shared with whom, until when.
+// Sharing of documents, folders and teams by their owners: the subjects with access and why, the shares, and their
+// ends.
 
 import { Router } from 'express';
 import { fieldOf } from '../form.js';
 import { HttpError } from '../http-error.js';
 import { knownPerson, PEOPLE } from '../log-in.js';
 import { sharingPage } from '../pages/sharing.js';
-import { EVERYBODY, firstOf, sharableWith, share, sharedAs, whoMay } from '../sharing.js';
+import { EVERYONE, firstOf, sharableWith, share, sharedAs, whoMay } from '../sharing.js';
 import { get } from '../store.js';
 
 /** @typedef {import('express').Request} Request */
@@ -72,7 +73,7 @@ export function sharingRoutes(grantd, requires) {
     const relation = relationOf(request);
     const expiresAt = expiresAtOf(request);
     const offered = await sharableWith(grantd, object, { person, people: PEOPLE });
-    if (!offered.some((each) => each.subject === subject) || (subject === EVERYBODY && relation !== 'viewer')) {
+    if (!offered.some((each) => each.subject === subject) || (subject === EVERYONE && relation !== 'viewer')) {
       throw new HttpError(400, 'It cannot be shared with them like this.');
     }
     await share(grantd, { owner: `user:${person}`, subject, relation, object, expiresAt });

@@ -8,7 +8,8 @@ import type { MapOption, Origin } from '../../../src/cli/converter.ts';
 import { CliFailure, EXIT, reasonOf } from '../../../src/cli/failures.ts';
 import { renderJson, renderTable } from '../../../src/cli/output/render.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { parseRuleSet, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
 import { type Conversion, convertModel, type Finding, UnmappedFailure } from './model/conversion.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';
@@ -44,7 +45,7 @@ function renderMap(mapped: readonly MappedRelation[]): string {
   ]);
 }
 
-/** The rules as the service parses them: what it would refuse is refused here. */
+/** Parses the rules as the service does, and refuses the same ones. */
 function checkRules({ rules }: Conversion): string {
   try {
     return renderJson(ruleSetRecord(parseRuleSet(rules)));

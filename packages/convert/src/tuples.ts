@@ -32,7 +32,7 @@ export interface PeerImport {
   readonly entries: AsyncIterable<readonly ImportEntry[]>;
   /** Notes to print before the import, as sentences. */
   readonly notes: readonly string[];
-  /** What the rules of the tenant lack for the grants read so far to count, as sentences. */
+  /** Parts that the rules of the tenant lack for the grants read so far to count, as sentences. */
   missingIn(rules: RevisedRules): string[];
   readonly needs: Needs;
 }
@@ -74,13 +74,13 @@ function missingIn({ ruleSet }: RevisedRules, needs: Needs): string[] {
   for (const [namespace, count] of needs.public) {
     if (ruleSet.public.includes(namespace)) continue;
     lines.push(
-      `${grants(count)} to ${namespace}:*, which count for everybody only once the rules of the tenant have "public": ["${namespace}"].`,
+      `${grants(count)} to ${namespace}:*, which apply to every subject only once the rules of the tenant have "public": ["${namespace}"].`,
     );
   }
   return lines;
 }
 
-/** Throws a CliFailure, here or from `entries`, if the file cannot be read as what it should be. */
+/** Throws a CliFailure, here or from `entries`, if the file is not in the given format. */
 export async function openPeerImport(
   chunks: AsyncIterable<Uint8Array>,
   options: PeerImportOptions,

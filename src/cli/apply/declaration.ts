@@ -4,7 +4,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import { isUnknown } from '../../core/json-members.ts';
 import { SCOPES, type Scope } from '../../core/scopes.ts';
-import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
+import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import type { CliFailure } from '../failures.ts';
 import { parseYaml, type YamlMap, type YamlNode, type YamlText, yamlFailure } from '../yaml-file.ts';
 

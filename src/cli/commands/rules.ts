@@ -5,7 +5,8 @@ import { type Command, Option } from 'commander';
 import { GrantdError } from '../../core/errors.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
-import { parseRuleSet, type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
+import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import { type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
 import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import {

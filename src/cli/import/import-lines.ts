@@ -6,7 +6,8 @@ import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
 import { EXPECTED_HEAD } from '../../rules/expected-checks.ts';
-import { parseRuleSet, type RuleSet } from '../../rules/rule-set.ts';
+import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 
 export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 

@@ -1,6 +1,7 @@
 // The calls about the rules of a tenant. Rules travel as their canonical text.
 
-import { parseRuleSet, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import type { RulesRequest } from '../../shard/shard.ts';
 import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules.ts';
 import { demand, WireViolation } from '../wire-violation.ts';

@@ -4,8 +4,8 @@
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
-import { relationOf } from '../../core/tuples.ts';
-import { type Adjacent, type Enumerated, type Graph, lowestIn, type Step, TOO_MANY } from '../../rules/graph.ts';
+import { RELATIONS, relationOf } from '../../core/tuples.ts';
+import { type Adjacent, type Enumerated, type Graph, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import {
   type Counterparts,
@@ -32,6 +32,8 @@ const GROUP_ROWS_MAX = 1_000_000;
 /** Marks in a page are bits by relation; those of the larger reach come after those of the smaller one. */
 const LARGE_REACH_SHIFT = 16;
 const NOTHING: readonly Adjacent[] = [];
+const ALL_RELATIONS = RELATIONS.map((_, index) => index + 1);
+const maskOf = (relations: readonly number[]): number => relations.reduce((mask, each) => mask | (1 << each), 0);
 
 type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
@@ -158,25 +160,23 @@ export class PageGraph implements Graph, Disposable {
     return facts === undefined ? this.#tuples?.get(watchedKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
   }
 
-  relationsOf(subject: string, relations: number, object: string): number | typeof TOO_MANY | undefined {
+  relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined {
     if (!this.#kinds.mayExist(subject)) return 0;
     const page = this.#page('subject', subject);
     if (page === undefined) return undefined;
-    let granted = 0;
-    let unknown = false;
-    for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const relation = lowestIn(rest);
+    let otherwise: typeof TOO_MANY | 0 | undefined = 0;
+    for (const relation of relations) {
       const holds = page.holds(relation, object);
-      if (holds === true) granted |= 1 << relation;
+      if (holds === true) return relation;
       if (holds !== undefined) continue;
       const facts = this.#facts(page, relation, object);
       if (facts === undefined) {
-        if ((this.#tuples?.size ?? 0) >= TUPLES_MAX) return granted === 0 ? TOO_MANY : granted;
-        unknown = true;
-        this.#missTuple(subject, relation, object);
-      } else if (facts !== null && this.#keeps(facts)) granted |= 1 << relation;
+        const isFull = (this.#tuples?.size ?? 0) >= TUPLES_MAX;
+        otherwise = isFull ? TOO_MANY : undefined;
+        if (!isFull) this.#missTuple(subject, relation, object);
+      } else if (facts !== null && this.#keeps(facts)) return relation;
     }
-    return unknown && granted === 0 ? undefined : granted;
+    return otherwise;
   }
 
   #missTuple(subject: string, relation: number, object: string): void {
@@ -189,7 +189,7 @@ export class PageGraph implements Graph, Disposable {
     });
   }
 
-  groupsOn(object: string, relations: number): Enumerated {
+  groupsOn(object: string, relations: readonly number[]): Enumerated {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
     if (page === TOO_MANY) return this.#groupsOnLarge(object, relations);
@@ -197,22 +197,22 @@ export class PageGraph implements Graph, Disposable {
     if (marked.length === 0) return marked;
     return this.#current(
       page,
-      marked.filter(({ relation }) => (relations & (1 << relation)) !== 0),
+      marked.filter(({ relation }) => relations.includes(relation)),
     );
   }
 
-  subjectsOn(object: string, relations: number): Enumerated {
+  subjectsOn(object: string, relations: readonly number[]): Enumerated {
     return this.#counterparts('object', object, relations);
   }
 
-  objectsOf(subject: string, relations: number): Enumerated {
+  objectsOf(subject: string, relations: readonly number[] = ALL_RELATIONS): Enumerated {
     return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;
   }
 
-  #counterparts(side: Side, entity: string, relations: number): Enumerated {
+  #counterparts(side: Side, entity: string, relations: readonly number[]): Enumerated {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
-    if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
+    if (page !== TOO_MANY) return this.#current(page, page.byRelation(maskOf(relations)));
     return this.#rangesOf(side, entity, relations);
   }
 
@@ -221,10 +221,10 @@ export class PageGraph implements Graph, Disposable {
     if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
   }
 
-  #groupsOnLarge(object: string, relations: number): Enumerated {
+  #groupsOnLarge(object: string, relations: readonly number[]): Enumerated {
     const lists: Adjacent[] = [];
-    for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const list = this.#groupsOfLarge(object, lowestIn(rest));
+    for (const relation of relations) {
+      const list = this.#groupsOfLarge(object, relation);
       if (list === undefined || list === TOO_MANY) return list;
       if (list.texts.length > 0) lists.push(list);
     }
@@ -244,10 +244,9 @@ export class PageGraph implements Graph, Disposable {
     return { relation, texts };
   }
 
-  #rangesOf(side: Side, entity: string, relations: number): Enumerated {
+  #rangesOf(side: Side, entity: string, relations: readonly number[]): Enumerated {
     const lists: Adjacent[] = [];
-    for (let rest = relations; rest !== 0; rest &= rest - 1) {
-      const relation = lowestIn(rest);
+    for (const relation of relations) {
       const crowded = this.#pagesOf(side).get(entity)?.crowded ?? 0;
       const list = (crowded & this.#markOf(relation)) !== 0 ? TOO_MANY : this.#range(side, entity, relation, false);
       if (list === undefined || list === TOO_MANY) return list;

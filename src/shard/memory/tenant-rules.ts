@@ -4,7 +4,8 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules } from '../../rules/compiled-rules.ts';
-import { NO_RULES, parseRuleSet, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 

@@ -63,7 +63,7 @@ export async function useCluster({ again }: { readonly again: boolean }): Promis
       () => command.stdout,
     );
     command.child.stdin?.write('\n');
-    const restarted = new RegExp(`${shard} is starting again: pid (\\d+)`);
+    const restarted = new RegExp(`${shard} is restarting: pid (\\d+)`);
     await waitFor('its new start', () => restarted.test(command.stderr));
     pids.push(Number(restarted.exec(command.stderr)?.[1]));
 

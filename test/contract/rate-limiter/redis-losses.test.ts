@@ -80,8 +80,8 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
     [
       'full',
       'full',
-      (server) => server.tell('config', 'set', 'maxmemory', '1'),
-      (server) => server.tell('config', 'set', 'maxmemory', '0'),
+      (server) => server.command('config', 'set', 'maxmemory', '1'),
+      (server) => server.command('config', 'set', 'maxmemory', '0'),
     ],
   ];
   for (const [what, reason, breakIt, mendIt] of OUTAGES) {
@@ -135,7 +135,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
     );
     await waitForLost([front], true);
     assert.equal(await allowedBy(front, newTenant()), LIMIT);
-    await server.tell('config', 'set', 'requirepass', wrong);
+    await server.command('config', 'set', 'requirepass', wrong);
     await waitForLost([front], false);
     assertTold(front, 'unauthorized');
     assert.ok(!front.lines.join('\n').includes(wrong));
@@ -165,7 +165,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
       tenant = counted;
     });
     assert.equal(allowed, LIMIT);
-    assert.match((await replica?.tell('keys', '*')) ?? '', new RegExp(tenant));
+    assert.match((await replica?.command('keys', '*')) ?? '', new RegExp(tenant));
   });
 
   it('of three masters, one killed: its tenants go by shares, the others are counted; back, all are', async (t) => {
@@ -173,7 +173,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
     t.after(() => group.stop());
     const fronts = await openLimiterFronts(2, { GRANTD_REDIS_URL: group.url }, (close) => t.after(close));
     // The set of the fronts is on one of them too: another is killed.
-    const holder = await Promise.all(group.servers.map((server) => server.tell('zcard', 'grantd:fronts')));
+    const holder = await Promise.all(group.servers.map((server) => server.command('zcard', 'grantd:fronts')));
     const killed = group.servers.findIndex((_, index) => holder[index] !== '2');
     await group.servers[killed]?.kill();
     for (let tenant = 0; tenant < TENANTS; tenant += 1) assert.equal(await allowedByAll(fronts), LIMIT);

@@ -25,7 +25,7 @@ const ENGINES: [string, () => Promise<{ readonly url: string; stop(): Promise<vo
     'one Redis server',
     async () => {
       const server = await RedisServer.start();
-      await server.tell(
+      await server.command(
         'acl',
         'setuser',
         'grantd',
@@ -34,7 +34,7 @@ const ENGINES: [string, () => Promise<{ readonly url: string; stop(): Promise<vo
         '~grantd:*',
         ...RIGHTS.map((name) => `+${name}`),
       );
-      await server.tell('acl', 'setuser', 'default', 'off');
+      await server.command('acl', 'setuser', 'default', 'off');
       const url = `redis://grantd:${encodeURIComponent(PASSWORD)}@${server.address}/3`;
       return { url, stop: () => server.stop() };
     },
@@ -131,18 +131,18 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
     it('leaves keys that expire, all with one prefix', async (t) => {
       const [front] = await openFronts(t, 1);
       await front?.limiter.consume(newTenant(), planOf(100, 60));
-      const keys = (await server.tell('keys', '*')).split('\n').filter((key) => key !== '');
+      const keys = (await server.command('keys', '*')).split('\n').filter((key) => key !== '');
       assert.ok(keys.length > 0);
       for (const key of keys) {
         assert.match(key, /^grantd:/);
-        assert.ok(Number(await server.tell('pttl', key)) !== -1, key);
+        assert.ok(Number(await server.command('pttl', key)) !== -1, key);
       }
     });
 
     it('leaves the set of the fronts when they end', async (t) => {
       const fronts = await openFronts(t, 3);
       await Promise.all(fronts.map((front) => front.close()));
-      assert.equal(await server.tell('zcard', 'grantd:fronts'), '0');
+      assert.equal(await server.command('zcard', 'grantd:fronts'), '0');
     });
   });
 });

@@ -4,8 +4,17 @@
 // whereas grantd follows just the entities among those it is granted to. So such a relation is stored as two: one for
 // entities, which is followed, and one for groups and everybody. The name itself is the union of both.
 
-import type { RuleElement } from '../../../src/rules/rule-set.ts';
-import { type Grantable, grantableOf, isFollowed, NAMESPACES, namesOn, ruleOf, type World } from '../universe.ts';
+import type { NameElement } from '../../../src/rules/rule-set.ts';
+import {
+  type Grantable,
+  grantableOf,
+  isFollowed,
+  NAMESPACES,
+  namesOf,
+  namesOn,
+  ruleOf,
+  type World,
+} from '../universe.ts';
 
 export const entitiesOf = (relation: string): string => `${relation}_entities`;
 export const othersOf = (relation: string): string => `${relation}_others`;
@@ -46,14 +55,14 @@ function typeOf(world: World, namespace: string): object {
     relations[relation] = { this: {} };
     subjectTypes[relation] = { directly_related_user_types: types };
   };
-  const partOf = ({ name, from }: RuleElement): object => {
+  const partOf = ({ name, from }: NameElement): object => {
     if (from === undefined) return { computedUserset: { relation: name } };
     const tupleset = isSplit(world, namespace, from) ? entitiesOf(from) : from;
     return { tupleToUserset: { tupleset: { relation: tupleset }, computedUserset: { relation: name } } };
   };
   for (const name of namesOn(world, namespace)) {
     const grantable = grantableOf(world, namespace, name);
-    const parts: object[] = (ruleOf(world, namespace, name)?.anyOf ?? []).map(partOf);
+    const parts: object[] = namesOf(ruleOf(world, namespace, name)).map(partOf);
     if (grantable !== undefined && isSplit(world, namespace, name)) {
       store(entitiesOf(name), ofEntities(grantable));
       parts.unshift({ computedUserset: { relation: entitiesOf(name) } });

@@ -6,8 +6,17 @@
 // grantd follows neither. So a relation that is followed is stored as two: one for entities, which is followed, and one
 // for groups and everybody.
 
-import type { RuleElement } from '../../../src/rules/rule-set.ts';
-import { type Grantable, grantableOf, isFollowed, NAMESPACES, namesOn, ruleOf, type World } from '../universe.ts';
+import type { NameElement } from '../../../src/rules/rule-set.ts';
+import {
+  type Grantable,
+  grantableOf,
+  isFollowed,
+  NAMESPACES,
+  namesOf,
+  namesOn,
+  ruleOf,
+  type World,
+} from '../universe.ts';
 
 const hasOthers = ({ groups, everyone }: Grantable): boolean => groups.length > 0 || everyone.length > 0;
 
@@ -36,13 +45,13 @@ export function spicedbRelation(world: World, subject: string, relation: string,
 
 function linesOf(world: World, namespace: string, name: string): readonly string[] {
   const grantable = grantableOf(world, namespace, name);
-  const elementOf = ({ name: element, from }: RuleElement): string => {
+  const elementOf = ({ name: element, from }: NameElement): string => {
     if (from === undefined) return element;
     const followed = grantableOf(world, namespace, from);
     if (followed === undefined) throw new Error(`${from} cannot be granted on ${namespace}.`);
     return `${storedNames(world, namespace, followed).entities}->${element}`;
   };
-  const parts = (ruleOf(world, namespace, name)?.anyOf ?? []).map(elementOf);
+  const parts = namesOf(ruleOf(world, namespace, name)).map(elementOf);
   const lines: string[] = [];
   if (grantable !== undefined) {
     const stored = storedNames(world, namespace, grantable);

@@ -7,7 +7,8 @@ import { parseModelFile } from '../../../packages/convert/src/model/model-reader
 import { joinDeclarations } from '../../../packages/convert/src/model/source-model.ts';
 import type { MapOption, Origin } from '../../../src/cli/converter.ts';
 import { CliFailure } from '../../../src/cli/failures.ts';
-import { parseRuleSet, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
 import {
   CHANNEL_FGA,
   CHAT_FGA,

@@ -11,7 +11,8 @@ import { joinDeclarations } from '../../../packages/convert/src/model/source-mod
 import type { MapOption, Origin } from '../../../src/cli/converter.ts';
 import { CliFailure } from '../../../src/cli/failures.ts';
 import { RELATIONS, type Relation } from '../../../src/core/tuples.ts';
-import { parseRuleSet, type RuleSet } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { isGate, type RuleSet } from '../../../src/rules/rule-set.ts';
 import {
   type Drawing,
   ENTITIES,
@@ -85,16 +86,18 @@ function meaningOfRules({ rules, groups, public: open }: RuleSet, grants: readon
         return true;
       }
       const rule = rules.find(({ namespace, name }) => namespace === typeOf(object) && name === relation);
-      return (rule?.anyOf ?? []).some(({ name, from }) =>
-        from === undefined
+      return (rule?.anyOf ?? []).some((element) => {
+        assert.ok(!isGate(element));
+        const { name, from } = element;
+        return from === undefined
           ? facts.has(factText({ subject, relation: name, object }))
           : grants.some(
               (grant) =>
                 grant.object === object &&
                 grant.relation === from &&
                 facts.has(factText({ subject, relation: name, object: grant.subject })),
-            ),
-      );
+            );
+      });
     },
     namesOf,
   );

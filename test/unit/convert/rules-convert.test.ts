@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { MODEL_BYTES_MAX } from '../../../packages/convert/src/model/source-model.ts';
-import { parseRuleSet } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { type CliRun, runCli } from '../cli/cli-run.ts';
 import { CHANNEL_FGA, CHAT_FGA, DRIVE_FGA, DRIVE_ZED, ENTITLEMENTS_FGA, LIMITED_ZED } from './samples.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRelation } from '../../../src/core/tuples.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../../src/rules/compiled-rules.ts';
-import { parseRuleSet } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 
 test('a subject is one of a group if a name follows its last "#"', () => {
   for (const subject of ['team:a#member', 'team:a#b#member', 'team:#x#can_read', 'team:ü😀#m.-_1']) {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { GrantedSearch } from '../../../src/rules/granted-search.ts';
 import type { Enumerated } from '../../../src/rules/graph.ts';
-import { parseRuleSet } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { WantedSearch } from '../../../src/rules/wanted-search.ts';
 import { GrantGraph } from './grant-graph.ts';
 
@@ -31,15 +31,15 @@ class CountingGraph extends GrantGraph {
     return found;
   }
 
-  override groupsOn(object: string, relations: number): Enumerated {
+  override groupsOn(object: string, relations: readonly number[]): Enumerated {
     return this.#count(super.groupsOn(object, relations));
   }
 
-  override subjectsOn(object: string, relations: number): Enumerated {
+  override subjectsOn(object: string, relations: readonly number[]): Enumerated {
     return this.#count(super.subjectsOn(object, relations));
   }
 
-  override objectsOf(subject: string, relations: number): Enumerated {
+  override objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
     return this.#count(super.objectsOf(subject, relations));
   }
 }

@@ -138,8 +138,7 @@ export function testEvaluation(cases: number): void {
               for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
                 for (const grant of grants) {
                   const number = rules.numberOf(grant.relation) ?? 0;
-                  if (grant.object === entity && (visit.wanted.relations & (1 << number)) !== 0)
-                    listed.add(grant.subject);
+                  if (grant.object === entity && visit.wanted.relations.includes(number)) listed.add(grant.subject);
                 }
               }
             }

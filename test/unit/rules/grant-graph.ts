@@ -8,13 +8,19 @@ export class GrantGraph implements Graph {
   readonly grants: readonly NaiveGrant[];
   readonly #known: Set<string> | undefined;
   readonly #countMax: number;
+  readonly #numberOf: (relation: string) => number | undefined;
   readonly missing = new Set<string>();
 
   /** `known`: only these entities; undefined: all. */
   constructor(
     grants: readonly NaiveGrant[],
-    { known, countMax = 1000 }: { known?: Set<string>; countMax?: number } = {},
+    {
+      known,
+      countMax = 1000,
+      numberOf = relationNumber,
+    }: { known?: Set<string>; countMax?: number; numberOf?: (relation: string) => number | undefined } = {},
   ) {
+    this.#numberOf = numberOf;
     this.grants = grants;
     this.#known = known;
     this.#countMax = countMax;
@@ -35,54 +41,44 @@ export class GrantGraph implements Graph {
     return false;
   }
 
-  #adjacent(relations: number, ends: (number: number) => readonly string[]): Enumerated {
+  #adjacent(
+    relations: readonly number[] | undefined,
+    end: (grant: NaiveGrant, relation: number) => string | undefined,
+  ): Enumerated {
     const lists: Adjacent[] = [];
-    for (let number = 1; number <= 9; number += 1) {
-      if ((relations & (1 << number)) !== 0) lists.push({ relation: number, texts: ends(number) });
+    const all = new Set(this.grants.map(({ relation }) => this.#numberOf(relation) ?? 0));
+    for (const relation of relations ?? all) {
+      const of = this.grants.filter((grant) => this.#numberOf(grant.relation) === relation);
+      lists.push({ relation, texts: of.flatMap((grant) => end(grant, relation) ?? []) });
     }
     return lists.reduce((sum, { texts }) => sum + texts.length, 0) > this.#countMax ? TOO_MANY : lists;
   }
 
-  relationsOf(subject: string, relations: number, object: string): number | undefined {
+  relationOf(subject: string, relations: readonly number[], object: string): number | undefined {
     if (!this.#knows('subject', subject)) return undefined;
-    let found = 0;
-    for (const grant of this.grants) {
-      if (grant.subject === subject && grant.object === object) found |= 1 << (relationNumber(grant.relation) ?? 0);
-    }
-    return found & relations;
+    return relations.find((relation) => this.has({ subject, relation, object })) ?? 0;
   }
 
-  groupsOn(object: string, relations: number): Enumerated {
+  groupsOn(object: string, relations: readonly number[]): Enumerated {
     if (!this.#knows('object', object)) return undefined;
-    return this.#adjacent(relations, (number) =>
-      this.grants
-        .filter((grant) => grant.object === object && relationNumber(grant.relation) === number)
-        .map(({ subject }) => subject)
-        .filter((subject) => subject.includes('#')),
+    return this.#adjacent(relations, (grant) =>
+      grant.object === object && grant.subject.includes('#') ? grant.subject : undefined,
     );
   }
 
-  subjectsOn(object: string, relations: number): Enumerated {
+  subjectsOn(object: string, relations: readonly number[]): Enumerated {
     if (!this.#knows('object', object)) return undefined;
-    return this.#adjacent(relations, (number) =>
-      this.grants
-        .filter((grant) => grant.object === object && relationNumber(grant.relation) === number)
-        .map(({ subject }) => subject),
-    );
+    return this.#adjacent(relations, (grant) => (grant.object === object ? grant.subject : undefined));
   }
 
-  objectsOf(subject: string, relations: number): Enumerated {
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
     if (!this.#knows('subject', subject)) return undefined;
-    return this.#adjacent(relations, (number) =>
-      this.grants
-        .filter((grant) => grant.subject === subject && relationNumber(grant.relation) === number)
-        .map(({ object }) => object),
-    );
+    return this.#adjacent(relations, (grant) => (grant.subject === subject ? grant.object : undefined));
   }
 
   has({ subject, relation, object }: Step): boolean {
     return this.grants.some(
-      (grant) => grant.subject === subject && grant.object === object && relationNumber(grant.relation) === relation,
+      (grant) => grant.subject === subject && grant.object === object && this.#numberOf(grant.relation) === relation,
     );
   }
 }

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_RULES, parseRuleSet, revisionOfRules, textOfRules } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { NO_RULES, revisionOfRules, textOfRules } from '../../../src/rules/rule-set.ts';
 import { diffRules, publicChanged, relationsUsed, renderRuleSet } from '../../../src/rules/rules-diff.ts';
 
 const ruleSet = parseRuleSet({

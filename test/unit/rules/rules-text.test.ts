@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
-import { NO_RULES, parseRuleSet } from '../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { NO_RULES } from '../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../src/rules/rules-diff.ts';
 import { describeWanted, namesToAsk, orList, parseRulesText, sentenceOfRule } from '../../../src/rules/rules-text.ts';
 
@@ -32,10 +33,10 @@ describe('the text of rules', () => {
         '"name":"can_read"',
         '"title":"can_read"',
         4,
-        /^"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.$/,
+        /^"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.\n"rules\[1\]\.name" .* is missing\.$/,
       ],
       ['["owner"]', '[]', 3, /^"rules\[0\]\.any_of" is empty/],
-      ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "rules", "groups", "public"\.$/],
+      ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "relations", /],
       ['"editor",', '"editor"', 3, /^This is not JSON: a comma or a closing brace is missing here\.$/],
     ];
     for (const [from, to, line, message] of cases) {

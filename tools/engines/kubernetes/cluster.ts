@@ -106,36 +106,36 @@ export class KubernetesCluster {
 
   /** Loads an image in the format of `docker save` into every node. */
   loadImage(path: string): Promise<void> {
-    return this.#script.tell('load', path);
+    return this.#script.command('load', path);
   }
 
   /** Loads an image that contains only one of the cluster's programs. */
   loadProgram(program: string, reference: string): Promise<void> {
-    return this.#script.tell('load-program', program, reference);
+    return this.#script.command('load-program', program, reference);
   }
 
   /** Silently drops all traffic to and from the node. */
   cutNode(node: number): Promise<void> {
-    return this.#script.tell('cut', String(node));
+    return this.#script.command('cut', String(node));
   }
 
   mendNode(node: number): Promise<void> {
-    return this.#script.tell('mend', String(node));
+    return this.#script.command('mend', String(node));
   }
 
   /** `kill -9`. */
   stopApi(): Promise<void> {
-    return this.#script.tell('stop-api');
+    return this.#script.command('stop-api');
   }
 
   /** Resolves when it responds. */
   startApi(): Promise<void> {
-    return this.#script.tell('start-api');
+    return this.#script.command('start-api');
   }
 
   /** `kill -9` of its first process, as when it exceeds its memory. */
   killContainer(pod: string, container: string): Promise<void> {
-    return this.#script.tell('kill', pod, container);
+    return this.#script.command('kill', pod, container);
   }
 
   /** Ends everything. */

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The control plane of a cluster (see cluster.sh, which sources this file): etcd, API server, controller manager, scheduler
-# and cluster DNS, in the network of the hub. Also a kube-proxy, through which the host reaches Services.
+# The control plane of a cluster (see cluster.sh, which sources this file): etcd, API server, controller manager,
+# scheduler and cluster DNS, in the network of the hub. Also a kube-proxy, through which the host reaches Services.
 
 CONTROL=10.$N.0.2
 API_PORT=6443
@@ -59,9 +59,9 @@ launch_scheduler() {
     --bind-address 127.0.0.1 --cert-dir "$DIR/pki/scheduler" --leader-elect=false
 }
 
-# Controllers and scheduler go with it, as on a machine that runs all three. If the controllers survived an outage longer
-# than the grace period of nodes, they would declare every node lost and every pod not ready before any node could
-# report. A scheduler that survives may find its cache contradicted, and ends itself to be started again by somebody.
+# Controllers and scheduler go with it, as on a machine that runs all three. If the controllers survived an outage
+# longer than the grace period of nodes, they would declare every node lost and every pod not ready before any node
+# could report. A scheduler that survives may find its cache contradicted, and exits to be restarted.
 stop_api() {
   local each
   for each in scheduler controller-manager api-server; do

@@ -1,5 +1,5 @@
-// An application with documents: its viewers may read one. The subject comes from a header here; take it
-// from your session.
+// An application with documents, each readable by its viewers. Here the subject comes from a header; take it from your
+// session.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// What each call of a case is to this client.
+// The methods of this client for the calls of a case.
 
 package main
 

@@ -1,5 +1,5 @@
-// The runner of the contract of the clients (clients/contract/README.md): performs the steps of cases and reports what
-// came out. It judges nothing.
+// The runner of the contract of the clients (clients/contract/README.md): performs the steps of cases and reports the
+// outcomes. It judges nothing.
 package main
 
 import (
@@ -219,7 +219,7 @@ func (r *run) one(client *grantd.Client, one step, args object) any {
 
 var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)
 
-// fill puts what was saved into all texts.
+// fill inserts saved values into all texts.
 func (r *run) fill(value any) any {
 	switch known := value.(type) {
 	case string:

@@ -29,7 +29,7 @@ class AsyncGrantd(AsyncTransport):
 
     url, key: where the service is, and the API key.
     timeout: seconds for a call with all its retries.
-    retry_budget: retries in stock, at first and at most; each call adds a tenth of one. 0: nothing is repeated.
+    retry_budget: the initial and maximum stock of retries; each call adds a tenth of one. 0: no retries.
     batching: checks that are started in one turn of the loop go out as one bulk check, each with its own answer.
     silence: seconds without data after which a connection of the change feed counts as lost.
     hook: called before each call, and its result is called with the outcome. For tracing and metrics.
@@ -57,7 +57,7 @@ class AsyncGrantd(AsyncTransport):
     def _set_core(self, core: Core) -> None:
         self._core = core
         self._operations = Operations(core)
-        self._gatherer = Gatherer(self._ask) if self._batching else None  # async only
+        self._gatherer = Gatherer(self._check_batch) if self._batching else None  # async only
 
     def with_timeout(self, timeout: float) -> AsyncGrantd:
         """The same client, with another time for each call."""
@@ -79,7 +79,7 @@ class AsyncGrantd(AsyncTransport):
         if self._owns_http:
             await self._http.aclose()
 
-    async def _ask(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
+    async def _check_batch(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         return await self._run(self._operations.ask(questions))
 
     async def _pages(
@@ -100,14 +100,14 @@ class AsyncGrantd(AsyncTransport):
         search_page: Callable[[Mapping[str, Any]], Plan[Page[T]]],
         request: Mapping[str, Any],
     ) -> AsyncIterator[T]:
-        asked = {**request}
+        body = {**request}
         while True:
-            page = await self._run(search_page(asked))
+            page = await self._run(search_page(body))
             for item in page.items:
                 yield item
             if page.cursor is None:
                 return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+            body["page"] = {**(body.get("page") or {}), "token": page.cursor}
 
     async def check(self, subject: str, relation: str, object: str) -> bool:
         """Whether the subject has the relation, or the derived name, on the object."""
@@ -127,7 +127,7 @@ class AsyncGrantd(AsyncTransport):
         """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
         answers: list[bool | GrantdError] = []
         for start in range(0, len(questions), BULK_CHECKS_MAX):
-            answers += await self._ask(questions[start : start + BULK_CHECKS_MAX])
+            answers += await self._check_batch(questions[start : start + BULK_CHECKS_MAX])
         return answers
 
     async def create_grant(
@@ -199,7 +199,7 @@ class AsyncGrantd(AsyncTransport):
         return await self._run(self._operations.read_rules(revision))
 
     async def write_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> Rules:
-        """Replaces the rules, if the present ones have the revision; without one, whatever they are."""
+        """Replaces the rules: with a revision, only if they still have it."""
         return await self._run(self._operations.write_rules(rules, revision))
 
     async def preview_rules(
@@ -233,7 +233,7 @@ class AsyncGrantd(AsyncTransport):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncIterator[str]:
-        """On what the subject has the relation, ascending. Over all pages."""
+        """The objects on which the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
         return self._pages(self._operations.list_objects, query)
 
@@ -262,7 +262,7 @@ class AsyncGrantd(AsyncTransport):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncIterator[str]:
-        """Who has the relation on the object, ascending. Over all pages.
+        """The subjects that have the relation on the object, ascending. Over all pages.
 
         include: "self": also the groups `object#name` of the object itself whose members have it by definition.
         """

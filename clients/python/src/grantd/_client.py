@@ -28,7 +28,7 @@ class Grantd(Transport):
 
     url, key: where the service is, and the API key.
     timeout: seconds for a call with all its retries.
-    retry_budget: retries in stock, at first and at most; each call adds a tenth of one. 0: nothing is repeated.
+    retry_budget: the initial and maximum stock of retries; each call adds a tenth of one. 0: no retries.
     silence: seconds without data after which a connection of the change feed counts as lost.
     hook: called before each call, and its result is called with the outcome. For tracing and metrics.
     http_client: for proxies and certificates; the caller closes it.
@@ -77,7 +77,7 @@ class Grantd(Transport):
         if self._owns_http:
             self._http.close()
 
-    def _ask(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
+    def _check_batch(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         return self._run(self._operations.ask(questions))
 
     def _pages(
@@ -98,14 +98,14 @@ class Grantd(Transport):
         search_page: Callable[[Mapping[str, Any]], Plan[Page[T]]],
         request: Mapping[str, Any],
     ) -> Iterator[T]:
-        asked = {**request}
+        body = {**request}
         while True:
-            page = self._run(search_page(asked))
+            page = self._run(search_page(body))
             for item in page.items:
                 yield item
             if page.cursor is None:
                 return
-            asked["page"] = {**(asked.get("page") or {}), "token": page.cursor}
+            body["page"] = {**(body.get("page") or {}), "token": page.cursor}
 
     def check(self, subject: str, relation: str, object: str) -> bool:
         """Whether the subject has the relation, or the derived name, on the object."""
@@ -123,7 +123,7 @@ class Grantd(Transport):
         """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
         answers: list[bool | GrantdError] = []
         for start in range(0, len(questions), BULK_CHECKS_MAX):
-            answers += self._ask(questions[start : start + BULK_CHECKS_MAX])
+            answers += self._check_batch(questions[start : start + BULK_CHECKS_MAX])
         return answers
 
     def create_grant(
@@ -195,7 +195,7 @@ class Grantd(Transport):
         return self._run(self._operations.read_rules(revision))
 
     def write_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> Rules:
-        """Replaces the rules, if the present ones have the revision; without one, whatever they are."""
+        """Replaces the rules: with a revision, only if they still have it."""
         return self._run(self._operations.write_rules(rules, revision))
 
     def preview_rules(
@@ -229,7 +229,7 @@ class Grantd(Transport):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Iterator[str]:
-        """On what the subject has the relation, ascending. Over all pages."""
+        """The objects on which the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
         return self._pages(self._operations.list_objects, query)
 
@@ -258,7 +258,7 @@ class Grantd(Transport):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Iterator[str]:
-        """Who has the relation on the object, ascending. Over all pages.
+        """The subjects that have the relation on the object, ascending. Over all pages.
 
         include: "self": also the groups `object#name` of the object itself whose members have it by definition.
         """

@@ -1,4 +1,4 @@
-"""One call of the API, without input and output: what to send, when to repeat it, and what to make of the answer.
+"""One call of the API, without I/O: what to send, when to retry, and how to read the answer.
 
 A plan is a generator that yields its next effect, a Send or a Sleep, and returns the result. The two clients differ
 only in how they perform effects.
@@ -41,7 +41,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Json = None
     accepts: tuple[int, ...] = (200,)
-    # It has a condition, which a repeat may fail because of what the first attempt has changed.
+    # It has a condition, which a repeat may fail because of the effect of the first attempt.
     conditional: bool = False
 
 
@@ -78,7 +78,7 @@ class Sleep:
     seconds: float
 
 
-# What a Send resolves to is a Response, or a GrantdError that is thrown.
+# A Send resolves to a Response, or raises a GrantdError.
 Plan: TypeAlias = Generator["Send | Sleep", Any, T]
 
 
@@ -124,9 +124,9 @@ class RetryBudget:
             return True
 
 
-def pause_before(retry: int, asked_s: int) -> float:
+def pause_before(retry: int, minimum_s: int) -> float:
     """Before a retry, counted from 1: the service's `Retry-After`, and a random time."""
-    return asked_s + random.uniform(0, min(JITTER_FIRST_S * 2.0 ** min(retry - 1, 16), JITTER_MAX_S))
+    return minimum_s + random.uniform(0, min(JITTER_FIRST_S * 2.0 ** min(retry - 1, 16), JITTER_MAX_S))
 
 
 @dataclass(frozen=True)

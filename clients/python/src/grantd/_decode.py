@@ -1,4 +1,4 @@
-"""What the generated decoders stand on: an answer decodes only if every promised field is there, of the promised type.
+"""The base of the generated decoders: an answer decodes only if every promised field is there, of the promised type.
 
 A decoder takes a value of parsed JSON, and raises WrongShape if it is another one.
 """

@@ -1,4 +1,5 @@
-"""Errors: one class for all that fails, whether the service refused, could not be reached or answered nonsense."""
+"""Errors: one class for all that fails, whether the service refused, could not be reached or returned an invalid
+response."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _RETRYABLE = frozenset({408, 429, 502, 503, 504})
 
 
 class GrantdError(Exception):
-    """What every method raises if it fails. No error means "not authorized".
+    """The error of every method. No error means "not authorized".
 
     type: the code, such as "invalid-subject". The client adds "timeout", "connection-lost", "invalid-response" and
         "outcome-unknown". Match on it, and handle an unknown one by its status.
@@ -23,7 +24,7 @@ class GrantdError(Exception):
     retryable: whether the same call can succeed later.
     request_id: the id of the request at the service, if it answered.
     detail: for people.
-    retry_after: how many seconds the service asks to wait.
+    retry_after: the seconds of the header Retry-After.
     key_id: of "already-created", the API key that an earlier request created.
     earliest: of "cursor-too-old", the cursor at which the change feed begins now.
     """
@@ -53,7 +54,7 @@ class GrantdError(Exception):
         self.earliest = earliest
         # Whether the client repeats the call.
         self._repeatable = repeatable
-        # Whether a write may have taken effect all the same.
+        # Whether a write may have taken effect despite the error.
         self._unknown = unknown
 
     def _for_element(self, detail: str) -> GrantdError:
@@ -84,7 +85,7 @@ def invalid_response(status: int, headers: Mapping[str, str], what: object, *, r
 
 
 def garbled_response(status: int, headers: Mapping[str, str], error: Exception) -> GrantdError:
-    """Something between client and service has spoilt it."""
+    """For a response corrupted between the service and the client."""
     return invalid_response(status, headers, error, retryable=True)
 
 

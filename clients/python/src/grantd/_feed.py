@@ -1,5 +1,5 @@
-"""The change feed as both clients follow it: a stream of lines that goes on behind its last cursor, so that no change
-is missed and none is repeated."""
+"""The change feed as both clients follow it: a stream of lines that resumes at its last cursor, so that no change is
+missed or repeated."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Feed:
         return None
 
     def pause(self, error: GrantdError) -> float:
-        """Before the next connection, without a bound on attempts. Raises what no repetition can help."""
+        """Before the next connection, without a bound on attempts. Raises errors that a retry cannot resolve."""
         if not error.retryable:
             raise error
         self._failures += 1

@@ -1,6 +1,6 @@
 """Gathers the checks of one turn of the event loop into bulk checks of up to 100, in order.
 
-Each check keeps its own answer and its own error; a caller that is cancelled does not concern the others.
+Each check keeps its own answer and its own error; cancelling one caller does not affect the others.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from ._errors import GrantdError
 from ._operations import BULK_CHECKS_MAX, Question
 
-Ask = Callable[[Sequence[Question]], Awaitable["list[bool | GrantdError]"]]
+CheckBatch = Callable[[Sequence[Question]], Awaitable["list[bool | GrantdError]"]]
 _Waiting = tuple[Question, "asyncio.Future[bool]"]
 
 
 class Gatherer:
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, check_batch: CheckBatch) -> None:
+        self._check_batch = check_batch
         self._waiting: list[_Waiting] = []
         # The loop itself keeps no task alive.
         self._tasks: set[asyncio.Task[None]] = set()
@@ -42,7 +42,7 @@ class Gatherer:
     async def _answer(self, checks: list[_Waiting]) -> None:
         answers: Sequence[bool | BaseException]
         try:
-            answers = await self._ask([question for question, _ in checks])
+            answers = await self._check_batch([question for question, _ in checks])
         except BaseException as error:
             answers = [error] * len(checks)
             if not isinstance(error, Exception):

@@ -97,8 +97,8 @@ class Operations:
     def ask(self, questions: Sequence[Question], named: int = NAMED_MAX) -> Plan[list[bool | GrantdError]]:
         """Up to 100 questions, each with its own answer.
 
-        A refusal of the whole because of some is resolved until each has its own: `named` elements may be taken out
-        one by one, and then halves are asked for themselves.
+        If the service refuses all because of some, removes up to `named` refused elements one by one and then splits
+        the rest into halves, until each has its own answer.
         """
         if len(questions) == 0:
             return []
@@ -163,8 +163,8 @@ class Operations:
             result = types.BulkWriteResult.decode(value)
             same_length(result.grants, grants, "results", "grants")
             same_length(result.revocations, revocations, "results", "revocations")
-            for written, asked in zip(result.grants, grants, strict=True):
-                same_tuple(written, asked)
+            for written, wanted in zip(result.grants, grants, strict=True):
+                same_tuple(written, wanted)
             return result
 
         return (yield from self._core.call_for(request, decode))
@@ -274,19 +274,19 @@ class Operations:
         return Page(page.changes, page.next_cursor)
 
     def evaluate(self, request: types.EvaluationRequestDict) -> Plan[types.Decision]:
-        asked = post("evaluate", "/access/v1/evaluation", request)
-        return (yield from self._core.call_for(asked, types.Decision.decode))
+        call = post("evaluate", "/access/v1/evaluation", request)
+        return (yield from self._core.call_for(call, types.Decision.decode))
 
     def evaluate_many(self, request: Mapping[str, Any]) -> Plan[list[types.Decision]]:
-        asked = request.get("evaluations") or []
+        evaluations = request.get("evaluations") or []
         semantic = (request.get("options") or {}).get("evaluations_semantic")
 
         def decode(value: Json) -> list[types.Decision]:
-            if not asked:
+            if not evaluations:
                 return [types.Decision.decode(value)]
             decisions = required(object_of(value), "evaluations", list_of(types.Decision.decode))
-            if not is_complete([each.decision for each in decisions], len(asked), semantic):
-                raise WrongShape(f"{len(decisions)} decisions for {len(asked)} evaluations")
+            if not is_complete([each.decision for each in decisions], len(evaluations), semantic):
+                raise WrongShape(f"{len(decisions)} decisions for {len(evaluations)} evaluations")
             return decisions
 
         return (yield from self._core.call_for(post("evaluateMany", "/access/v1/evaluations", request), decode))
@@ -312,13 +312,13 @@ class Operations:
         return (yield from self._core.call_for(get("readOpenapi", "/openapi.json"), decode))
 
 
-def same_length(given: Sequence[object], asked: Sequence[object], what: str, of: str) -> None:
-    if len(given) != len(asked):
-        raise WrongShape(f"{len(given)} {what} for {len(asked)} {of}")
+def same_length(given: Sequence[object], expected: Sequence[object], what: str, of: str) -> None:
+    if len(given) != len(expected):
+        raise WrongShape(f"{len(given)} {what} for {len(expected)} {of}")
 
 
-def same_tuple(grant: types.WrittenGrant, asked: Mapping[str, Any]) -> None:
-    if (grant.subject, grant.relation, grant.object) != (asked["subject"], asked["relation"], asked["object"]):
+def same_tuple(grant: types.WrittenGrant, wanted: Mapping[str, Any]) -> None:
+    if (grant.subject, grant.relation, grant.object) != (wanted["subject"], wanted["relation"], wanted["object"]):
         raise WrongShape("it is the grant of another tuple")
 
 
@@ -330,11 +330,11 @@ def rules_of(answer: Answer) -> Rules:
     return Rules(rule_set, tag[1:-1])
 
 
-def is_complete(decisions: Sequence[bool], asked: int, semantic: str | None) -> bool:
-    """All are decided, or the last decision settles the matter and none before it does."""
+def is_complete(decisions: Sequence[bool], count: int, semantic: str | None) -> bool:
+    """Whether all are decided, or only the last decision ends the evaluation early."""
     if semantic not in ("deny_on_first_deny", "permit_on_first_permit"):
-        return len(decisions) == asked
+        return len(decisions) == count
     settles = semantic == "permit_on_first_permit"
     if settles in decisions:
-        return decisions.index(settles) == len(decisions) - 1 and len(decisions) <= asked
-    return len(decisions) == asked
+        return decisions.index(settles) == len(decisions) - 1 and len(decisions) <= count
+    return len(decisions) == count

@@ -1,4 +1,4 @@
-"""What both clients are made of: the settings, checked, and the queries of their listings."""
+"""Shared by both clients: the validated settings, and the queries of their listings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._core import RETRIES_IN_STOCK, Core, Hook, RetryBudget
 from ._warnings import Warnings
 
 TIMEOUT_S = 10.0
-# Three times what the service promises.
+# Three times the longest silence of the service.
 SILENCE_S = 45.0
 
 _KEY = re.compile(r"[!-~]+")

@@ -1,4 +1,4 @@
-"""What methods return where that is more than one object of the API."""
+"""Results of methods that consist of more than one object of the API."""
 
 from __future__ import annotations
 

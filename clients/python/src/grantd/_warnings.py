@@ -1,5 +1,5 @@
-"""Warnings: hints for developers that the service sends in a header. A text is logged once at most, with nothing but
-the header."""
+"""Warnings: hints for developers that the service sends in a header. The client logs each text at most once, with
+nothing but the header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Mapping
 
-# So that a service that never repeats itself fills neither a log nor the memory.
+# Bounds the log and the memory if every text differs.
 TEXTS_MAX = 100
 
 # A log shows it as it is: it has neither line breaks nor control characters.
@@ -22,7 +22,7 @@ class Warnings:
         self._lock = threading.Lock()
 
     def log_from(self, headers: Mapping[str, str]) -> None:
-        """Logs what a response says."""
+        """Logs the warnings of a response."""
         warning = headers.get("x-service-warning", "")
         if _TEXT.fullmatch(warning) is None:
             return

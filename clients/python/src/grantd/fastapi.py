@@ -31,8 +31,8 @@ def requires(
     Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
     object, or about what cannot be the name of one, and a 503 if there is no answer.
 
-    subject: who asks, such as "user:ada", once the request has been authenticated; may be a coroutine function.
-    on_error: called with why a check failed, before the response.
+    subject: the authenticated subject of a request, such as "user:ada"; may be a coroutine function.
+    on_error: called with the error of a failed check, before the response.
     """
 
     async def guard(request: Request) -> None:
@@ -43,9 +43,9 @@ def requires(
         about = object(request)
         if not about:
             raise HTTPException(404)
-        asked = client if isinstance(client, AsyncGrantd) else client(request)
+        chosen = client if isinstance(client, AsyncGrantd) else client(request)
         try:
-            allowed = await asked.check(who, relation, about)
+            allowed = await chosen.check(who, relation, about)
         except GrantdError as error:
             if on_error is not None:
                 on_error(request, error)

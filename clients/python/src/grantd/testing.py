@@ -3,8 +3,8 @@
     fake = FakeGrantd()
     client = fake.client()
 
-The client is a real one: it gathers, decodes and fails as it does over the network. Only the service is another: it
-keeps one tenant in memory, without limits of a plan, and nothing survives it.
+The client is a real one: it gathers, decodes and fails as it does over the network. Only the service is replaced:
+it keeps one tenant in memory, without the limits of a plan, and stores nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FakeGrantd:
         self._state.clock = clock
 
     def set_unavailable(self, unavailable: bool) -> None:
-        """Makes every call a 503, or no longer: to see what a program does if it gets no answer."""
+        """Turns on or off a 503 for every call, to test how a program handles an outage."""
         self._state.unavailable = unavailable
 
     def client(self, *, key: str | None = None, **options: Any) -> Grantd:
@@ -140,7 +140,7 @@ class _Transport(httpx.BaseTransport):
 
     def _page(self, feed: FakeFeed) -> dict[str, Any]:
         news = threading.Event()
-        # Before the page is read: what comes afterwards is heard.
+        # Before the page is read, so that no later change is missed.
         self._state.listeners.add(news.set)
         try:
             page = feed.page()
@@ -165,7 +165,7 @@ class _AsyncTransport(httpx.AsyncBaseTransport):
         return httpx.Response(served.status, headers=served.headers, stream=_Bytes(body))
 
     async def _page(self, feed: FakeFeed) -> dict[str, Any]:
-        # Before the page is read: what comes afterwards is heard.
+        # Before the page is read, so that no later change is missed.
         lines = _AsyncLines(feed)
         try:
             page = feed.page()

@@ -1,4 +1,4 @@
-// The operations of the fake that AuthZEN defines: evaluations and searches.
+// The AuthZEN operations of the fake: evaluations and searches.
 
 import type { Decision, Relation } from '../generated/schemas.ts';
 import { evaluationOf, holdAll, isDefined, objectsOf } from './grants.ts';
@@ -98,8 +98,8 @@ function searchPage<T>(fields: Fields, found: readonly T[], textOf: (item: T) =>
   const page = isFields(fields.page) ? fields.page : {};
   const token = typeof page.token === 'string' && page.token !== '' ? page.token : null;
   const limit = typeof page.limit === 'number' ? Math.min(Math.max(1, page.limit), LIMIT_MAX) : LIMIT_MAX;
-  const asked = (['subject', 'action', 'resource'] as const).map((part) => fields[part] ?? null);
-  const { items, next } = pageOf(found, textOf, asked, token, limit);
+  const parts = (['subject', 'action', 'resource'] as const).map((part) => fields[part] ?? null);
+  const { items, next } = pageOf(found, textOf, parts, token, limit);
   return ok({ page: { next_token: next ?? '', count: items.length }, results: items });
 }
 

@@ -1,5 +1,5 @@
-// What follows from grants under rules, as the service defines it: by repetition until nothing new follows. Written to
-// be read as the definition; slow with very many grants.
+// Evaluates grants under rules as the service defines it: it repeats until nothing new follows. It reads as the
+// definition, and is slow with very many grants.
 
 import type { Grant, RuleSet } from '../generated/schemas.ts';
 import { elementOf, namespaceOf } from './values.ts';
@@ -11,7 +11,7 @@ interface Group {
 
 const GROUP = /^([^:]*:.+)#([A-Za-z][A-Za-z0-9_.-]{0,63})$/u;
 
-/** What is held, as `name object`, with a shortest chain of grants that leads there. */
+/** Held names, as `name object`, each with a shortest chain of grants. */
 export type Held = ReadonlyMap<string, readonly Grant[]>;
 
 export const factOf = (name: string, object: string): string => `${name} ${object}`;
@@ -58,7 +58,7 @@ export class Evaluation {
       wanted.set(factOf(next.name, next.object), next);
     };
     want({ name, object });
-    // A map goes on over what is added meanwhile.
+    // Iterating a map includes entries added meanwhile.
     for (const { name: wantedName, object: wantedObject } of wanted.values()) {
       if (this.#rules.groups && (self || wantedObject !== object)) found.add(`${wantedObject}#${wantedName}`);
       const onObject = this.#grants.filter((grant) => grant.object === wantedObject);
@@ -116,7 +116,7 @@ export class Evaluation {
     return object === undefined || name === undefined ? undefined : { object, name };
   }
 
-  /** Neither a group nor everybody. */
+  /** Neither a group nor `namespace:*`. */
   #isEntity(text: string): boolean {
     const namespace = namespaceOf(text);
     return this.#groupOf(text) === undefined && !(this.#rules.public.includes(namespace) && text === `${namespace}:*`);

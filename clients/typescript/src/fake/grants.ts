@@ -161,8 +161,8 @@ function identifierPage(found: readonly string[], kind: string, query: URLSearch
   const namespace = query.get('namespace');
   if (namespace !== null && !isNamespaceName(namespace)) throw invalidRequest('"namespace" must name a namespace.');
   const wanted = new Set(found.filter((each) => namespace === null || namespaceOf(each) === namespace));
-  const asked = ['subject', 'object', 'relation', 'via', 'include'].map((name) => query.get(name));
-  return pageOf(wanted, (each) => each, [kind, namespace, ...asked], query.get('cursor'), limitIn(query));
+  const parameters = ['subject', 'object', 'relation', 'via', 'include'].map((name) => query.get(name));
+  return pageOf(wanted, (each) => each, [kind, namespace, ...parameters], query.get('cursor'), limitIn(query));
 }
 
 function listObjects({ state, query }: FakeRequest) {
@@ -225,5 +225,5 @@ export const GRANT_OPERATIONS: Readonly<Record<string, FakeOperation>> = {
   'POST /v1/namespaces': write(createNamespace),
 };
 
-/** Whether a question can be asked at all: a name that nothing defines cannot. */
+/** Whether the name of a question is defined. */
 export const isDefined = (state: FakeState, name: string): boolean => isRelation(name) || definedNames(state).has(name);

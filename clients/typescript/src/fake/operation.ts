@@ -1,4 +1,4 @@
-// What an operation of the fake gets and gives.
+// The request and response of an operation of the fake.
 
 import type { Scope } from '../generated/schemas.ts';
 import type { Actor, FakeState } from './state.ts';

@@ -18,7 +18,7 @@ function decode(cursor: string): unknown {
   }
 }
 
-/** What a cursor of this query names. */
+/** The item that a cursor of this query names. */
 function placeOf(cursor: string, query: string): unknown {
   const value = decode(cursor);
   const [of, place] = Array.isArray(value) ? value : [];
@@ -40,7 +40,7 @@ interface ItemPage<T> {
   readonly next: string | null;
 }
 
-/** `query`: what makes it this listing and no other. `textOf`: what the items are sorted by, each different. */
+/** `query`: identifies the listing. `textOf`: the unique sort key of an item. */
 export function pageOf<T>(
   all: Iterable<T>,
   textOf: (item: T) => string,

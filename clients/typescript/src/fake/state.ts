@@ -1,4 +1,4 @@
-// What the fake keeps: grants, namespaces, keys and rules of one tenant, and every change of them. Invariant: each
+// The state of the fake: grants, namespaces, keys and rules of one tenant, and every change of them. Invariant: each
 // change reaches each follower once, in order.
 
 import type { Change, Grant, Key, Relation, RuleSet, Tuple } from '../generated/schemas.ts';
@@ -35,7 +35,7 @@ const newKeyText = (): string => `gk1_${randomText(81, LETTERS)}`;
 const keyOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 const now = (): string => new Date().toISOString();
 
-type Told = Pick<Change, 'action'> & Partial<Pick<Change, 'grant' | 'namespace' | 'rules' | 'former'>>;
+type NewChange = Pick<Change, 'action'> & Partial<Pick<Change, 'grant' | 'namespace' | 'rules' | 'former'>>;
 
 export class FakeState {
   readonly keys = new Map<string, FakeKey>();
@@ -69,7 +69,7 @@ export class FakeState {
       if (expiresAt === undefined || expiresAt === existing.expires_at) return { grant: existing, created: false };
       const grant = { ...existing, expires_at: expiresAt };
       this.#grants.set(keyOf(tuple), grant);
-      this.#tell({ action: 'grant.updated', grant }, actor);
+      this.#record({ action: 'grant.updated', grant }, actor);
       return { grant, created: false };
     }
     for (const name of [namespaceOf(tuple.subject), namespaceOf(tuple.object)]) this.createNamespace(name, actor);
@@ -84,7 +84,7 @@ export class FakeState {
       expires_at: expiresAt ?? null,
     };
     this.#grants.set(keyOf(tuple), grant);
-    this.#tell({ action: 'grant.created', grant }, actor);
+    this.#record({ action: 'grant.created', grant }, actor);
     return { grant, created: true };
   }
 
@@ -92,7 +92,7 @@ export class FakeState {
     const grant = this.grantOf(tuple);
     this.#grants.delete(keyOf(tuple));
     if (grant === undefined) return false;
-    this.#tell({ action: 'grant.revoked', grant }, actor);
+    this.#record({ action: 'grant.revoked', grant }, actor);
     return true;
   }
 
@@ -101,7 +101,7 @@ export class FakeState {
     if (known !== undefined) return { createdAt: known, created: false };
     const createdAt = now();
     this.namespaces.set(name, createdAt);
-    this.#tell({ action: 'namespace.created', namespace: { name } }, actor);
+    this.#record({ action: 'namespace.created', namespace: { name } }, actor);
     return { createdAt, created: true };
   }
 
@@ -124,21 +124,21 @@ export class FakeState {
   }
 
   writeRules(rules: RuleSet, actor: Actor): void {
-    const former = this.rules;
-    if (JSON.stringify(former) === JSON.stringify(rules)) return;
+    const previous = this.rules;
+    if (JSON.stringify(previous) === JSON.stringify(rules)) return;
     this.rules = rules;
-    this.#tell({ action: 'rules.updated', rules, former }, actor);
+    this.#record({ action: 'rules.updated', rules, former: previous }, actor);
   }
 
-  /** Calls with every change, until the returned function is called. */
+  /** Calls `onChange` after every change, until the returned function is called. */
   follow(onChange: () => void): () => void {
     this.#followers.add(onChange);
     return () => this.#followers.delete(onChange);
   }
 
-  #tell(told: Told, { keyId, requestId }: Actor): void {
+  #record(change: NewChange, { keyId, requestId }: Actor): void {
     const index = this.changes.filter(({ seq }) => seq === this.#seq).length;
-    this.changes.push({ seq: this.#seq, index, at: now(), actor: keyId, request_id: requestId, ...told });
+    this.changes.push({ seq: this.#seq, index, at: now(), actor: keyId, request_id: requestId, ...change });
     for (const onChange of this.#followers) onChange();
   }
 }

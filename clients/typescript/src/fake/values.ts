@@ -1,4 +1,4 @@
-// Reads what a request to the fake contains, by the rules of the service.
+// Parses requests to the fake, by the rules of the service.
 
 import type { Relation, RuleSet, Tuple } from '../generated/schemas.ts';
 import { invalidRequest, Refusal } from './problem.ts';

@@ -23,7 +23,7 @@ import {
 export interface Finding {
   readonly place: Place;
   readonly text: string;
-  /** What is left out, so that some checks are denied; undefined: the finding is for information only. */
+  /** The omitted part, for which some checks are denied; undefined: the finding is for information only. */
   readonly lost: string | undefined;
 }
 
@@ -130,7 +130,7 @@ class Converter {
     this.#findings.push({ place, text, lost });
   }
 
-  /** Leaves out what is no union, and what is granted under a condition. */
+  /** Leaves out expressions other than unions, and conditional grants. */
   #sort(type: SourceType, relation: SourceRelation): void {
     const key = quote(keyOf(type.name, relation.name));
     const { unfit } = this.#partsOf(relation);
@@ -270,7 +270,7 @@ class Converter {
     return [types.filter((type) => !isLeftOut(type)), types.filter(isLeftOut)];
   }
 
-  /** What can be followed: a relation that is only granted, and only to entities. */
+  /** Relations that a rule can follow: only granted, and only to entities. */
   #whyNotFollowed(type: SourceType, followed: SourceRelation): string | undefined {
     const key = quote(keyOf(type.name, followed.name));
     if (this.#leftOut.has(followed)) return undefined;
@@ -297,7 +297,7 @@ class Converter {
         relations.push(relation);
       }
     }
-    // A name can be held if one of its elements leads to one that can: found by going over them until nothing is new.
+    // A name can be held if one of its elements can. Repeats until it finds no new name.
     for (let before = -1; before < held.size; ) {
       before = held.size;
       for (const [{ name }, { type, elements }] of found) {
@@ -326,7 +326,7 @@ class Converter {
   }
 }
 
-/** The relation map could not be made; what else was found is reported all the same. */
+/** The relation map could not be made; other findings are reported nevertheless. */
 export class UnmappedFailure extends CliFailure {
   readonly findings: readonly Finding[];
 

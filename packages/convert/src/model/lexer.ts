@@ -88,8 +88,8 @@ export class Lexer {
   }
 
   /**
-   * Skips from the next token, which is `open`, to after the `close` that belongs to it. What lies between is no text
-   * of this language but an expression in CEL, whose strings and comments may contain either sign.
+   * Skips from the next token, which is `open`, to after the `close` that belongs to it. Between them is an
+   * expression in CEL, whose strings and comments may contain either sign.
    */
   skipCel(open: '(' | '{', close: ')' | '}', where: string): void {
     if (!this.sees(open)) throw this.unexpected(`${quote(open)} ${where}`);

@@ -46,7 +46,8 @@ const isModuleList = (file: string): boolean => /\.mod$/i.test(file);
 function originOfName(file: string): Origin {
   if (/\.(fga|json|mod)$/i.test(file)) return 'openfga';
   if (/\.zed$/i.test(file)) return 'spicedb';
-  throw new CliFailure(`Cannot tell from its name what ${file} is: pass --from openfga or --from spicedb.`, EXIT.usage);
+  const unknown = `The name of ${file} does not say which format it has: pass --from openfga or --from spicedb.`;
+  throw new CliFailure(unknown, EXIT.usage);
 }
 
 const hasModel = ({ fields }: YamlMap, origin: Origin): boolean =>
@@ -63,7 +64,7 @@ function originOfYaml(file: string, root: YamlMap): Origin {
   );
 }
 
-/** Lines before the model, so that what is said about it names the lines of the file. */
+/** Lines before the model, so that findings name the lines of the file. */
 const atItsLine = ({ text, textLine }: YamlText): string => `${'\n'.repeat(textLine - 1)}${text}`;
 
 export class ModelReader {
@@ -157,7 +158,7 @@ export class ModelReader {
     throw new CliFailure(`${file} has neither "${FIELDS[from].text}" nor "${FIELDS[from].file}".`);
   }
 
-  /** A file that a person names. */
+  /** A file named on the command line. */
   read(file: string, origin: Origin | undefined): Promise<readonly ModelText[]> {
     return isYamlName(file) ? this.#readYaml(file, origin) : this.#readNamed(file, origin ?? originOfName(file));
   }

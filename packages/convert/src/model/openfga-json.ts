@@ -85,7 +85,7 @@ function partsIn(value: JsonNode, names: readonly string[]): Expression[] {
 }
 
 const unfit = (what: UnfitKind, value: JsonNode, names: readonly string[]): Expression => {
-  // Reads the operands only to report what is wrong in them.
+  // Reads the operands only to report their errors.
   partsIn(value, names);
   return { kind: 'unfit', what, place: value.place };
 };

@@ -166,7 +166,7 @@ function mapType(
     for (const option of options) {
       const relation = type.relations.get(option.name);
       const applies = general ? option.type === undefined : option.type === type.name;
-      // What is left out keeps its name, so that no group of it turns into a group of another relation.
+      // A relation that is left out keeps its name, so that its groups do not become groups of another relation.
       if (!applies || relation === undefined || !isStored(relation) || leftOut(relation)) continue;
       if (!names.targets.has(option.name)) names.set(option.name, option.relation, '--map');
     }

@@ -1,5 +1,5 @@
-// A model of OpenFGA or a schema of SpiceDB after parsing: one form for both. Parsers only read; what fits grantd is
-// decided later (conversion.ts), so that nothing is lost on the way.
+// A model of OpenFGA or a schema of SpiceDB after parsing: one form for both. Parsers only read. The
+// conversion (conversion.ts) decides what grantd supports, so that parsing loses nothing.
 
 import { CliFailure } from '../../../../src/cli/failures.ts';
 
@@ -78,7 +78,7 @@ export const modelFailure = (place: Place, message: string): CliFailure =>
 /** A text from a file within a message: bounded, and its control characters escaped. */
 export const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** What either system accepts as a name, without characters that would not show in a message. */
+/** Names that either system accepts, without characters that are invisible in a message. */
 const SOURCE_NAME_REGEX = /^[^:#@*\s\p{Cc}\p{Cf}\p{Cs}]{1,254}$/u;
 
 function demandName(name: string, place: Place): void {

@@ -48,7 +48,7 @@ const LANGUAGE: Language = {
   },
 };
 
-/** What may follow `use` without changing how the rest is read; `self` does, and is looked at. */
+/** Features after `use` that do not change the syntax. `self` does, and is handled. */
 const FEATURES: ReadonlySet<string> = new Set(['expiration', 'typechecking', 'deprecation', 'self']);
 
 const COMPOSED = 'compile the files into one schema first, for example with "zed schema compile"';
@@ -93,7 +93,7 @@ class SchemaParser {
     this.#lexer.skipCel('{', '}', 'before the expression');
   }
 
-  /** `@deprecated(…)` and the like, which change no answer. */
+  /** Decorators such as `@deprecated(…)`, which change no answer. */
   #skipDecorators(): void {
     while (this.#lexer.take('@')) {
       this.#lexer.word('the name of a decorator');
@@ -161,7 +161,7 @@ class SchemaParser {
   #permission(): SourceRelation {
     const lexer = this.#lexer;
     const { text: name, place } = lexer.word('the name of a permission');
-    // Types of the subjects, which are checked by SpiceDB alone.
+    // Types of the subjects, which only SpiceDB checks.
     if (lexer.take(':')) {
       do this.#typePath('the name of a type');
       while (lexer.take('|'));

@@ -84,7 +84,7 @@ async function readHead(source: ByteSource): Promise<Head> {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new AvroError('The file is not in the format of Avro.');
   const reader = new AvroReader(bytes.subarray(MAGIC.length));
   const metadata = readMetadata(reader);
-  // A copy: what is peeked may be let go.
+  // A copy, so that the peeked chunk can be freed.
   const sync = Buffer.from(reader.take(SYNC_BYTES));
   const codec = metadata.get('avro.codec')?.toString('utf8') ?? 'null';
   if (codec !== 'null' && codec !== 'snappy') {

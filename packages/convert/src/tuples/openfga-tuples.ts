@@ -25,7 +25,7 @@ const nameOfCondition = (condition: unknown): string | undefined => {
   return isJsonObject(condition) && typeof condition.name === 'string' ? condition.name : 'unnamed';
 };
 
-/** A string says what is wrong. */
+/** A string is an error message. */
 function tupleOf({ user, relation, object, condition }: TupleRecord): SourceTuple | string {
   if (typeof user !== 'string' || typeof relation !== 'string' || typeof object !== 'string') {
     return 'A tuple must have "user", "relation" and "object", which are strings.';
@@ -166,7 +166,7 @@ function csvEntry(line: SourceLine, columns: ReadonlyMap<Column, number>): Sourc
   if (text === '') return undefined;
   const fields = parseCsvLine(text);
   if (fields === undefined) {
-    // What follows might be the rest of a value, and must not be taken for tuples.
+    // The rest might continue a value, and must not be read as tuples.
     throw new CliFailure(
       `Line ${line.number} has a quote that is not closed in it, and values of several lines cannot be read. Nothing after it is read.`,
     );

@@ -1,5 +1,5 @@
 // Decompresses a block of Snappy in its raw form (https://github.com/google/snappy/blob/main/format_description.txt).
-// Every length is compared with what is there, so no input reads or writes beyond its bounds.
+// Every length is compared with the available bytes, so no input reads or writes beyond its bounds.
 
 export class SnappyError extends Error {}
 
@@ -9,7 +9,7 @@ const COPY_2_BYTES = 2;
 /** Literals up to this length have it in their tag. */
 const SHORT_LITERAL_MAX = 60;
 
-/** The length, and where the block goes on. */
+/** The length, and the position after it. */
 function readLength(block: Uint8Array): { readonly length: number; readonly at: number } {
   let length = 0;
   for (let at = 0; at < 5; at += 1) {
@@ -32,7 +32,7 @@ interface Element {
   readonly length: number;
   /** Of a copy: how far back; 0: a literal. */
   readonly distance: number;
-  /** Where what follows the tag begins. */
+  /** The position after the tag. */
   readonly at: number;
 }
 
@@ -68,7 +68,7 @@ export function decompressSnappy(block: Uint8Array, lengthMax: number): Buffer {
       at = element.at + element.length;
     } else {
       if (element.distance > written) throw new SnappyError('A block copies from before its start.');
-      // Byte by byte: a copy may overlap what it writes.
+      // Byte by byte: a copy may overlap its own output.
       for (let index = 0; index < element.length; index += 1) {
         output[written + index] = output[written + index - element.distance] ?? 0;
       }

@@ -1,5 +1,5 @@
-// A tuple of OpenFGA or a relationship of SpiceDB, as a file has it: one form for both. Readers only read; whether it
-// can be a grant is decided later (translation.ts), so that nothing is lost on the way.
+// A tuple of OpenFGA or a relationship of SpiceDB, as a file has it: one form for both. Readers only read. The
+// translation (translation.ts) decides whether it can be a grant, so that reading loses nothing.
 
 import type { SourceLine } from '../../../../src/cli/import/import-lines.ts';
 

@@ -14,7 +14,7 @@ const EXPIRATION = /^\[expiration:(?<time>[^[\]]+)\]$/;
 const CAVEAT = /^\[(?<name>[a-z][a-z0-9_/]*)/;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What the brackets say. Whatever is not an expiration alone is a condition. */
+/** Reads the brackets. Anything but an expiration alone is a condition. */
 function traitsIn(traits: string | undefined): { condition: string | undefined; expiresAt: string | undefined } {
   if (traits === undefined) return { condition: undefined, expiresAt: undefined };
   const expiresAt = EXPIRATION.exec(traits)?.groups?.time;

@@ -10,7 +10,7 @@ import { quote } from '../model/source-model.ts';
 import type { SourceEntry, SourceTuple } from './source-tuple.ts';
 import type { TupleNames } from './tuple-names.ts';
 
-/** What the rules of a tenant must have for its grants to count. */
+/** The parts of rules that a tenant needs for its grants to count. */
 export interface Needs {
   /** Grants to a group. */
   groups: number;
@@ -35,7 +35,7 @@ interface Translated {
 function subjectOf(tuple: SourceTuple, names: TupleNames): { readonly subject: string } | { readonly problem: string } {
   const { subjectType, subjectId, subjectRelation } = tuple;
   if (subjectRelation === undefined) return { subject: `${subjectType}:${subjectId}` };
-  if (subjectId === '*') return { problem: 'A subject cannot be both everybody and a group.' };
+  if (subjectId === '*') return { problem: 'A subject cannot be both "*" and a group.' };
   const group = names.groupNameOf(subjectType, subjectRelation);
   if ('problem' in group) return group;
   if (!isRuleName(group.name)) return { problem: `${quote(group.name)} cannot be the name of a group.` };
@@ -55,7 +55,7 @@ function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): Trans
   if (objection !== undefined) return refuse(objection);
   const subject = subjectOf(tuple, names);
   if ('problem' in subject) return refuse(subject.problem, 'invalid-subject');
-  // With it, a plain id would be a group to grantd.
+  // With "#", grantd would read a plain id as a group.
   if (tuple.subjectId.includes('#')) return refuse('The id of a subject cannot have a "#".', 'invalid-subject');
   if (tuple.objectId.includes('#')) return refuse('The id of an object cannot have a "#".', 'invalid-object');
   try {

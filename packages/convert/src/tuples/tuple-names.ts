@@ -16,7 +16,7 @@ interface Problem {
 }
 
 export interface TupleNames {
-  /** What is granted by a tuple of the relation. */
+  /** The relation that a tuple grants. */
   relationOf(type: string, name: string): { readonly relation: Relation } | Problem;
   /** The name of a group: it may also be one that follows from others. */
   groupNameOf(type: string, name: string): { readonly name: string } | Problem;
@@ -137,7 +137,7 @@ function objectionBy(
   return undefined;
 }
 
-/** What the model itself says. `map`: of its relations, as "grantd rules convert" maps them. */
+/** Names by the model. `map`: of its relations, as "grantd rules convert" maps them. */
 export function namesOfModel(model: SourceModel, map: RelationMap, options: ModelOptions): TupleNames {
   const definitionOf = (type: string, name: string): SourceRelation | Problem => {
     const found = model.get(type)?.relations.get(name);

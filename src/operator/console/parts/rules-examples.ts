@@ -1,6 +1,7 @@
 // Rules to start from, for a tenant that has none.
 
-import { parseRuleSet, type RuleSet } from '../../../rules/rule-set.ts';
+import { parseRuleSet } from '../../../rules/parse-rule-set.ts';
+import type { RuleSet } from '../../../rules/rule-set.ts';
 
 interface RulesExample {
   /** In the address. */

@@ -19,7 +19,7 @@ import {
   encodeFrontMessage,
   encodeShardMessage,
 } from '../../../../src/rpc/protocol.ts';
-import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import type {
   AnswerOf,
   Attempt,
@@ -115,7 +115,7 @@ const ruleSet: fc.Arbitrary<RuleSet> = record({
   ),
   groups: fc.boolean(),
   public: fc.constantFrom([], ['user']),
-});
+}).map((lists) => ({ ...NO_RULES, ...lists }));
 const rulesRequest: fc.Arbitrary<RulesRequest> = record({ ruleSet, ifMatch: orUndefined(many(text)) });
 const namespace = record({ name: text, createdAtMs: timeMs });
 const tenant: fc.Arbitrary<TenantStatus> = fc

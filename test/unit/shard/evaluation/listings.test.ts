@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
-import { parseRuleSet } from '../../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { SmallestTexts } from '../../../../src/shard/evaluation/evaluate-listings.ts';
 import { type SlotOptions, turns } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
-import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -370,6 +370,7 @@ test('a table that keeps less refuses earlier, and a bound that is not known is 
 test('a page ends early if its changes are long, and nothing is lost', async () => {
   const { slot, handle } = await openSlot();
   const ruleSet = (name: string): RuleSet => ({
+    ...NO_RULES,
     rules: Array.from({ length: 200 }, (_, index) => {
       const namespace = `n${index}`.padEnd(64, 'x');
       return { namespace, name: name.padEnd(64, 'y'), anyOf: [{ name: 'viewer', from: 'parent' as const }] };

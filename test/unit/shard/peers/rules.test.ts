@@ -2,14 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  NO_RULES,
-  parseRuleSet,
-  type RuleSet,
-  revisionOfRules,
-  ruleSetRecord,
-  textOfRules,
-} from '../../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../../../src/rules/rule-set.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { previewRules } from '../../../../src/shard/peers/rules.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';

@@ -91,10 +91,10 @@ def _entities(c: Caller, query: str, kind: str, name: str, found: list[str]) -> 
 
 
 def _page(c: Caller, query: str, items: list[str]) -> tuple[list[str], Json]:
-    asked = _part(c.body, "page")
-    limit = asked.get("limit")
+    options = _part(c.body, "page")
+    limit = options.get("limit")
     bound = max(1, min(limit, LIMIT_MAX)) if isinstance(limit, int) else LIMIT_MAX
-    page, cursor = cut(query, items, str, bound, asked.get("token"))
+    page, cursor = cut(query, items, str, bound, options.get("token"))
     return page, {"next_token": cursor or "", "count": len(page)}
 
 

@@ -74,7 +74,7 @@ class FakeFeed:
         return self._namespace in (None, namespace)
 
     def next(self) -> dict[str, Any] | None:
-        """The next change that is there."""
+        """The next stored change."""
         with self.state.lock:
             self.state.expire()
             while self._position < len(self.state.changes):
@@ -98,7 +98,7 @@ class FakeFeed:
         return {"changes": changes, "next_cursor": self._cursor}
 
     def lines(self) -> bytes:
-        """What there is, as lines of the stream."""
+        """The changes so far, as lines of the stream."""
         lines = []
         while (change := self.next()) is not None:
             lines.append({"type": "change", "cursor": self._cursor, "change": change})

@@ -277,7 +277,7 @@ def write_rules(c: Caller) -> Json:
     write = c.write()
     if wanted.revision != before.revision:
         c.state.rules = wanted
-        write.tell("rules.updated", rules=wanted.to_json(), former=before.to_json())
+        write.record("rules.updated", rules=wanted.to_json(), former=before.to_json())
     write.commit()
     c.answer["ETag"] = f'"{wanted.revision}"'
     return wanted.to_json()
@@ -286,7 +286,7 @@ def write_rules(c: Caller) -> Json:
 def _preview(state: State, wanted: FakeRules) -> Json:
     before = state.rules
     groups = {of[0] for of in state.grants if held.is_group_text(of[0])} if wanted.groups != before.groups else set()
-    everybody = [of for of in state.grants if wanted.is_everybody(of[0]) != before.is_everybody(of[0])]
+    wildcard = [of for of in state.grants if wanted.is_wildcard(of[0]) != before.is_wildcard(of[0])]
     granted = {(held.namespace_of(of[2]), of[1]) for of in state.grants}
     needed: dict[tuple[str, str], None] = {}
     for rule in wanted.rules:
@@ -300,7 +300,7 @@ def _preview(state: State, wanted: FakeRules) -> Json:
         "current_revision": before.revision,
         "changed": wanted.revision != before.revision,
         "group_subjects": len(groups),
-        "public_grants": len(everybody),
+        "public_grants": len(wildcard),
         # The fake does not look for them.
         "grants_not_followed": 0,
         "ungranted": [{"namespace": namespace, "relation": relation} for namespace, relation in ungranted],

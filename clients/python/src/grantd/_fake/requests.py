@@ -1,4 +1,4 @@
-"""Reads requests: what is of the wrong shape is refused with the type that the service has for it."""
+"""Parses requests, and refuses malformed ones with the error type of the service."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class FakeRules:
         match = _GROUP.fullmatch(subject) if self.groups else None
         return None if match is None else (match[2], match[1])
 
-    def is_everybody(self, subject: str) -> bool:
+    def is_wildcard(self, subject: str) -> bool:
         namespace = namespace_of(subject)
         return subject == f"{namespace}:*" and namespace in self.public
 
@@ -64,7 +64,7 @@ def is_group_text(subject: str) -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """A fact that leads to the one that was asked for: by the grant, if there is one, and the step it came from."""
+    """A fact from which the wanted one follows: through the grant, if any, and then through the previous step."""
 
     fact: Fact
     grant: Tuple | None = None
@@ -105,7 +105,7 @@ def search(rules: FakeRules, tuples: Iterable[Tuple], wanted: Fact, visit: Calla
                         now.append(Step((other, target), None, step))
                         continue
                     for each in ordered:
-                        is_entity = rules.group_of(each[0]) is None and not rules.is_everybody(each[0])
+                        is_entity = rules.group_of(each[0]) is None and not rules.is_wildcard(each[0])
                         if each[1:] == (relation, target) and is_entity:
                             following.append(Step((other, each[0]), each, step))
             for each in ordered:
@@ -121,9 +121,9 @@ def holds(rules: FakeRules, tuples: Iterable[Tuple], question: Tuple) -> list[Tu
     subject, name, target = question
     own = rules.group_of(subject)
     standing_for = [subject]
-    everybody = f"{namespace_of(subject)}:*"
-    if own is None and rules.is_everybody(everybody):
-        standing_for.append(everybody)
+    wildcard = f"{namespace_of(subject)}:*"
+    if own is None and rules.is_wildcard(wildcard):
+        standing_for.append(wildcard)
     found: list[list[Tuple]] = []
 
     def visit(step: Step) -> bool:
@@ -143,7 +143,7 @@ def holds(rules: FakeRules, tuples: Iterable[Tuple], question: Tuple) -> list[Tu
 def subjects_of(
     rules: FakeRules, tuples: Iterable[Tuple], wanted: Fact, *, direct: bool = False, with_self: bool = False
 ) -> list[str]:
-    """Who holds the name on the object, ascending: also each group from which it follows, of the object itself only
+    """The subjects that hold the name on the object, ascending, including groups from which it follows; its own only
     `with_self`."""
     known = list(tuples)
     found: set[str] = set()
@@ -160,7 +160,7 @@ def subjects_of(
 
 
 def objects_of(rules: FakeRules, tuples: Iterable[Tuple], subject: str, name: str, direct: bool) -> list[str]:
-    """On what the subject holds the name, ascending."""
+    """The objects on which the subject holds the name, ascending."""
     known = set(tuples)
     own = rules.group_of(subject)
     candidates = {each[2] for each in known}

@@ -1,4 +1,4 @@
-"""The way of a request: authentication, route, scope, body, and a JSON answer or a problem document."""
+"""Serves a request: authentication, route, scope, body, and a JSON answer or a problem document."""
 
 from __future__ import annotations
 

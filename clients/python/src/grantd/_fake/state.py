@@ -1,4 +1,4 @@
-"""The tenant in memory: grants, namespaces, keys, rules and what has changed."""
+"""The tenant in memory: grants, namespaces, keys, rules and their changes."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ class State:
         return write_cursor("changes", str(len(self.changes)))
 
     def expire(self) -> None:
-        """Ends what has expired."""
+        """Removes the grants that have expired."""
         now = self.now()
         ended = Write(self, "system", new_id("req"))
         for grant in list(self.grants.values()):
             if grant.expires_at is not None and grant.expires_at <= now:
                 del self.grants[grant.of]
-                ended.tell("grant.expired", grant=grant.to_json())
+                ended.record("grant.expired", grant=grant.to_json())
         ended.commit()
 
 
@@ -109,7 +109,7 @@ class Write:
         self._common = {"actor": actor, "request_id": request_id}
         self._changes: list[dict[str, Any]] = []
 
-    def tell(self, action: str, **members: Any) -> None:
+    def record(self, action: str, **members: Any) -> None:
         self._changes.append({"action": action, **members})
 
     def commit(self) -> None:
@@ -128,7 +128,7 @@ class Write:
         if name in self._state.namespaces:
             return False
         self._state.namespaces[name] = self._state.now()
-        self.tell("namespace.created", namespace={"name": name})
+        self.record("namespace.created", namespace={"name": name})
         return True
 
     def grant(self, of: Tuple, given: bool, expires_at: datetime | None) -> tuple[StoredGrant, bool]:
@@ -138,17 +138,17 @@ class Write:
         if stored is not None:
             if given and stored.expires_at != expires_at:
                 stored = state.grants[of] = StoredGrant(of, stored.grant_id, stored.created_at, expires_at)
-                self.tell("grant.updated", grant=stored.to_json())
+                self.record("grant.updated", grant=stored.to_json())
             return stored, False
         for identifier in (of[0], of[2]):
             self.namespace(identifier.split(":", 1)[0])
         stored = state.grants[of] = StoredGrant(of, new_id("grt"), state.now(), expires_at)
-        self.tell("grant.created", grant=stored.to_json())
+        self.record("grant.created", grant=stored.to_json())
         return stored, True
 
     def revoke(self, of: Tuple) -> bool:
         """Whether there was one."""
         stored = self._state.grants.pop(of, None)
         if stored is not None:
-            self.tell("grant.revoked", grant=stored.to_json())
+            self.record("grant.revoked", grant=stored.to_json())
         return stored is not None

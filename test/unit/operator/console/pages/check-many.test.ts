@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
 import { CALLS } from '../../../../../src/rpc/calls/table.ts';
-import { parseRuleSet } from '../../../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, READ_ONLY_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 

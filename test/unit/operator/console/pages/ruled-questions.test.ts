@@ -7,7 +7,8 @@ import type { Relation } from '../../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
 import { CALLS } from '../../../../../src/rpc/calls/table.ts';
-import { parseRuleSet } from '../../../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
+import { NO_RULES } from '../../../../../src/rules/rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -124,7 +125,7 @@ describe('a check of a tenant with rules', () => {
 
   it('says so where there are no rules from which it could follow', async () => {
     await session.call(CALLS.writeRules, context, {
-      ruleSet: { rules: [], groups: false, public: [] },
+      ruleSet: NO_RULES,
       ifMatch: undefined,
     });
     assert.match(
@@ -182,7 +183,14 @@ describe('the listings of a tenant with rules', () => {
     const path = `${base}/grants?${query({ object: 'doc:1', relation: 'viewer' })}`;
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
-    assert.deepEqual(linksIn(text), ['team:eng#member', 'team:ops#member', 'user:ada', 'user:bob']);
+    assert.deepEqual(linksIn(text), [
+      'folder:1#owner',
+      'folder:1#viewer',
+      'team:eng#member',
+      'team:ops#member',
+      'user:ada',
+      'user:bob',
+    ]);
     assert.match(text, /href="[^"]*grants\?object=team%3Aops&amp;relation=member"/);
     assert.match(text, /href="[^"]*check\?subject=user%3Aada&amp;relation=viewer&amp;object=doc%3A1"/);
     assert.deepEqual(linksIn((await visitor.get(`${path}&direct=yes`)).text), []);

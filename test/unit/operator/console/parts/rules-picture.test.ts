@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { RULES_EXAMPLES } from '../../../../../src/operator/console/parts/rules-examples.ts';
 import { graphOfRules, rulesPicture } from '../../../../../src/operator/console/parts/rules-picture.ts';
-import { NO_RULES, parseRuleSet } from '../../../../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
+import { NO_RULES } from '../../../../../src/rules/rule-set.ts';
 
 const RULES = parseRuleSet({
   rules: [

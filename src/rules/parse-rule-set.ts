@@ -1,0 +1,363 @@
+// Parses the body of `PUT /v1/rules`. Everything that is wrong is collected, each with its place, so that a model can be
+// mended at once.
+
+import { GrantdError } from '../core/errors.ts';
+import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';
+import { nearestName } from '../core/text/nearest-name.ts';
+import { isNamespaceName, isRelation, RELATIONS } from '../core/tuples.ts';
+import {
+  CONDITIONS_MAX,
+  type Condition,
+  ELEMENTS_MAX,
+  EXPRESSION_BYTES_MAX,
+  GATE_DEPTH_MAX,
+  isGate,
+  isRuleName,
+  NAME_PATTERN,
+  type NameElement,
+  namesInRule,
+  OWN_RELATIONS_MAX,
+  PARAMETERS_MAX,
+  PUBLIC_NAMESPACES_MAX,
+  RULE_SET_BYTES_MAX,
+  RULES_MAX,
+  type Rule,
+  type RuleElement,
+  type RuleSet,
+  type SubjectType,
+  TYPE_SUBJECTS_MAX,
+  TYPES_MAX,
+  type TypeRestriction,
+  textOfRules,
+} from './rule-set.ts';
+import { findNegativeCycle } from './strata.ts';
+
+/** Problems that one message names. */
+const PROBLEMS_MAX = 20;
+
+const NAME_FORM = 'a letter, then up to 63 letters, digits, "_", "." or "-"';
+const ELEMENT_REGEX = new RegExp(`^(all of )?(${NAME_PATTERN})(?: from (${NAME_PATTERN}))?$`);
+const SUBJECT_TYPE_REGEX = new RegExp(`^(${NAME_PATTERN})(?:(:\\*)|#(${NAME_PATTERN}))?(?: with (${NAME_PATTERN}))?$`);
+
+const describe = (value: unknown): string =>
+  value === undefined
+    ? 'is missing'
+    : typeof value === 'string'
+      ? `is ${JSON.stringify(value.slice(0, 100))}`
+      : 'is not a string';
+
+/** Stands for what is wrong, so that the rest is parsed all the same. Its name is that of no element. */
+const NOTHING: NameElement = Object.freeze({ name: '', from: undefined });
+
+class Parser {
+  readonly #problems: string[] = [];
+  #count = 0;
+
+  /** Throws `invalid-request` with everything that is wrong, a sentence a line. */
+  assertRight(): void {
+    const more = this.#count - this.#problems.length;
+    if (this.#count === 0) return;
+    throw new GrantdError(
+      'invalid-request',
+      [...this.#problems, ...(more > 0 ? [`And ${more} more.`] : [])].join('\n'),
+    );
+  }
+
+  /** A function, where the message takes work: those beyond the bound are only counted. */
+  wrong(message: string | (() => string)): undefined {
+    this.#count += 1;
+    if (this.#count <= PROBLEMS_MAX) this.#problems.push(typeof message === 'string' ? message : message());
+    return undefined;
+  }
+
+  /** `path`: the field that contains it; empty: it is the body. */
+  fields(value: unknown, path: string, known: readonly string[]): JsonObject {
+    if (!isJsonObject(value)) {
+      this.wrong(`${path === '' ? 'The body' : `"${path}"`} must be a JSON object with ${known.join(', ')}.`);
+      // A second message about what is missing in it would be noise.
+      this.assertRight();
+      return {};
+    }
+    const unknown = unknownMember(value, known, path);
+    if (unknown !== undefined) this.wrong(unknown);
+    return value;
+  }
+
+  list(value: unknown, field: string, max: number): readonly unknown[] {
+    if (!Array.isArray(value)) {
+      this.wrong(`"${field}" must be an array; it ${value === undefined ? 'is missing' : 'is none'}.`);
+      return [];
+    }
+    if (value.length <= max) return value;
+    this.wrong(`"${field}" has ${value.length} elements; at most ${max} are allowed.`);
+    return [];
+  }
+
+  namespace(value: unknown, field: string): string {
+    if (isNamespaceName(value)) return value;
+    this.wrong(`"${field}" must be a namespace: ${NAME_FORM}; it ${describe(value)}.`);
+    return '';
+  }
+
+  name(value: unknown, field: string): string {
+    if (typeof value === 'string' && isRuleName(value)) return value;
+    this.wrong(`"${field}" must be ${NAME_FORM}; it ${describe(value)}.`);
+    return '';
+  }
+
+  ownRelation(value: unknown, index: number): string {
+    const field = `relations[${index}]`;
+    const name = this.name(value, field);
+    if (isRelation(name))
+      this.wrong(`"${field}" is ${JSON.stringify(name)}, a built-in relation, which is always there.`);
+    return name;
+  }
+
+  condition(value: unknown, index: number): Condition {
+    const place = `conditions[${index}]`;
+    const fields = this.fields(value, place, ['name', 'parameters', 'expression']);
+    const { expression, parameters } = fields;
+    const name = this.name(fields.name, `${place}.name`);
+    if (typeof expression !== 'string' || expression.trim() === '') {
+      this.wrong(`"${place}.expression" must be an expression in CEL; it ${describe(expression)}.`);
+    } else if (Buffer.byteLength(expression) > EXPRESSION_BYTES_MAX) {
+      this.wrong(
+        `"${place}.expression" takes ${Buffer.byteLength(expression)} bytes; at most ${EXPRESSION_BYTES_MAX} are allowed.`,
+      );
+    }
+    if (!isJsonObject(parameters))
+      this.wrong(`"${place}.parameters" must be an object with the type of each parameter.`);
+    const entries = Object.entries(isJsonObject(parameters) ? parameters : {});
+    if (entries.length > PARAMETERS_MAX) {
+      this.wrong(`"${place}.parameters" has ${entries.length} members; at most ${PARAMETERS_MAX} are allowed.`);
+    }
+    const typed = entries.map(([parameter, type]) => {
+      if (typeof type !== 'string') {
+        this.wrong(`"${place}.parameters.${parameter.slice(0, 64)}" must be the name of a type; it ${describe(type)}.`);
+      }
+      return [parameter, typeof type === 'string' ? type : ''] as const;
+    });
+    return {
+      name,
+      parameters: Object.fromEntries(typed),
+      expression: typeof expression === 'string' ? expression : '',
+    };
+  }
+
+  subjectType(value: unknown, field: string): SubjectType | undefined {
+    const match = typeof value === 'string' ? SUBJECT_TYPE_REGEX.exec(value) : null;
+    if (match === null) {
+      return this.wrong(
+        `"${field}" must be a kind of subjects, such as "user", "user:*" or "team#member", with " with CONDITION" behind it if need be; it ${describe(value)}.`,
+      );
+    }
+    const [, namespace = '', everyone, name, condition] = match;
+    const of = everyone !== undefined ? 'everyone' : name === undefined ? 'single' : 'group';
+    return {
+      namespace,
+      of,
+      ...(name === undefined ? {} : { name }),
+      ...(condition === undefined ? {} : { condition }),
+    };
+  }
+
+  type(value: unknown, index: number): TypeRestriction {
+    const place = `types[${index}]`;
+    const { namespace, relation, subjects } = this.fields(value, place, ['namespace', 'relation', 'subjects']);
+    const listed = this.list(subjects, `${place}.subjects`, TYPE_SUBJECTS_MAX);
+    return {
+      namespace: this.namespace(namespace, `${place}.namespace`),
+      relation: this.name(relation, `${place}.relation`),
+      subjects: listed.flatMap((each, at) => this.subjectType(each, `${place}.subjects[${at}]`) ?? []),
+    };
+  }
+
+  element(value: unknown, field: string, depth: number): RuleElement {
+    if (isJsonObject(value)) return this.#gate(value, field, depth);
+    const [, all, name, from] = (typeof value === 'string' ? ELEMENT_REGEX.exec(value) : null) ?? [];
+    if (name === undefined || (all !== undefined && from === undefined)) {
+      this.wrong(
+        `"${field}" must be a name, such as "editor", "NAME from RELATION", such as "viewer from parent", or an object with "any_of" or "all_of"; it ${describe(value)}.`,
+      );
+      return NOTHING;
+    }
+    return all === undefined ? { name, from } : { name, from, all: true };
+  }
+
+  #gate(value: JsonObject, field: string, depth: number): RuleElement {
+    if (depth >= GATE_DEPTH_MAX) {
+      this.wrong(`"${field}" lies inside of ${GATE_DEPTH_MAX} others; more are not allowed.`);
+      return NOTHING;
+    }
+    const {
+      any_of: anyOf,
+      all_of: allOf,
+      but_not: butNot,
+    } = this.fields(value, field, ['any_of', 'all_of', 'but_not']);
+    if ((anyOf === undefined) === (allOf === undefined)) {
+      this.wrong(`"${field}" must have either "any_of" or "all_of".`);
+      return NOTHING;
+    }
+    const operator = anyOf === undefined ? 'all_of' : 'any_of';
+    const elements = this.#elements(anyOf ?? allOf, `${field}.${operator}`, depth + 1);
+    const without = butNot === undefined ? [] : this.#elements(butNot, `${field}.but_not`, depth + 1);
+    return { operator, elements, butNot: without };
+  }
+
+  #elements(value: unknown, field: string, depth: number): readonly RuleElement[] {
+    const elements = this.list(value, field, ELEMENTS_MAX);
+    if (Array.isArray(value) && value.length === 0) this.wrong(`"${field}" is empty; it needs at least one element.`);
+    return elements.map((element, at) => this.element(element, `${field}[${at}]`, depth));
+  }
+
+  rule(value: unknown, index: number): Rule {
+    const place = `rules[${index}]`;
+    const fields = this.fields(value, place, ['namespace', 'name', 'any_of']);
+    const rule: Rule = {
+      namespace: this.namespace(fields.namespace, `${place}.namespace`),
+      name: this.name(fields.name, `${place}.name`),
+      anyOf: this.#elements(fields.any_of, `${place}.any_of`, 0),
+    };
+    const count = namesInRule(rule).length;
+    if (count > ELEMENTS_MAX) {
+      this.wrong(
+        `"${place}.any_of" has ${count} names, those inside of others included; at most ${ELEMENTS_MAX} are allowed.`,
+      );
+    }
+    return rule;
+  }
+}
+
+/** A second definition of a name would hide which of them counts. */
+function refuseRepeated(
+  parser: Parser,
+  list: string,
+  keys: readonly string[],
+  sentence: (first: string, index: number) => string,
+): void {
+  const first = new Map<string, number>();
+  for (const [index, key] of keys.entries()) {
+    const at = first.get(key);
+    if (at === undefined) first.set(key, index);
+    else parser.wrong(`"${list}[${index}]" ${sentence(`"${list}[${at}]"`, index)}`);
+  }
+}
+
+function refuseAllRepeated(parser: Parser, { relations, conditions, types, rules }: RuleSet): void {
+  refuseRepeated(parser, 'relations', relations, (first) => `is the same as ${first}.`);
+  const conditionNames = conditions.map(({ name }) => name);
+  refuseRepeated(parser, 'conditions', conditionNames, (first) => `has the name of ${first}.`);
+  const restricted = types.map(({ namespace, relation }) => `${namespace} ${relation}`);
+  refuseRepeated(parser, 'types', restricted, (first) => `restricts the relation of ${first}; put both into one.`);
+  const defined = rules.map(({ namespace, name }) => `${namespace} ${name}`);
+  refuseRepeated(parser, 'rules', defined, (first, index) => {
+    const { namespace, name } = rules[index] ?? { namespace: '', name: '' };
+    return `defines "${name}" of "${namespace}", as ${first} does; put both lists into one "any_of".`;
+  });
+}
+
+/** The elements of a rule with their places, those inside of others included. */
+function* placesIn(elements: readonly RuleElement[], field: string): Generator<readonly [NameElement, string]> {
+  for (const [at, element] of elements.entries()) {
+    const place = `${field}[${at}]`;
+    if (!isGate(element)) yield [element, place];
+    else {
+      yield* placesIn(element.elements, `${place}.${element.operator}`);
+      yield* placesIn(element.butNot, `${place}.but_not`);
+    }
+  }
+}
+
+const didYouMean = (name: string, known: readonly string[]): string => {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+};
+
+/** Every name that an element uses is a relation or defined by a rule, and a relation stands behind `from`. */
+function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
+  const granted = new Set<string>([...RELATIONS, ...relations]);
+  const defined = new Set(rules.map(({ namespace, name }) => `${namespace} ${name}`));
+  const anywhere = new Set(rules.map(({ name }) => name));
+  const known = [...granted, ...anywhere];
+  for (const [index, { namespace, anyOf }] of rules.entries()) {
+    for (const [{ name, from }, place] of placesIn(anyOf, `rules[${index}].any_of`)) {
+      if (name === '') continue;
+      if (from !== undefined && !granted.has(from)) {
+        parser.wrong(
+          () =>
+            `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or one of "relations".${didYouMean(from, [...granted])}`,
+        );
+      }
+      if (granted.has(name) || (from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name)))
+        continue;
+      const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
+      parser.wrong(
+        () =>
+          `"${place}" uses "${name}": it is no built-in relation, none of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
+      );
+    }
+  }
+}
+
+function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules }: RuleSet): void {
+  const granted = new Set<string>([...RELATIONS, ...relations]);
+  const names = new Set<string>([...granted, ...rules.map(({ name }) => name)]);
+  const conditionNames = new Set(conditions.map(({ name }) => name));
+  for (const [index, { relation, subjects }] of types.entries()) {
+    if (relation !== '' && !granted.has(relation)) {
+      parser.wrong(
+        () =>
+          `"types[${index}].relation" is ${JSON.stringify(relation)}, which cannot be granted: it is no built-in relation and none of "relations".${didYouMean(relation, [...granted])}`,
+      );
+    }
+    for (const [at, { name, condition }] of subjects.entries()) {
+      const place = `types[${index}].subjects[${at}]`;
+      if (name !== undefined && !names.has(name)) {
+        parser.wrong(
+          () => `"${place}" names "${name}": it is no relation, and no rule defines it.${didYouMean(name, [...names])}`,
+        );
+      }
+      if (condition !== undefined && !conditionNames.has(condition)) {
+        parser.wrong(
+          () =>
+            `"${place}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
+        );
+      }
+    }
+  }
+}
+
+/** Parses the body of `PUT /v1/rules`. Throws `invalid-request`, which names the places and what to write instead. */
+export function parseRuleSet(body: unknown): RuleSet {
+  const parser = new Parser();
+  const fields = parser.fields(body, '', ['relations', 'conditions', 'types', 'rules', 'groups', 'public']);
+  const { relations = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
+  const rules = parser.list(fields.rules, 'rules', RULES_MAX).map((rule, index) => parser.rule(rule, index));
+  if (typeof groups !== 'boolean') parser.wrong('"groups" must be true or false.');
+  const listed = parser.list(namespaces, 'public', PUBLIC_NAMESPACES_MAX);
+  const parsed: RuleSet = {
+    relations: parser.list(relations, 'relations', OWN_RELATIONS_MAX).map((each, at) => parser.ownRelation(each, at)),
+    conditions: parser.list(conditions, 'conditions', CONDITIONS_MAX).map((each, at) => parser.condition(each, at)),
+    types: parser.list(types, 'types', TYPES_MAX).map((each, at) => parser.type(each, at)),
+    rules,
+    groups: groups === true,
+    public: [...new Set(listed.map((namespace, index) => parser.namespace(namespace, `public[${index}]`)))],
+  };
+  parser.assertRight();
+  const bytes = Buffer.byteLength(textOfRules(parsed));
+  if (bytes > RULE_SET_BYTES_MAX)
+    parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
+  parser.assertRight();
+  refuseAllRepeated(parser, parsed);
+  refuseUndefined(parser, parsed);
+  refuseWrongTypes(parser, parsed);
+  parser.assertRight();
+  const cycle = findNegativeCycle(parsed);
+  if (cycle !== undefined) {
+    parser.wrong(
+      `"rules[${cycle.rule}]" depends on itself through "but_not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
+    );
+  }
+  parser.assertRight();
+  return parsed;
+}
