@@ -137,6 +137,6 @@ test('a name in many namespaces behind many relations takes one step for each pa
     },
   }));
   assert.equal(findNegativeCycle({ ...NO_RULES, relations, types: restricted, rules: counted }), undefined);
-  // One for each relation of the rule that types restrict, and namespace that defines the name, and a few for each rule.
+  // One for each relation of the rule that types restrict, and namespace that defines the name, and a few a rule.
   assert.ok(visited <= 50 * 100 + 100 * 110, `${visited}`);
 });
