@@ -75,8 +75,8 @@ function placeIn(text: string, at: number): { readonly line: number; readonly co
 }
 
 /**
- * Compiles a condition, within 10 ms. Gives everything that is wrong with it: names and types of parameters; or the first
- * error of syntax; or all errors of types, each with its place in the expression.
+ * Compiles a condition, within 10 ms. Gives everything that is wrong with it: names and types of parameters; or the
+ * first error of syntax; or all errors of types, each with its place in the expression.
  */
 export function compileCondition(
   condition: Condition,
