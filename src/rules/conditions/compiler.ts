@@ -405,10 +405,19 @@ function noOverload(name: string, isMethod: boolean, args: readonly CelType[]): 
   return `\`${operator}\` does not apply to ${texts.join(' and ')}.`;
 }
 
+const NULLABLE = ['timestamp', 'duration', 'ipaddress'];
+
+/** Types that CEL implements as messages may be compared with null, which they never are. */
+const isComparedWithNull = (first: CelType, second: CelType): boolean =>
+  (first.kind === 'null' && NULLABLE.includes(second.kind)) ||
+  (second.kind === 'null' && NULLABLE.includes(first.kind));
+
 /** Why two operands can never be equal, or one never in the other, by their types: a mistake. */
 function incompatibleOperands(name: string, first: CelType, second: CelType): string | undefined {
   if (name === '_==_' || name === '_!=_') {
-    return areCompatible(first, second) ? undefined : noOverload(name, false, [first, second]);
+    return areCompatible(first, second) || isComparedWithNull(first, second)
+      ? undefined
+      : noOverload(name, false, [first, second]);
   }
   if (name === '@in') {
     const element = second.kind === 'list' ? second.element : second.kind === 'map' ? second.key : DYN;

@@ -98,6 +98,7 @@ describe('an expression', () => {
   const TYPES: readonly (readonly [expression: string, problem: string])[] = [
     ['amount > 1 && zonne == zone', '1:15 "zonne" is unknown; the nearest known name is "zone".'],
     ['amount == "1"', '1:8 `==` does not apply to int and string.'],
+    ['amount == null', '1:8 `==` does not apply to int and null.'],
     ['amount == 1.0', '1:8 `==` does not apply to int and double.'],
     ['amount + ratio > 1.0', '1:8 `+` does not apply to int and double.'],
     ['amount in tags', '1:8 `in` does not apply to int and list<string>.'],

@@ -50,6 +50,11 @@ describe('a condition', () => {
       JSON.parse('{"user": {"__proto__": 1}}'),
     ],
     ['path.matches("^/api/v[0-9]+/")', { path: 'string' }, { path: '/api/v1/users' }],
+    [
+      'at != null && null != wait && !(ip == null)',
+      { at: 'timestamp', wait: 'duration', ip: 'ipaddress' },
+      { at: '2026-01-01T00:00:00Z', wait: '0', ip: '::' },
+    ],
     ['path.matches(pattern)', { path: 'string', pattern: 'string' }, { path: '/api/v1', pattern: 'v\\d$' }],
     ['name.size() == 2 && name.contains("😀")', { name: 'string' }, { name: 'a😀' }],
     ['left < right', { left: 'string', right: 'string' }, { left: '\uffff', right: '😀' }],
