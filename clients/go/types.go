@@ -554,6 +554,10 @@ type SubjectList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
+
+	// Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation.
+	// They lie in the range of the page, and count against its limit. Absent: there are none in it.
+	Excluded []string `json:"excluded,omitempty"`
 }
 
 // SubjectSearch: Which subjects of a type may perform the action on the resource?
@@ -901,6 +905,7 @@ func decodeSubjectList(value any) (SubjectList, error) {
 	o := objectOf(value)
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
 	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	decoded.Excluded = orZero(o, "excluded", listOf(decodeText))
 	return decoded, o.err
 }
 

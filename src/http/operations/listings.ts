@@ -70,8 +70,8 @@ export const listSubjects: PublicOperation = {
     const [direct, includeSelf] = [via === 'direct', include === 'self'];
     return session
       .call(CALLS.listHolders, context, { object, relation, namespace, direct, includeSelf, limit, cursor })
-      .then(({ items, nextCursor }) => {
-        const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null });
+      .then(({ items, nextCursor, excluded }) => {
+        const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null, excluded });
         const namespaces = namespacesOfEmpty({ entity: object, namespace, cursor }, { items, nextCursor });
         return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
       });

@@ -242,6 +242,10 @@ export const objectListSchema = z.object({
 export const subjectListSchema = z.object({
   subjects: z.array(subjectSchema).meta({ description: 'Ascending by the bytes of the subject.' }),
   next_cursor: nextCursor,
+  excluded: z.array(subjectSchema).optional().meta({
+    description:
+      'Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation. They lie in the range of the page, and count against its limit. Absent: there are none in it.',
+  }),
 });
 
 export const grantListSchema = z.object({

@@ -1,7 +1,7 @@
 // Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
 // the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
 
-import type { HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
+import type { HoldersPage, HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
 import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import { nextCursorOf, pageFrom } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
@@ -66,7 +66,15 @@ export const listingCalls = {
       direct: query.direct,
       includeSelf: query.includeSelf,
     }),
-    ...OBJECTS_REPLY,
+    reply: 'objects',
+    replyToWire: ({ excluded = [], ...page }: HoldersPage): Objects => ({
+      ...OBJECTS_REPLY.replyToWire(page),
+      excluded: [...excluded],
+    }),
+    replyFromWire: ({ excluded, ...page }: Objects__Output): HoldersPage =>
+      excluded.length === 0
+        ? pageFrom(page.objects, page.nextCursor)
+        : { ...pageFrom(page.objects, page.nextCursor), excluded },
   }),
 
   /** What a subject may do on an object. */

@@ -23,6 +23,7 @@ const REPLY_BULK_RESULTS = fieldWithLength(5);
 const REPLY_OBJECTS = fieldWithLength(7);
 const OBJECTS_OBJECTS = fieldWithLength(1);
 const OBJECTS_NEXT_CURSOR = fieldWithLength(2);
+const OBJECTS_EXCLUDED = fieldWithLength(3);
 const BULK_AUTHORIZED = fieldWithLength(1);
 const BULK_CHECKED_AT = fieldWithNumber(2);
 
@@ -51,6 +52,7 @@ function writeReply({ id = 0, bulkResults, objects }: Reply): void {
     const objectsMark = writer.open(REPLY_OBJECTS);
     writer.strings(OBJECTS_OBJECTS, objects.objects ?? []);
     if (objects.nextCursor) writer.string(OBJECTS_NEXT_CURSOR, objects.nextCursor);
+    writer.strings(OBJECTS_EXCLUDED, objects.excluded ?? []);
     writer.close(objectsMark);
   } else {
     const { authorized = [], checkedAtMs } = bulkResults ?? {};
@@ -116,10 +118,11 @@ function readReply(reader: WireReader, end: number): Reply__Output | undefined {
 }
 
 function readObjects(reader: WireReader, end: number): Objects__Output | undefined {
-  const objects: Objects__Output = { objects: [], nextCursor: '' };
+  const objects: Objects__Output = { objects: [], nextCursor: '', excluded: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === OBJECTS_OBJECTS) objects.objects = reader.strings(tag, end);
     else if (tag === OBJECTS_NEXT_CURSOR) objects.nextCursor = reader.strings(tag, end).at(-1) ?? '';
+    else if (tag === OBJECTS_EXCLUDED) objects.excluded = reader.strings(tag, end);
     else return false;
     return true;
   });

@@ -686,6 +686,10 @@ class SubjectList:
     """Ascending by the bytes of the subject."""
     next_cursor: str | None
     """The `cursor` of the next request; `null` at the end."""
+    excluded: list[str] | None = None
+    """Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation.
+    They lie in the range of the page, and count against its limit. Absent: there are none in it.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> SubjectList:
@@ -693,6 +697,7 @@ class SubjectList:
         return cls(
             subjects=required(known, "subjects", list_of(text)),
             next_cursor=nullable(known, "next_cursor", text),
+            excluded=optional(known, "excluded", list_of(text)),
         )
 
 

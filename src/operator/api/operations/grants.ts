@@ -376,7 +376,8 @@ export const listHolders = reading({
     const asked = { object, relation, namespace, direct, includeSelf, limit, cursor };
     const page = await session.call(CALLS.listHolders, call.context(), asked);
     const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...query, entity: object }, page));
-    return jsonResponse(200, { subjects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+    const { items, nextCursor = null, excluded } = page;
+    return jsonResponse(200, { subjects: items, next_cursor: nextCursor, excluded }, headers);
   },
 });
 

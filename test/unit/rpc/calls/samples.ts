@@ -270,7 +270,10 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       direct: fc.boolean(),
       includeSelf: fc.boolean(),
     }),
-    answer: () => pageOf(text),
+    answer: () =>
+      fc
+        .tuple(pageOf(text), fc.array(someText, { maxLength: 3 }))
+        .map(([page, excluded]) => (excluded.length === 0 ? page : { ...page, excluded })),
   },
   listNames: {
     request: record({ ...pageQuery, subject: identifier, object: identifier }),

@@ -4,9 +4,11 @@
 export interface Objects {
   'objects'?: (string)[];
   'nextCursor'?: (string);
+  'excluded'?: (string)[];
 }
 
 export interface Objects__Output {
   'objects': (string)[];
   'nextCursor': (string);
+  'excluded': (string)[];
 }
