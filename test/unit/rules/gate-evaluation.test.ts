@@ -2,6 +2,6 @@
 
 import { testGateEvaluation } from './gate-evaluation-cases.ts';
 
-const CASES = 30;
+const CASES = 10;
 
 testGateEvaluation(CASES);
