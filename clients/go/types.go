@@ -25,6 +25,7 @@ const (
 	TypeMethodNotAllowed      = "method-not-allowed"
 	TypeAlreadyCreated        = "already-created"
 	TypeKeyNotRotatable       = "key-not-rotatable"
+	TypeRelationInUse         = "relation-in-use"
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeIdempotencyKeyReused  = "idempotency-key-reused"

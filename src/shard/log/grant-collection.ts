@@ -12,7 +12,7 @@
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { columnsBy, isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -165,8 +165,12 @@ export class GrantCollection {
 
   async #collect(tenure: Tenure, memory: TenantMemory, rows: readonly ExpiryPlace[]): Promise<void> {
     const { clock } = this.#ports;
-    const due = withoutRepeats(rows);
-    using held = await memory.pages.holdAll(columnsOf(due));
+    const { grantCount, relations } = memory;
+    // A relation that has since been removed has no grants, and its name needs no number.
+    const due = withoutRepeats(rows).filter(
+      ({ relation }) => isRelation(relation) || grantCount.grantsOf(relation) > 0,
+    );
+    using held = await memory.pages.holdAll(columnsBy(due, (relation) => relations.of(relation)));
     if (!tenure.serving) return;
     const tuples = due.flatMap((request, index) => {
       const tuple = held.tuples[index];
