@@ -806,18 +806,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'own-grants-forgotten',
-    what: 'A new owner does not know how many grants a relation of the tenant has.',
-    caughtBy: 'rules',
-    edits: [
-      {
-        file: 'src/shard/memory/grant-count.ts',
-        find: 'this.#own = row.own && new Map(row.own.map(({ relation, grants }) => [relation, grants]));',
-        replace: '',
-      },
-    ],
-  },
-  {
     name: 'answers-before-the-commit',
     what: 'Answers under rules stay when a grant is committed.',
     caughtBy: 'rules',

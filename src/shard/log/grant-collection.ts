@@ -163,13 +163,12 @@ export class GrantCollection {
     return last !== undefined;
   }
 
-  async #collect(tenure: Tenure, memory: TenantMemory, rows: readonly ExpiryPlace[]): Promise<void> {
+  async #collect(tenure: Tenure, memory: TenantMemory, found: readonly ExpiryPlace[]): Promise<void> {
     const { clock } = this.#ports;
     const { grantCount, relations } = memory;
     // A relation that has since been removed has no grants, and its name needs no number.
-    const due = withoutRepeats(rows).filter(
-      ({ relation }) => isRelation(relation) || grantCount.grantsOf(relation) > 0,
-    );
+    const rows = found.filter(({ relation }) => isRelation(relation) || grantCount.grantsOf(relation) > 0);
+    const due = withoutRepeats(rows);
     using held = await memory.pages.holdAll(columnsBy(due, (relation) => relations.of(relation)));
     if (!tenure.serving) return;
     const tuples = due.flatMap((request, index) => {
