@@ -1,5 +1,5 @@
-// Parses the body of `PUT /v1/rules`. Everything that is wrong is collected, each with its place, so that a model can be
-// mended at once.
+// Parses the body of `PUT /v1/rules`. Everything that is wrong is collected, each with its place, so that a model can
+// be mended at once.
 
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';

@@ -301,8 +301,13 @@ export interface NamesQuery extends PageQuery {
 }
 
 export interface NamedAnswer extends BulkAnswer {
-  /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
+  /**
+   * By check, if asked for: a shortest chain of grants from the subject to the object; under rules with gates, the
+   * grants of the proof. Empty unless authorized.
+   */
   readonly because: readonly (readonly Grant[])[];
+  /** By check, if asked for under rules with gates: the proof, as JSON. Otherwise empty. */
+  readonly proofs: readonly string[];
   /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
 }
@@ -332,7 +337,7 @@ export interface ResultPage<Item> {
 }
 
 export interface HoldersPage extends ResultPage<string> {
-  /** Those that do not hold the name, though `ns:*` does: in the range of the page, and they count against its limit. */
+  /** Those that do not hold the name, though `ns:*` does, in the range of the page. They count against its limit. */
   readonly excluded?: readonly string[];
 }
 

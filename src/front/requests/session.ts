@@ -198,6 +198,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#checkNamed(context, { ...STRICT, checks: [check], explain: true, list: '' }).then((answer) => ({
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
+      proof: answer.proofs[0] ?? '',
     }));
   }
 

@@ -31,7 +31,7 @@ export const listObjects: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   answer(session, context, { query }) {
     const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
     return session
@@ -64,7 +64,7 @@ export const listSubjects: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   answer(session, context, { query }) {
     const { object, relation, namespace, via, include, limit, cursor } = validate(subjectQuerySchema, query);
     const [direct, includeSelf] = [via === 'direct', include === 'self'];
