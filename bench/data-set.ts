@@ -1,7 +1,7 @@
 // The measured grants, identical in every run: ten per subject, objects shared by many subjects, and checks of every
 // subject with known right answers.
 
-import { RELATIONS, type Relation, type Tuple } from '../src/core/tuples.ts';
+import { type BuiltInRelation, type BuiltInTuple, RELATIONS } from '../src/core/tuples.ts';
 
 export const GRANTS_PER_SUBJECT = 10;
 /** Objects per grant: about twenty subjects have a grant on each object. */
@@ -10,18 +10,18 @@ const OBJECTS_PER_GRANT = 0.5;
 const OBJECT_STRIDE = 99_991;
 
 export interface Question {
-  readonly tuple: Tuple;
+  readonly tuple: BuiltInTuple;
   readonly authorized: boolean;
 }
 
 /** The relations of a subject's ten grants: most are for reading only. */
-const RELATIONS_OF_TEN: readonly Relation[] = [
-  ...Array<Relation>(6).fill('viewer'),
-  ...Array<Relation>(3).fill('editor'),
+const RELATIONS_OF_TEN: readonly BuiltInRelation[] = [
+  ...Array<BuiltInRelation>(6).fill('viewer'),
+  ...Array<BuiltInRelation>(3).fill('editor'),
   'owner',
 ];
 
-const relationAt = (index: number): Relation => RELATIONS_OF_TEN[index % RELATIONS_OF_TEN.length] ?? 'viewer';
+const relationAt = (index: number): BuiltInRelation => RELATIONS_OF_TEN[index % RELATIONS_OF_TEN.length] ?? 'viewer';
 const padded = (number: number): string => String(number).padStart(9, '0');
 
 export class DataSet {
@@ -37,7 +37,7 @@ export class DataSet {
   }
 
   /** Indexes below GRANTS_PER_SUBJECT are grants; higher ones (up to the number of objects) are not granted. */
-  #tuple(subject: number, index: number): Tuple {
+  #tuple(subject: number, index: number): BuiltInTuple {
     const object = (subject * 31 + index * OBJECT_STRIDE) % this.#objects;
     return {
       subject: `user:u-${padded(subject)}`,
@@ -46,7 +46,7 @@ export class DataSet {
     };
   }
 
-  grant(number: number): Tuple {
+  grant(number: number): BuiltInTuple {
     return this.#tuple(Math.floor(number / GRANTS_PER_SUBJECT), number % GRANTS_PER_SUBJECT);
   }
 
@@ -71,7 +71,7 @@ export class DataSet {
   }
 
   /** A grant outside the set: even numbers belong to subjects that have grants, odd ones to new subjects. */
-  newGrant(number: number): Tuple {
+  newGrant(number: number): BuiltInTuple {
     const subject = number % 2 === 0 ? (number * 7919) % this.subjects : this.subjects + Math.floor(number / 20);
     return {
       subject: `user:u-${padded(subject)}`,

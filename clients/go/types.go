@@ -25,6 +25,7 @@ const (
 	TypeMethodNotAllowed      = "method-not-allowed"
 	TypeAlreadyCreated        = "already-created"
 	TypeKeyNotRotatable       = "key-not-rotatable"
+	TypeRelationInUse         = "relation-in-use"
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeEvaluationCyclic      = "evaluation-cyclic"
@@ -201,7 +202,8 @@ type Condition struct {
 	// without control characters or white space.
 	Subject string `json:"subject"`
 
-	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
 	Relation string `json:"relation"`
 
 	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
@@ -318,7 +320,8 @@ type Grant struct {
 	// without control characters or white space.
 	Subject string `json:"subject"`
 
-	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
 	Relation string `json:"relation"`
 
 	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
@@ -389,7 +392,8 @@ type NamespaceRelation struct {
 	// The part of subjects and objects before the first colon.
 	Namespace string `json:"namespace"`
 
-	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
 	Relation string `json:"relation"`
 }
 
@@ -418,8 +422,8 @@ type Question struct {
 	// without control characters or white space.
 	Subject string `json:"subject"`
 
-	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or a
-	// name that a rule of the tenant defines.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), one
+	// that its rules declare, or a name that one of them defines.
 	Relation string `json:"relation"`
 
 	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
@@ -584,7 +588,8 @@ type Tuple struct {
 	// without control characters or white space.
 	Subject string `json:"subject"`
 
-	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
 	Relation string `json:"relation"`
 
 	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
@@ -612,7 +617,8 @@ type WrittenGrant struct {
 	// without control characters or white space.
 	Subject string `json:"subject"`
 
-	// One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
 	Relation string `json:"relation"`
 
 	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a

@@ -20,8 +20,8 @@ import {
   tupleKey,
 } from './tuples.ts';
 
-/** `invalid-request`: the expiry has passed. */
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request';
+/** `invalid-request`: the expiry has passed. `invalid-relation`: the tenant does not declare the relation. */
+export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request' | 'invalid-relation';
 
 /** A grant to be made, or one that exists and whose expiry may change. */
 export interface GrantedTuple extends Tuple, ExpiryRequest {}

@@ -6,7 +6,7 @@ import type { AuditAction } from './audit-filter.ts';
 import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
-import { type Grant, grantOf, isRelation, namespaceOf } from './tuples.ts';
+import { type Grant, grantOf, isRelationName, namespaceOf } from './tuples.ts';
 
 export const FEED_ACTIONS = [
   'grant.created',
@@ -106,7 +106,7 @@ function parsed(text: string): JsonObject | undefined {
 function grantIn(fields: JsonObject): Grant | undefined {
   const { subject, relation, object, grant_id: grantId, expires_at: expiresAt } = fields;
   if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined;
-  if (typeof grantId !== 'string' || !isRelation(relation)) return undefined;
+  if (typeof grantId !== 'string' || !isRelationName(relation)) return undefined;
   const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
   return grantOf({ subject, relation, object }, withExpiry(attributesOfId(grantId), expiresAtMs));
 }

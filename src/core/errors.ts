@@ -35,7 +35,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Invalid relation',
-    'The relation is missing or not one of the built-in relations: owner, admin, manager, editor, commenter, viewer, member, guest, parent. Checks and listings also accept the names that rules of the tenant define; such a name is never granted.',
+    'The relation is missing or neither one of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent) nor one that the rules of the tenant declare under "relations". Checks and listings also accept the names that rules of the tenant define; such a name is never granted.',
   ),
   'invalid-object': entry(
     400,
@@ -113,6 +113,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     9,
     'The API key cannot be rotated',
     'Only an active API key can be rotated, and only once. This one was revoked, has expired, or has been rotated before; the detail says which. Create another key instead.',
+  ),
+  'relation-in-use': entry(
+    409,
+    9,
+    'Relation in use',
+    'The new rules no longer declare a relation that still has grants. Nothing was changed. The detail names each such relation and the number of its grants. Revoke them first, or keep the relation.',
   ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(

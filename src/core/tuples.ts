@@ -1,9 +1,11 @@
 // Tuples: the three strings of a grant and the rules for each. Identifiers are split at the first colon and compared
-// byte for byte, without case folding or normalisation.
+// byte for byte, without case folding or normalisation. A relation is one of the built-in ones or one that the tenant
+// has declared: a text alone shows its form, and only the owner of the tenant knows what is declared.
 
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { attributesOf, type GrantAttributes } from './grant-attributes.ts';
+import { nearestName } from './text/nearest-name.ts';
 
 /** In the order of their wire numbers, which start at 1. Relations are only ever appended. */
 export const RELATIONS = Object.freeze([
@@ -18,7 +20,14 @@ export const RELATIONS = Object.freeze([
   'parent',
 ] as const);
 
-export type Relation = (typeof RELATIONS)[number];
+export type BuiltInRelation = (typeof RELATIONS)[number];
+
+declare const ownRelation: unique symbol;
+
+/** Of the form of a relation of a tenant's own; perhaps the tenant does not declare it. Made by `isRelationName`. */
+export type OwnRelation = string & { readonly [ownRelation]: true };
+
+export type Relation = BuiltInRelation | OwnRelation;
 
 const relationNumbers: ReadonlyMap<string, number> = new Map(RELATIONS.map((name, index) => [name, index + 1]));
 
@@ -28,19 +37,27 @@ export function relationNumber(relation: string): number | undefined {
 }
 
 /** 1 to 9. */
-export function wireNumberOf(relation: Relation): number {
+export function wireNumberOf(relation: BuiltInRelation): number {
   const number = relationNumber(relation);
-  assert(number !== undefined, 'a parsed tuple has a built-in relation');
+  assert(number !== undefined, 'a built-in relation has a number');
   return number;
 }
 
-/** The relation of a wire number, or undefined. */
-export function relationOf(number: number): Relation | undefined {
+/** The built-in relation of a wire number, or undefined. */
+export function relationOf(number: number): BuiltInRelation | undefined {
   return RELATIONS[number - 1];
 }
 
-export function isRelation(text: string): text is Relation {
+export function isRelation(text: string): text is BuiltInRelation {
   return relationNumbers.has(text);
+}
+
+export const RELATION_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
+const RELATION_REGEX = new RegExp(`^${RELATION_PATTERN}$`);
+
+/** Whether the text is a built-in relation, or has the form of an own one. */
+export function isRelationName(text: string): text is Relation {
+  return relationNumbers.has(text) || RELATION_REGEX.test(text);
 }
 
 export interface Tuple {
@@ -51,17 +68,28 @@ export interface Tuple {
   readonly object: string;
 }
 
+/** A tuple that means the same to every tenant. */
+export interface BuiltInTuple extends Tuple {
+  readonly relation: BuiltInRelation;
+}
+
 /** Tuples as messages carry them, in columns: as objects they would be created again at each end. */
 export interface TupleColumns {
   readonly subjects: readonly string[];
-  /** Wire numbers. */
+  /** Wire numbers; in the memory of a tenant also those of its own relations. */
   readonly relations: readonly number[];
   readonly objects: readonly string[];
 }
 
-export const columnsOf = (tuples: readonly Tuple[]) => ({
+export const columnsOf = (tuples: readonly BuiltInTuple[]): TupleColumns => columnsBy(tuples, wireNumberOf);
+
+/** `numberOf`: the numbers of the relations. */
+export const columnsBy = <Each extends Tuple>(
+  tuples: readonly Each[],
+  numberOf: (relation: Each['relation']) => number,
+): TupleColumns => ({
   subjects: tuples.map(({ subject }) => subject),
-  relations: tuples.map(({ relation }) => wireNumberOf(relation)),
+  relations: tuples.map(({ relation }) => numberOf(relation)),
   objects: tuples.map(({ object }) => object),
 });
 
@@ -161,12 +189,14 @@ export function relationFault(text: string): string {
   return isRelation(small) ? `is none of them; write ${small}, in lower case` : 'is none of them';
 }
 
-/** Why a text is no relation that can be granted; completes the sentence `it …`. */
-export function grantedFault(text: string): string {
+/** Why a text is no relation that can be granted; completes the sentence `it …`. `known`: that may have been meant. */
+export function grantedFault(text: string, known: readonly string[] = []): string {
   const fault = relationFault(text);
   if (text.length > FAULT_SHOWN_MAX) return fault;
+  const nearest = fault.includes(';') ? undefined : nearestName(text, known);
   const derived = fault.includes(';') ? '' : '; names that rules define are asked about, and cannot be granted';
-  return `is ${JSON.stringify(text)}, which ${fault}${derived}`;
+  const hint = nearest === undefined ? derived : `; did you mean ${JSON.stringify(nearest)}?`;
+  return `is ${JSON.stringify(text)}, which ${fault}${hint}`;
 }
 
 const describe = (value: unknown, faultOf: (text: string) => string): string =>
@@ -191,13 +221,27 @@ export function parseIdentifier(name: 'subject' | 'object', value: unknown, list
   throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${fault}.`);
 }
 
-/** Throws `invalid-relation`; `list` and `index` name the place in the message, `faultOf` why a text is none. */
-export function parseRelation(value: unknown, list?: string, index = 0, faultOf = grantedFault): Relation {
-  if (typeof value === 'string' && isRelation(value)) return value;
+/** Throws `invalid-relation` unless the value is a built-in relation or has the form of an own one. */
+export function parseRelation(
+  value: unknown,
+  list?: string,
+  index = 0,
+  faultOf: (text: string) => string = grantedFault,
+): Relation {
+  if (typeof value === 'string' && isRelationName(value)) return value;
   throw new GrantdError(
     'invalid-relation',
     `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${describe(value, faultOf)}.`,
   );
+}
+
+/** Why a relation that the tenant does not declare cannot be granted. `own`: the relations that it declares. */
+export function undeclaredMessage(relation: string, own: readonly string[], list?: string, index = 0): string {
+  const field = fieldOf('relation', list, index);
+  if (own.length === 0) return `"${field}" must be one of ${RELATIONS.join(', ')}; it ${grantedFault(relation)}.`;
+  const fault = grantedFault(relation, [...RELATIONS, ...own]);
+  const end = fault.endsWith('?') ? '' : '.';
+  return `"${field}" must be one of ${RELATIONS.join(', ')}, or one of the tenant's own relations; it ${fault}${end}`;
 }
 
 export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;

@@ -7,7 +7,7 @@
 
 import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
-import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
+import { namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
 
 /** Bit n stands for the name with number n; relations come first, with the numbers that their grants have. */
@@ -294,19 +294,20 @@ function numbersIn(names: NameSet): number[] {
 }
 
 /** The number of a built-in relation, or of one of the rule set's own. */
-export type RelationNumberOf = (relation: string) => number;
+export type RelationNumberOf = (relation: Relation) => number;
 
 /** Numbers own relations in the order of the rule set. */
 const inOrder =
   ({ relations }: RuleSet): RelationNumberOf =>
   (relation) =>
-    relationNumber(relation) ?? RELATIONS.length + 1 + (relations as readonly string[]).indexOf(relation);
+    relationNumber(relation) ?? RELATIONS.length + 1 + relations.indexOf(relation);
 
 export class CompiledRules {
   readonly groups: boolean;
   /** Whether some name depends on a gate. */
   readonly gated: boolean;
   readonly #public: ReadonlySet<string>;
+  readonly #relations: readonly Relation[];
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
@@ -323,6 +324,7 @@ export class CompiledRules {
   constructor(ruleSet: RuleSet, relationNumberOf: RelationNumberOf = inOrder(ruleSet)) {
     this.groups = ruleSet.groups;
     this.#public = new Set(ruleSet.public);
+    this.#relations = [...RELATIONS, ...ruleSet.relations];
     const { names, numbers, texts, relations, definitions } = new Numbering(ruleSet, relationNumberOf);
     this.#texts = texts;
     this.#names = names;
@@ -381,11 +383,11 @@ export class CompiledRules {
 
   /**
    * The actions on objects of this namespace: the derived names that rules define there; if they define none, the
-   * built-in relations.
+   * relations, built-in and own.
    */
   actionsOn(object: string): readonly string[] {
     const { derived } = this.#of(object);
-    return derived.length === 0 ? RELATIONS : derived.map((number) => this.#names[number] ?? '');
+    return derived.length === 0 ? this.#relations : derived.map((number) => this.#names[number] ?? '');
   }
 
   /** What suffices for one of the names on the object. */
@@ -492,7 +494,7 @@ export function unfollowedReason(
 ): UnfollowedReason | undefined {
   const group = parseGroup(subject);
   if (group === undefined && !subject.endsWith(':*')) return undefined;
-  if (rules.leadsToEntitiesOnly(object, relationNumber(relation) ?? 0)) return 'no-entity';
+  if (rules.leadsToEntitiesOnly(object, rules.numberOf(relation) ?? 0)) return 'no-entity';
   if (group === undefined) return rules.isEntity(subject) ? 'not-public' : undefined;
   if (!rules.groups) return 'groups-off';
   return rules.canHold(group.object, group.name) ? undefined : 'unknown-name';

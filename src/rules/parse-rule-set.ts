@@ -4,7 +4,7 @@
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';
 import { nearestName } from '../core/text/nearest-name.ts';
-import { isNamespaceName, isRelation, RELATIONS } from '../core/tuples.ts';
+import { isNamespaceName, isRelation, isRelationName, RELATIONS, type Relation } from '../core/tuples.ts';
 import {
   CONDITIONS_MAX,
   type Condition,
@@ -105,12 +105,12 @@ class Parser {
     return '';
   }
 
-  ownRelation(value: unknown, index: number): string {
+  ownRelation(value: unknown, index: number): readonly Relation[] {
     const field = `relations[${index}]`;
     const name = this.name(value, field);
     if (isRelation(name))
       this.wrong(`"${field}" is ${JSON.stringify(name)}, a built-in relation, which is always there.`);
-    return name;
+    return isRelationName(name) ? [name] : [];
   }
 
   condition(value: unknown, index: number): Condition {
@@ -336,7 +336,9 @@ export function parseRuleSet(body: unknown): RuleSet {
   if (typeof groups !== 'boolean') parser.wrong('"groups" must be true or false.');
   const listed = parser.list(namespaces, 'public', PUBLIC_NAMESPACES_MAX);
   const parsed: RuleSet = {
-    relations: parser.list(relations, 'relations', OWN_RELATIONS_MAX).map((each, at) => parser.ownRelation(each, at)),
+    relations: parser
+      .list(relations, 'relations', OWN_RELATIONS_MAX)
+      .flatMap((each, at) => parser.ownRelation(each, at)),
     conditions: parser.list(conditions, 'conditions', CONDITIONS_MAX).map((each, at) => parser.condition(each, at)),
     types: parser.list(types, 'types', TYPES_MAX).map((each, at) => parser.type(each, at)),
     rules,

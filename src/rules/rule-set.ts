@@ -3,6 +3,8 @@
 // (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
+import { isJsonObject } from '../core/json-members.ts';
+import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
 export const RULES_MAX = 200;
@@ -24,7 +26,7 @@ export const TYPE_SUBJECTS_MAX = 100;
 /** UTF-8 bytes of the canonical text. */
 export const RULE_SET_BYTES_MAX = 64 * 1024;
 
-export const NAME_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
+export const NAME_PATTERN = RELATION_PATTERN;
 const NAME_REGEX = new RegExp(`^${NAME_PATTERN}$`);
 
 /**
@@ -83,7 +85,7 @@ export interface TypeRestriction {
 
 export interface RuleSet {
   /** Granted like the built-in ones. */
-  readonly relations: readonly string[];
+  readonly relations: readonly Relation[];
   readonly conditions: readonly Condition[];
   readonly types: readonly TypeRestriction[];
   readonly rules: readonly Rule[];
@@ -184,3 +186,10 @@ export const textOfRules = (ruleSet: RuleSet): string => JSON.stringify(ruleSetR
 export const revisionOfRules = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 export const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
+
+/** The own relations that a canonical text declares. */
+export function relationsIn(text: string): readonly Relation[] {
+  const parsed: unknown = JSON.parse(text);
+  const relations: readonly unknown[] = isJsonObject(parsed) && Array.isArray(parsed.relations) ? parsed.relations : [];
+  return relations.filter((each): each is Relation => typeof each === 'string' && isRelationName(each));
+}

@@ -4,21 +4,23 @@ import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
 import { namesInRule, type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
 
-/** A namespace and a built-in relation on its objects. */
+/** A namespace and a relation on its objects. */
 export interface NamespaceRelation {
   readonly namespace: string;
   readonly relation: Relation;
 }
 
-/** Built-in relations on objects of a namespace that its rules make use of; each once, in the order of the rules. */
-export function relationsUsed({ rules }: RuleSet): readonly NamespaceRelation[] {
+/** Relations on objects of a namespace that its rules make use of; each once, in the order of the rules. */
+export function relationsUsed({ relations, rules }: RuleSet): readonly NamespaceRelation[] {
+  const own = new Map<string, Relation>(relations.map((relation) => [relation, relation]));
   const used = new Map<string, NamespaceRelation>();
   for (const rule of rules) {
     const { namespace } = rule;
     for (const { name, from } of namesInRule(rule)) {
       // What `name` is on the other side of `from` depends on the entities there.
-      const relation = from ?? name;
-      if (isRelation(relation)) used.set(`${namespace} ${relation}`, { namespace, relation });
+      const meant = from ?? name;
+      const relation = isRelation(meant) ? meant : own.get(meant);
+      if (relation !== undefined) used.set(`${namespace} ${relation}`, { namespace, relation });
     }
   }
   return [...used.values()];
@@ -49,6 +51,9 @@ export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
     if (after !== undefined) lines.push(`+ ${lineOf(after)}`);
   }
   if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
+  for (const relation of [...new Set(from.relations).symmetricDifference(new Set(to.relations))].sort()) {
+    lines.push(`${to.relations.includes(relation) ? '+' : '-'} relation: ${relation}`);
+  }
   for (const namespace of publicChanged(from, to).toSorted()) {
     lines.push(`${to.public.includes(namespace) ? '+' : '-'} public: ${namespace}`);
   }
@@ -78,8 +83,9 @@ export function summaryOfChange(before: unknown, after: unknown): string | undef
 
 /** For people and editors: a rule per line. */
 export function renderRuleSet(ruleSet: RuleSet): string {
-  const { rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
+  const { relations, rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
+  const own = relations === undefined ? '' : `  "relations": ${JSON.stringify(relations)},\n`;
   const lines = rules.map((rule) => `    ${JSON.stringify(rule)}`);
   const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`;
-  return `{\n  "rules": ${list},\n  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n}`;
+  return `{\n${own}  "rules": ${list},\n  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n}`;
 }

@@ -47,13 +47,20 @@ export function parseRulesText(text: string): ParsedRules {
 
 // ---- rules in words ----
 
-/** The names that rules define and that are no built-in relations; each once, in the order of the rules. */
-export const derivedNames = ({ rules }: RuleSet): readonly string[] => [
-  ...new Set(rules.map(({ name }) => name).filter((name) => !isRelation(name))),
+/** The names that rules define and that are no relations; each once, in the order of the rules. */
+export const derivedNames = (ruleSet: RuleSet): readonly string[] => [
+  ...new Set(ruleSet.rules.map(({ name }) => name).filter((name) => !isGranted(ruleSet, name))),
 ];
 
+/** Whether the name is a relation, built-in or own. */
+const isGranted = ({ relations }: RuleSet, name: string): name is Relation =>
+  isRelation(name) || relations.some((relation) => relation === name);
+
+/** All relations that can be granted. */
+export const relationsOf = ({ relations }: RuleSet): readonly Relation[] => [...RELATIONS, ...relations];
+
 /** All names that can be asked about. */
-export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...RELATIONS, ...derivedNames(ruleSet)];
+export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...relationsOf(ruleSet), ...derivedNames(ruleSet)];
 
 /** `a, b or c` */
 export const orList = (texts: readonly string[]): string =>
@@ -86,7 +93,7 @@ export interface WantedInWords {
   readonly parents: readonly WantedParent[];
 }
 
-/** Undefined if the name is neither a built-in relation nor defined by a rule. */
+/** Undefined if the name is neither a relation nor defined by a rule. */
 export function describeWanted(ruleSet: RuleSet, name: string, object: string): WantedInWords | undefined {
   if (!hasRules(ruleSet)) return isRelation(name) ? { names: [name], relations: [name], parents: [] } : undefined;
   const compiled = new CompiledRules(ruleSet);
@@ -96,9 +103,9 @@ export function describeWanted(ruleSet: RuleSet, name: string, object: string): 
   const names = compiled.namesIn(wanted.names);
   return {
     names: [name, ...names.filter((each) => each !== name)],
-    relations: names.filter(isRelation),
+    relations: names.filter((each) => isGranted(ruleSet, each)),
     parents: wanted.parents.flatMap((parent) => {
-      const relation = RELATIONS[parent.relation - 1];
+      const relation = relationsOf(ruleSet)[parent.relation - 1];
       return relation === undefined ? [] : [{ relation, names: compiled.namesIn(parent.names) }];
     }),
   };

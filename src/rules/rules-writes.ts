@@ -30,7 +30,7 @@ export interface RulesPreview {
   readonly publicGrants: number;
   /** Grants that the new rules could never follow: see `unfollowedReason`. */
   readonly notFollowed: number;
-  /** Built-in relations of which rules make use, but of which no object of the namespace has a grant. */
+  /** Relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
   /** Grants that were examined. */
   readonly scannedGrants: number;
@@ -54,8 +54,8 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
 }
 
 /** What evaluation and storage do not follow yet is refused, lest it be granted or read as something else. */
-function refuseUnbuilt({ relations, conditions, types, rules }: RuleSet): void {
-  if (relations.length + conditions.length + types.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
+function refuseUnbuilt({ conditions, types, rules }: RuleSet): void {
+  if (conditions.length + types.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
     throw new GrantdError('invalid-request', 'The rules may contain "namespace", "name" and "any_of" with names only.');
   }
 }

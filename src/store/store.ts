@@ -298,6 +298,12 @@ export interface AuditLogWrite {
   readonly stamp: Stamp;
 }
 
+/** Grants of one of a tenant's own relations. */
+export interface OwnGrantCount {
+  readonly relation: Relation;
+  readonly grants: number;
+}
+
 /** How many live grants a tenant has after a seq of its slot's log, and their bytes. */
 export interface GrantCountRow {
   readonly tenantId: TenantId;
@@ -306,6 +312,8 @@ export interface GrantCountRow {
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
+  /** By own relation, those without a grant left out: at most 50. Undefined: there are none. */
+  readonly own?: readonly OwnGrantCount[];
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToMs?: number;
 }

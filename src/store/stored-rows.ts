@@ -8,8 +8,18 @@ import { GRANT_ATTRIBUTES, grantColumnValues } from '../core/grant-attributes.ts
 import type { KeyId, TenantId } from '../core/ids.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
-import { isRelation, type Relation } from '../core/tuples.ts';
-import type { AuditLogRow, Checkpoint, ExpiryPlace, LogRecord, MemberRow, Meta, SlotRow, StateWrite } from './store.ts';
+import { isRelationName, type Relation } from '../core/tuples.ts';
+import type {
+  AuditLogRow,
+  Checkpoint,
+  ExpiryPlace,
+  LogRecord,
+  MemberRow,
+  Meta,
+  OwnGrantCount,
+  SlotRow,
+  StateWrite,
+} from './store.ts';
 
 // ---- cells ----
 
@@ -48,8 +58,21 @@ export function oneOf<Value extends string>(text: string, values: readonly Value
 }
 
 export function parseRelation(text: string): Relation {
-  assert(isRelation(text), 'a stored relation is a built-in one');
+  assert(isRelationName(text), 'a stored relation has the form of one');
   return text;
+}
+
+/** `assignee:12 blocked:3`; undefined: there are none. */
+export const encodeOwnCounts = (own: readonly OwnGrantCount[] | undefined): string | undefined =>
+  own?.map(({ relation, grants }) => `${relation}:${grants}`).join(' ');
+
+/** Throws if `encodeOwnCounts` cannot have written this text. */
+export function decodeOwnCounts(text: string): readonly OwnGrantCount[] {
+  return text.split(' ').map((each) => {
+    const [relation = '', grants = '', ...rest] = each.split(':');
+    assert(/^\d+$/.test(grants) && rest.length === 0, 'a count of grants is a number');
+    return { relation: parseRelation(relation), grants: Number(grants) };
+  });
 }
 
 export const tenantIdAt = (row: StoredRow): TenantId => textAt(row, 'tenant') as TenantId;
@@ -209,7 +232,7 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
   'grant-count': {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'collected_to_ms'],
+    values: ['seq', 'grants', 'bytes', 'own', 'collected_to_ms'],
     partition: 1,
   },
 };
@@ -248,8 +271,8 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];
     }
     case 'grant-count': {
-      const { tenantId, seq, grants, bytes, collectedToMs } = write.row;
-      return [write.slot, tenantId, seq, grants, bytes, collectedToMs];
+      const { tenantId, seq, grants, bytes, own, collectedToMs } = write.row;
+      return [write.slot, tenantId, seq, grants, bytes, encodeOwnCounts(own), collectedToMs];
     }
     default:
       return assertNever(write);

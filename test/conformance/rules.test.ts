@@ -1,4 +1,5 @@
 // Rules of a tenant, and what follows from them, on one service.
 
 import './rules/evaluation.ts';
+import './rules/own-relations.ts';
 import './rules/rule-sets.ts';

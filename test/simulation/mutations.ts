@@ -714,9 +714,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/grant-range.ts',
-        find: 'return rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);',
+        find: 'return rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);',
         replace:
-          'this.first ??= rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);\n    return this.first;',
+          'this.first ??= rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);\n    return this.first;',
       },
     ],
   },
@@ -788,8 +788,20 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/tenant-rules.ts',
-        find: 'this.#table.commit(ROW, new StoredRules(text), seq);',
-        replace: 'this.#table.commit(ROW, this.loaded ?? new StoredRules(text), seq);',
+        find: 'this.#table.commit(ROW, this.#store(text), seq);',
+        replace: 'this.#table.commit(ROW, this.loaded ?? this.#store(text), seq);',
+      },
+    ],
+  },
+  {
+    name: 'removing-a-granted-relation',
+    what: 'Rules that no longer declare a relation are written although it has grants, which survive it.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/log/write-decisions.ts',
+        find: 'if (used.length === 0) return;',
+        replace: 'return;',
       },
     ],
   },

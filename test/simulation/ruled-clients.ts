@@ -8,7 +8,19 @@ import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { Answer } from './requests.ts';
 import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
-import { DOCS, drawGrants, drawRules, FAR, FOLDERS, GROUPS, markOf, textOfTuple, USERS } from './ruled-universe.ts';
+import {
+  DOCS,
+  drawGrants,
+  drawRules,
+  FAR,
+  FOLDERS,
+  GROUPS,
+  hasOwn,
+  markOf,
+  OWN_RELATIONS,
+  textOfTuple,
+  USERS,
+} from './ruled-universe.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { RunningFront } from './simulated-cluster.ts';
 
@@ -110,7 +122,7 @@ export class RuledWriter extends Caller {
       const rules = removes ? NO_RULES : drawRules(this.random, this.#versions);
       return { grantsVersion, rulesVersion: this.#versions, ruleSet: rules, grants };
     }
-    const change = drawGrants(this.random, grants);
+    const change = drawGrants(this.random, grants, ruleSet.relations);
     const next = new Map(grants);
     for (const tuple of change.revocations) next.delete(textOfTuple(tuple));
     for (const tuple of change.grants) next.set(textOfTuple(tuple), tuple);
@@ -137,6 +149,11 @@ export class RuledWriter extends Caller {
     );
     if (answer.kind !== 'value') return this.#outcomeOf(answer, 'write-bulk');
     const { kind } = answer.value;
+    // Rules and grants are never both unknown.
+    if (hasOwn([...added, ...gone]) && before.ruleSet.relations.length === 0) {
+      if (kind === 'refused' && answer.value.code === 'invalid-relation') return 'nothing-done';
+      this.ports.report(`${this.name}: a relation is granted that is not declared: ${kind}`);
+    }
     if (kind === 'refused') this.ports.report(`${this.name}: a write is refused: ${answer.value.message}`);
     return kind === 'written' ? 'written' : 'another-version';
   }
@@ -151,7 +168,12 @@ export class RuledWriter extends Caller {
       (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch }),
       front,
     );
-    if (answer.kind === 'value') return 'written';
+    const removes = hasOwn(before.grants.values()) && ruleSet.relations.length < before.ruleSet.relations.length;
+    if (answer.kind === 'value') {
+      if (removes) this.ports.report(`${this.name}: a relation is removed although it has grants`);
+      return 'written';
+    }
+    if (removes && answer.kind === 'error' && answer.error.code === 'relation-in-use') return 'nothing-done';
     const isOther = answer.kind === 'error' && answer.error.code === 'precondition-failed';
     return isOther ? 'another-version' : this.#outcomeOf(answer, 'rules');
   }
@@ -232,7 +254,7 @@ export class RuledReader extends Caller {
   }
 
   #name(): string {
-    return this.random.weighted({ viewer: 10, can_read: 6, editor: 1 });
+    return this.random.weighted({ viewer: 10, can_read: 6, editor: 1, [OWN_RELATIONS[0] ?? '']: 2 });
   }
 
   #question(): NamedTuple {

@@ -88,7 +88,9 @@ const holds = (state: RuledState, { subject, relation, object }: NamedTuple): bo
 const BUILT_IN = /^(?:owner|admin|manager|editor|commenter|viewer|member|guest|parent)$/;
 
 const defines = ({ ruleSet }: RuledState, name: string): boolean =>
-  BUILT_IN.test(name) || ruleSet.rules.some((rule) => rule.name === name);
+  BUILT_IN.test(name) ||
+  ruleSet.relations.some((relation) => relation === name) ||
+  ruleSet.rules.some((rule) => rule.name === name);
 
 const reachesFar = (state: RuledState): boolean =>
   ['viewer', 'can_read'].some((relation) => holds(state, { subject: FAR.subject, relation, object: FAR.object }));

@@ -1,7 +1,7 @@
 // What tenants with rules are about in a run: few users, groups, folders and documents, so that most changes of a grant
 // change an answer, and a chain of folders that is longer than an evaluation follows.
 
-import type { Tuple } from '../../src/core/tuples.ts';
+import { isRelationName, type Relation, type Tuple } from '../../src/core/tuples.ts';
 import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -10,6 +10,9 @@ export const GROUPS = ['group:g1', 'group:g2', 'group:g3'];
 export const FOLDERS = ['folder:f1', 'folder:f2', 'folder:f3'];
 export const DOCS = ['doc:d1', 'doc:d2', 'doc:d3', 'doc:d4'];
 export const EVERYONE = 'user:*';
+const APPROVER: string = 'approver';
+/** A relation that some rule sets declare. */
+export const OWN_RELATIONS: readonly Relation[] = [APPROVER].filter(isRelationName);
 const MEMBERS = GROUPS.map((group) => `${group}#member`);
 
 /** Subjects whose absence from a listing is judged. */
@@ -48,6 +51,7 @@ const GRANTS: readonly Tuple[] = [
   ...pairs([EVERYONE], 'viewer', ['folder:f1', 'doc:d1']),
   ...pairs([EVERYONE], 'member', ['group:g1']),
   { subject: FAR.subject, relation: 'viewer', object: 'folder:l0' },
+  ...OWN_RELATIONS.flatMap((own) => pairs([...USERS.slice(0, 2), ...MEMBERS.slice(0, 1)], own, DOCS.slice(0, 2))),
 ];
 const FEW_GRANTS = 18;
 const MANY_GRANTS = 34;
@@ -63,9 +67,21 @@ export interface GrantsChange {
   readonly revocations: readonly Tuple[];
 }
 
-/** Mostly a link of a chain goes as the next one comes: nobody may see both. */
-export function drawGrants(random: SeededRandom, present: ReadonlyMap<string, Tuple>): GrantsChange {
-  const absent = GRANTS.filter((tuple) => !present.has(textOfTuple(tuple)));
+const isOwn = ({ relation }: Tuple): boolean => OWN_RELATIONS.includes(relation);
+
+/** Whether some grant is of a relation that a tenant must declare. */
+export const hasOwn = (tuples: Iterable<Tuple>): boolean => [...tuples].some(isOwn);
+
+/** Mostly a link of a chain goes as the next one comes: nobody may see both. `declares`: the own relations. */
+export function drawGrants(
+  random: SeededRandom,
+  present: ReadonlyMap<string, Tuple>,
+  declares: readonly Relation[],
+): GrantsChange {
+  const mayGrant = (tuple: Tuple): boolean => !isOwn(tuple) || declares.includes(tuple.relation) || random.chance(0.02);
+  const absent = GRANTS.filter((tuple) => !present.has(textOfTuple(tuple)) && mayGrant(tuple));
+  const own = [...present.values()].filter(isOwn);
+  if (own.length > 0 && random.chance(0.15)) return { grants: [], revocations: own };
   const some = (tuples: readonly Tuple[], most = 3): Tuple[] => [
     ...new Set(Array.from({ length: random.whole(1, most) }, () => random.pick(tuples))),
   ];
@@ -90,7 +106,9 @@ export function drawRules(random: SeededRandom, version: number): RuleSet {
   };
   add('doc', 'viewer', [...(random.chance(0.7) ? [element('editor')] : []), ...(random.chance(0.8) ? inherited : [])]);
   add('folder', 'viewer', random.chance(0.8) ? inherited : []);
-  add('doc', 'can_read', random.chance(0.8) ? [element('viewer'), element('owner')] : []);
+  const relations = random.chance(0.7) ? OWN_RELATIONS : [];
+  const own = relations.map((relation) => element(relation));
+  add('doc', 'can_read', random.chance(0.8) ? [element('viewer'), element('owner'), ...own] : []);
   add('folder', 'can_read', random.chance(0.6) ? [element('viewer'), element('can_read', 'parent')] : []);
-  return { ...NO_RULES, rules, groups: random.chance(0.8), public: random.chance(0.6) ? ['user'] : [] };
+  return { ...NO_RULES, relations, rules, groups: random.chance(0.8), public: random.chance(0.6) ? ['user'] : [] };
 }

@@ -47,7 +47,7 @@ interface CheckRun extends Omit<RetryOptions, 'signal'> {
   readonly source: Readable;
   readonly format: ImportFormat;
   readonly tenant: string;
-  /** Which names the tenant's rules define besides the relations. */
+  /** The names that the tenant's rules define or declare. */
   readonly derivedNames: ReadonlySet<string>;
   /** Ends the reading; the results of calls in flight are not waited for. */
   readonly signal: AbortSignal;

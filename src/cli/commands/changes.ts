@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { RELATIONS } from '../../core/tuples.ts';
+import { isRelationName, RELATIONS } from '../../core/tuples.ts';
 import { summaryOfChange } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
@@ -21,6 +21,11 @@ interface ChangesOptions {
   readonly relation?: string;
   readonly action?: string;
   readonly json?: boolean;
+}
+
+function parseRelationOption(text: string): string {
+  if (isRelationName(text)) return text;
+  throw new InvalidArgumentError(`It must be one of ${RELATIONS.join(', ')}, or a relation of the tenant's own.`);
 }
 
 function parseActions(text: string): string {
@@ -80,7 +85,7 @@ export function registerChangesCommand(program: Command, context: CliContext): v
         .conflicts('cursor'),
     )
     .option('--namespace <name>', 'only grants on objects of this namespace, and the namespace itself')
-    .addOption(new Option('--relation <relation>', 'only grants of this relation').choices(RELATIONS))
+    .option('--relation <relation>', 'only grants of this relation', parseRelationOption)
     .option('--action <actions>', `only these, separated by commas: ${FEED_ACTIONS.join(', ')}`, parseActions)
     .option('--json', 'print one change per line as JSON (NDJSON)');
   addExamples(

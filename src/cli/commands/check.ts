@@ -58,7 +58,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
         source,
         format,
         tenant,
-        derivedNames: new Set(ruleSet.rules.map(({ name }) => name)),
+        derivedNames: new Set([...ruleSet.relations, ...ruleSet.rules.map(({ name }) => name)]),
         signal,
         onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
         async onResults(results, { bytesRead, authorized, denied, refused }) {

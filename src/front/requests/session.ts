@@ -8,7 +8,7 @@ import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, isRelation, relationNumber, type Tuple } from '../../core/tuples.ts';
+import { type BuiltInTuple, columnsOf, isRelation, relationNumber } from '../../core/tuples.ts';
 import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
@@ -73,7 +73,8 @@ const STRICT = { explain: false, denyUndefined: false };
 /** For one call of a follower: its wait, and a failover. */
 const FEED_CALL_MS = 10_000;
 
-const isTuple = (check: NamedTuple): check is Tuple => isRelation(check.relation);
+/** Others are asked about by name, an own relation, too. */
+const isBuiltIn = (check: NamedTuple): check is BuiltInTuple => isRelation(check.relation);
 
 function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): TimedAnswer {
   assert(authorized !== undefined, 'a single check has one answer');
@@ -180,13 +181,13 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    if (!checks.every(isTuple)) return this.#checkNamed(context, { ...STRICT, checks, list: 'checks' });
+    if (!checks.every(isBuiltIn)) return this.#checkNamed(context, { ...STRICT, checks, list: 'checks' });
     this.usage.checks += checks.length;
     return this.#makeCall(CALLS.checkBulk, context, columnsOf(checks), { checks: checks.length });
   }
 
   checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer> {
-    if (checks.every(isTuple)) {
+    if (checks.every(isBuiltIn)) {
       return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
     }
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');

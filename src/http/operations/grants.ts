@@ -15,7 +15,7 @@ import {
 } from '../../core/limits.ts';
 import { unfollowedWarnings, WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
-import { grantOf, parseTuple } from '../../core/tuples.ts';
+import { grantOf, parseRelation, parseTuple } from '../../core/tuples.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
@@ -59,7 +59,12 @@ export const listGrants: PublicOperation = {
   answer(session, context, { query }) {
     const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
     return session
-      .call(CALLS.listGrants, context, { of: anchorOf(subject, object), relation, limit, cursor })
+      .call(CALLS.listGrants, context, {
+        of: anchorOf(subject, object),
+        relation: relation === undefined ? undefined : parseRelation(relation),
+        limit,
+        cursor,
+      })
       .then(({ items, nextCursor, feedCursor }) => ({
         status: 200,
         feedCursor,
@@ -133,6 +138,7 @@ export const revokeGrant: PublicOperation = {
     if (isJsonObject(body)) refuseExpiry(body.expires_at);
     const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
     return session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: true }]).then(([result]) => {
+      if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');
       return { status: 204, json: '' };

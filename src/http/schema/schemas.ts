@@ -19,6 +19,7 @@ import {
   identifierFault,
   NAMESPACE_PATTERN,
   NAMESPACE_REGEX,
+  RELATION_PATTERN,
   RELATIONS,
   relationFault,
 } from '../../core/tuples.ts';
@@ -36,7 +37,7 @@ const refused =
     return `${must}; it ${typeof otherwise === 'string' ? otherwise : otherwise(input)}`;
   };
 
-const notGranted = refused(`must be one of ${RELATIONS.join(', ')}`, grantedFault);
+const notGranted = refused(`must be one of ${RELATIONS.join(', ')}`, (text) => grantedFault(text));
 const notRelation = refused(`must be one of ${RELATIONS.join(', ')}`, relationFault);
 
 const SURROGATES = '\\ud800-\\udfff';
@@ -60,17 +61,19 @@ const IDENTIFIER_RULE =
 
 export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
 export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
-export const relationSchema = z.enum(RELATIONS, { error: notGranted }).meta({
-  description:
-    'One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.',
-});
+export const relationSchema = z
+  .string({ error: notGranted })
+  .regex(new RegExp(`^${RELATION_PATTERN}$`), { error: notGranted })
+  .meta({
+    description: `One of the built-in relations (${RELATIONS.join(', ')}), or one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.`,
+  });
 
 /** The relation of a check or a listing. */
 export const relationNameSchema = z
   .string({ error: notRelation })
   .regex(new RegExp(`^${NAME_PATTERN}$`), { error: notRelation })
   .meta({
-    description: `One of the built-in relations (${RELATIONS.join(', ')}), or a name that a rule of the tenant defines.`,
+    description: `One of the built-in relations (${RELATIONS.join(', ')}), one that its rules declare, or a name that one of them defines.`,
   });
 
 const TUPLE_MUST = 'must be an object with subject, relation and object';

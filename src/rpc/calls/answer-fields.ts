@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
-import { type Relation, relationOf } from '../../core/tuples.ts';
+import { isRelationName, type Relation } from '../../core/tuples.ts';
 import type { ResultPage } from '../../shard/shard.ts';
 
 export function malformed(what: string): GrantdError {
@@ -53,10 +53,9 @@ export function stateReader<State extends string>(states: readonly State[], what
   };
 }
 
-export function knownRelation(number: number): Relation {
-  const relation = relationOf(number);
-  if (relation === undefined) throw malformed(`${number} is not a relation.`);
-  return relation;
+export function knownRelation(name: string): Relation {
+  if (!isRelationName(name)) throw malformed('A relation is ill-formed.');
+  return name;
 }
 
 /** Empty: this is the last page. */

@@ -20,14 +20,13 @@ import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
 import type { GrantRecord__Output } from '../gen/grantd/v1/GrantRecord.ts';
 import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
 import type { Grants, Grants__Output } from '../gen/grantd/v1/Grants.ts';
-import type { Relation__Output } from '../gen/grantd/v1/Relation.ts';
 import type { WireTuple, WireTuple__Output } from '../gen/grantd/v1/WireTuple.ts';
 import type { WriteBulk__Output } from '../gen/grantd/v1/WriteBulk.ts';
 import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
 import { demand } from '../wire-violation.ts';
 import { demandCount, knownRelation, malformed, nextCursorOf, pageFrom } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
-import { pageQueryFromWire, pageQueryToWire, relationFrom, relationToWire } from './request-fields.ts';
+import { pageQueryFromWire, pageQueryToWire, relationFrom } from './request-fields.ts';
 
 const WRITE_MS = 0.02;
 const BULK_CHANGE_MS = 0.01;
@@ -40,26 +39,22 @@ const LISTED_MS = 0.003;
 interface WireFilter {
   readonly subject: string;
   readonly object: string;
-  readonly relation: Relation__Output;
+  readonly relation: string;
 }
 
-const filterToWire = ({ of, relation }: GrantFilter) => ({
-  ...of,
-  relation: relation === undefined ? 0 : relationToWire(relation),
-});
+const filterToWire = ({ of, relation }: GrantFilter) => ({ ...of, relation: relation ?? '' });
 
 /** An empty filter must never mean all grants. */
 function filterFrom({ subject, object, relation }: WireFilter): GrantFilter {
   demand((subject === '') !== (object === ''), 'A filter names either a subject or an object.');
   return {
     of: subject === '' ? { object } : { subject },
-    relation: relation === 0 ? undefined : relationFrom(relation),
+    relation: relation === '' ? undefined : relationFrom(relation),
   };
 }
 
 export const grantToWire = (grant: Grant) => ({
   ...grant,
-  relation: relationToWire(grant.relation),
   expiresAtMs: grant.expiresAtMs ?? 0,
 });
 
@@ -149,7 +144,10 @@ function unfollowedFrom({ notFollowed }: GrantResult__Output): Unfollowed {
 }
 
 const isGrantRefusal = (code: string): code is GrantRefusal =>
-  code === 'namespace-limit-reached' || code === 'grant-limit-reached' || code === 'invalid-request';
+  code === 'namespace-limit-reached' ||
+  code === 'grant-limit-reached' ||
+  code === 'invalid-request' ||
+  code === 'invalid-relation';
 
 type Refused = Extract<GrantResult, { kind: 'refused' }>;
 
@@ -191,11 +189,7 @@ function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
   });
 }
 
-const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({
-  subject,
-  relation: relationToWire(relation),
-  object,
-});
+const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({ subject, relation, object });
 
 function tuplesFrom(
   tuples: readonly Pick<WireTuple__Output, 'subject' | 'relation' | 'object'>[],

@@ -5,14 +5,7 @@ import type { HoldersPage, HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } 
 import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import { nextCursorOf, pageFrom } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
-import {
-  demandIdentifiers,
-  nameFrom,
-  nameToWire,
-  orUndefined,
-  pageQueryFromWire,
-  pageQueryToWire,
-} from './request-fields.ts';
+import { demandIdentifiers, orUndefined, pageQueryFromWire, pageQueryToWire, relationFrom } from './request-fields.ts';
 
 const ENTITY_MS = 0.002;
 /** Rules define up to 200 names, most of them far fewer; all are decided, whatever the limit of the page. */
@@ -32,14 +25,14 @@ export const listingCalls = {
     requestToWire: ({ subject, relation, namespace = '', direct = false, ...page }) => ({
       ...pageQueryToWire(page),
       subject,
-      ...nameToWire(relation),
+      relation,
       namespace,
       direct,
     }),
     requestFromWire: (query): ObjectsQuery => ({
       ...pageQueryFromWire(query),
       subject: query.subject,
-      relation: nameFrom(query),
+      relation: relationFrom(query.relation),
       namespace: orUndefined(query.namespace),
       direct: query.direct,
     }),
@@ -53,7 +46,7 @@ export const listingCalls = {
     requestToWire: ({ object, relation, namespace = '', direct = false, includeSelf = false, ...page }) => ({
       ...pageQueryToWire(page),
       object,
-      ...nameToWire(relation),
+      relation,
       namespace,
       direct,
       includeSelf,
@@ -61,7 +54,7 @@ export const listingCalls = {
     requestFromWire: (query): HoldersQuery => ({
       ...pageQueryFromWire(query),
       object: query.object,
-      relation: nameFrom(query),
+      relation: relationFrom(query.relation),
       namespace: orUndefined(query.namespace),
       direct: query.direct,
       includeSelf: query.includeSelf,

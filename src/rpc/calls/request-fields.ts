@@ -6,11 +6,9 @@ import { assert } from '../../core/assert.ts';
 import { type KeyId, parseKeyId } from '../../core/ids.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../core/scopes.ts';
-import { IDENTIFIER_LENGTH_MAX, isRelation, type Relation, relationOf, wireNumberOf } from '../../core/tuples.ts';
-import { isRuleName } from '../../rules/rule-set.ts';
+import { IDENTIFIER_LENGTH_MAX, isRelationName, type Relation, relationOf } from '../../core/tuples.ts';
 import type { Attempt, PageQuery } from '../../shard/shard.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
-import type { Relation__Output as WireRelation } from '../gen/grantd/v1/Relation.ts';
 import { demand } from '../wire-violation.ts';
 
 /** UTF-16 units: a code point takes two at most. */
@@ -72,26 +70,13 @@ export function limitOf(limit: number): number {
   return limit;
 }
 
-/** A relation has the same number in the core and on the wire. */
-export const relationToWire = (relation: Relation): WireRelation => wireNumberOf(relation) as WireRelation;
-
-/** A built-in relation by its number, any other name as text. */
-export const nameToWire = (name: string) =>
-  isRelation(name) ? { relation: relationToWire(name) } : { name: shortText(name, 'A name') };
-
-export function nameFrom({ relation, name }: { readonly relation: number; readonly name: string }): string {
-  if (name === '') return relationFrom(relation);
-  demand(isRuleName(name), 'A name is ill-formed.');
+/** A relation, built-in or own, or a name that rules may define: all have the same form. */
+export function relationFrom(name: string): Relation {
+  demand(isRelationName(name), 'A relation is ill-formed.');
   return name;
 }
 
-export function relationFrom(number: number): Relation {
-  const relation = relationOf(number);
-  demand(relation !== undefined, `${number} is not a relation.`);
-  return relation;
-}
-
-/** Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
+/** Of a check. Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
 export function demandTuple(subject: string, relation: number, object: string): void {
   demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
   demandIdentifiers(subject, object);

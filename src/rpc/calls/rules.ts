@@ -7,7 +7,7 @@ import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules
 import { demand, WireViolation } from '../wire-violation.ts';
 import { knownRelation } from './answer-fields.ts';
 import { DONE_REPLY, defineCall, EMPTY_REQUEST } from './define-call.ts';
-import { relationToWire, shortText } from './request-fields.ts';
+import { shortText } from './request-fields.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
 const REVISIONS_MAX = 1000;
@@ -57,10 +57,7 @@ export const ruleCalls = {
     requestToWire,
     requestFromWire,
     reply: 'rulesPreview',
-    replyToWire: ({ ungranted, ...preview }) => ({
-      ...preview,
-      ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: relationToWire(relation) })),
-    }),
+    replyToWire: ({ ungranted, ...preview }) => ({ ...preview, ungranted: [...ungranted] }),
     replyFromWire: ({ ungranted, ...preview }) => ({
       ...preview,
       ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: knownRelation(relation) })),

@@ -7,6 +7,7 @@ import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import { bytesOfText, type PagePlace, type PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
 import { rowsUnder } from '../memory/grant-range.ts';
+import type { RelationNumbers } from '../memory/relation-numbers.ts';
 
 /** Estimated bytes of a string in a list, without its characters. */
 const TEXT_BYTES = 40;
@@ -100,6 +101,7 @@ type Keeps = (facts: GrantAttributes) => boolean;
 export class FirstCounterparts {
   readonly #relation: Relation;
   readonly #query: TextsQuery;
+  readonly #relations: RelationNumbers;
   readonly #delta: GrantDelta;
   readonly #rows: PageRow[] = [];
   /** Estimated bytes. */
@@ -107,9 +109,10 @@ export class FirstCounterparts {
   /** Where the read ended; undefined: with the last one that the query wants. */
   #end: PagePlace | undefined;
 
-  private constructor(relation: Relation, query: TextsQuery, delta: GrantDelta) {
+  private constructor(relation: Relation, query: TextsQuery, relations: RelationNumbers, delta: GrantDelta) {
     this.#relation = relation;
     this.#query = query;
+    this.#relations = relations;
     this.#delta = delta;
   }
 
@@ -122,7 +125,7 @@ export class FirstCounterparts {
     keeps: Keeps,
     assertWanted: () => void,
   ): Promise<FirstCounterparts> {
-    const first = new FirstCounterparts(relation, query, pages.openDelta(entity));
+    const first = new FirstCounterparts(relation, query, pages.relations, pages.openDelta(entity));
     const limit = Math.max(query.countMax, pages.limits.rowsPerRead);
     let after: PagePlace = { relation, counterpart: query.after };
     for (;;) {
@@ -145,7 +148,7 @@ export class FirstCounterparts {
     if (this.#hasChanged) return undefined;
     const { prefix, after, countMax } = this.#query;
     const range = { relation: this.#relation, after: { relation: this.#relation, counterpart: after }, prefix };
-    const rows = rowsUnder(this.#rows, this.#delta.changes(), range, this.#end).filter(keeps);
+    const rows = rowsUnder(this.#relations, this.#rows, this.#delta.changes(), range, this.#end).filter(keeps);
     if (rows.length < countMax && this.#end !== undefined) return undefined;
     return rows.slice(0, countMax).map(({ counterpart }) => counterpart);
   }

@@ -4,7 +4,7 @@
 // again if a commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
-import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
+import { type Grant, grantOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
@@ -216,8 +216,7 @@ class CheckRun {
     const grants: Grant[] = [];
     for (const step of chain) {
       const { subject, object } = step;
-      const relation = relationOf(step.relation);
-      assert(relation !== undefined, 'a grant has a built-in relation');
+      const relation = this.#graph.nameOf(step.relation);
       const attributes = this.#graph.attributesOf(step);
       if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
       // The graph records that it is missing.

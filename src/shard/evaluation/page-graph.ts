@@ -4,7 +4,7 @@
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
-import { RELATIONS, relationOf } from '../../core/tuples.ts';
+import { RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumerated, type Graph, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import {
@@ -29,11 +29,8 @@ const LOADS_AT_ONCE = 32;
 const TUPLES_MAX = 2000;
 /** Of a large object, read for its groups alone: a few seconds. */
 const GROUP_ROWS_MAX = 1_000_000;
-/** Marks in a page are bits by relation; those of the larger reach come after those of the smaller one. */
-const LARGE_REACH_SHIFT = 16;
 const NOTHING: readonly Adjacent[] = [];
-const ALL_RELATIONS = RELATIONS.map((_, index) => index + 1);
-const maskOf = (relations: readonly number[]): number => relations.reduce((mask, each) => mask | (1 << each), 0);
+const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 
 type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
@@ -205,15 +202,22 @@ export class PageGraph implements Graph, Disposable {
     return this.#counterparts('object', object, relations);
   }
 
-  objectsOf(subject: string, relations: readonly number[] = ALL_RELATIONS): Enumerated {
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
     return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;
   }
 
-  #counterparts(side: Side, entity: string, relations: readonly number[]): Enumerated {
+  #counterparts(side: Side, entity: string, relations: readonly number[] | undefined): Enumerated {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
-    if (page !== TOO_MANY) return this.#current(page, page.byRelation(maskOf(relations)));
-    return this.#rangesOf(side, entity, relations);
+    if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
+    return this.#rangesOf(side, entity, relations ?? this.#grantedRelations);
+  }
+
+  /** Those of which the tenant may have a grant now. */
+  get #grantedRelations(): readonly number[] {
+    const { grantCount, relations } = this.#memory;
+    const own = grantCount.ownRelations;
+    return own.length === 0 ? BUILT_IN_RELATIONS : [...BUILT_IN_RELATIONS, ...own.map((each) => relations.of(each))];
   }
 
   /** Too many changes to examine in one step may wait for write-behind: they are in the state tables a moment later. */
@@ -247,16 +251,17 @@ export class PageGraph implements Graph, Disposable {
   #rangesOf(side: Side, entity: string, relations: readonly number[]): Enumerated {
     const lists: Adjacent[] = [];
     for (const relation of relations) {
-      const crowded = this.#pagesOf(side).get(entity)?.crowded ?? 0;
-      const list = (crowded & this.#markOf(relation)) !== 0 ? TOO_MANY : this.#range(side, entity, relation, false);
+      const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;
+      const list = isCrowded ? TOO_MANY : this.#range(side, entity, relation, false);
       if (list === undefined || list === TOO_MANY) return list;
       lists.push(list);
     }
     return lists;
   }
 
+  /** Of a page, by relation and reach. */
   #markOf(relation: number): number {
-    return 1 << (this.#reach.isLarge ? relation + LARGE_REACH_SHIFT : relation);
+    return 2 * relation + (this.#reach.isLarge ? 1 : 0);
   }
 
   /** A page with every grant of the entity; `TOO_MANY`: it has more than a page has room for. */
@@ -303,8 +308,7 @@ export class PageGraph implements Graph, Disposable {
     assertWanted: () => void,
   ): Promise<void> {
     const pages = this.#pagesOf(side);
-    const relation = relationOf(number);
-    if (relation === undefined) return;
+    const relation = this.#memory.relations.nameOf(number);
     await this.#settle(pages, entity);
     const range = new EnumeratedRange(number, pages.openDelta(entity), (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
@@ -328,7 +332,10 @@ export class PageGraph implements Graph, Disposable {
     const page = pages.get(entity);
     if (page === undefined || page.whole) return;
     if (!groups) {
-      if (range.isPart && this.#rangeBytes < bytesMax) page.crowded |= this.#markOf(number);
+      if (range.isPart && this.#rangeBytes < bytesMax) {
+        page.crowded ??= new Set();
+        page.crowded.add(this.#markOf(number));
+      }
       return;
     }
     // From here on, the page itself follows the grants to groups.
@@ -343,8 +350,7 @@ export class PageGraph implements Graph, Disposable {
   /** The first subjects of one relation on an object, ascending, up to the number that the page needs. */
   firstSubjects(object: string, number: number, query: TextsQuery): readonly string[] | typeof TOO_MANY | undefined {
     const page = this.#wholePage('object', object);
-    const relation = relationOf(number);
-    if (page === undefined || relation === undefined) return undefined;
+    if (page === undefined) return undefined;
     if (page !== TOO_MANY) return this.#firstOf(page, number, query);
     const key = watchedKey(object, number, '');
     const first = this.#first?.get(key);
@@ -354,6 +360,7 @@ export class PageGraph implements Graph, Disposable {
       this.#missRows(`first ${key}`, async (assertWanted) => {
         const pages = this.#memory.objectPages;
         await this.#settle(pages, object);
+        const relation = this.#memory.relations.nameOf(number);
         const read = await FirstCounterparts.read(pages, object, relation, query, this.#keeps, assertWanted);
         this.#rangeBytes += read.bytes - (first?.bytes ?? 0);
         this.#first ??= new Map();
@@ -373,6 +380,11 @@ export class PageGraph implements Graph, Disposable {
       if (page.counts(number, text, this.#keeps)) found.push(text);
     }
     return found;
+  }
+
+  /** Of a relation that a run has met. */
+  nameOf(relation: number): Relation {
+    return this.#memory.relations.nameOf(relation);
   }
 
   /** The attributes of a grant that a run has met. */

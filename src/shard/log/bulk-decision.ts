@@ -5,11 +5,10 @@
 // it finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write
 // that collected them itself would need room in the log for twice its changes.
 
-import { assert } from '../../core/assert.ts';
 import { attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { resolvePlan } from '../../core/plans.ts';
-import { grantOf, namespaceOf, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -23,6 +22,7 @@ import {
   type DecideContext,
   type Decision,
   decideExpiry,
+  demandHeld,
   limitReached,
 } from './write-decisions.ts';
 
@@ -54,7 +54,7 @@ export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Proposal, '
 
 const withoutChange = (bulk: BulkWriteResult): Decision => ({ result: { kind: 'bulk', bulk }, changes: [] });
 
-/** The tuples of a bulk write, in the order of the watched tuples that `decideBulk` expects. */
+/** The tuples of a bulk write, in the order of the held tuples that `decideBulk` expects. */
 export const tuplesOf = ({ grants, revocations, conditions }: BulkWrite): readonly Tuple[] => [
   ...grants,
   ...revocations,
@@ -75,11 +75,13 @@ export class UncollectedGrants extends Error {
 export function decideBulk(
   context: DecideContext,
   memory: TenantMemory,
-  held: readonly WatchedTuple[],
+  held: readonly (WatchedTuple | undefined)[],
   write: BulkWrite,
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
+    const undeclared = refuseUndeclared(memory, draft, write);
+    if (undeclared !== undefined) return withoutChange(undeclared);
     const passed = write.grants.findIndex(
       ({ expiresAtMs }) => typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs,
     );
@@ -89,8 +91,7 @@ export function decideBulk(
     }
     const uncollected = new Map<string, CollectedTuple>();
     const present = tuplesOf(write).map((request, index) => {
-      const tuple = held[index];
-      assert(tuple !== undefined, 'every tuple of a bulk write is held');
+      const tuple = demandHeld(held[index]);
       const found = asOf(draft, request, draft.grant(memory, tuple, request));
       if (found.expired.length > 0) uncollected.set(tupleKey(request), { request, tuple });
       return found.present;
@@ -102,6 +103,19 @@ export function decideBulk(
     if (unmet >= 0) return withoutChange({ kind: 'condition-not-met', condition: unmet });
     return decideChanges(context, memory, draft, write, { granted, ended });
   };
+}
+
+/** The first tuple whose relation the tenant does not declare; undefined: there is none. */
+function refuseUndeclared(memory: TenantMemory, draft: Draft, write: BulkWrite): BulkRefusal | undefined {
+  const lists = { grants: write.grants, revocations: write.revocations, if: write.conditions };
+  for (const [list, tuples] of Object.entries(lists)) {
+    for (const [index, { relation }] of tuples.entries()) {
+      if (draft.declares(memory, relation)) continue;
+      const message = undeclaredMessage(relation, draft.ownRelations(memory), list, index);
+      return { kind: 'refused', code: 'invalid-relation', message };
+    }
+  }
+  return undefined;
 }
 
 /** `granted`, `ended`: the grants that existed, of those to grant and of those to revoke. */

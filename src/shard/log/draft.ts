@@ -6,7 +6,8 @@ import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { relationsIn } from '../../rules/rule-set.ts';
 import { type Change, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -27,6 +28,10 @@ export class Draft {
   readonly #rules = new Map<TenantId, string>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
+  /** The same by own relation. */
+  readonly #ownGrantCounts = new Map<TenantId, Map<Relation, number>>();
+  /** Of `#rules`, as far as they were asked for. */
+  readonly #ownRelations = new Map<TenantId, readonly Relation[]>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
   readonly nowMs: number;
 
@@ -47,6 +52,10 @@ export class Draft {
           nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: ends ? null : tuple });
           const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
           this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
+          if (!isRelation(tuple.relation)) {
+            const counts = nested(this.#ownGrantCounts, tenantId);
+            counts.set(tuple.relation, (counts.get(tuple.relation) ?? 0) + difference);
+          }
           break;
         }
         case 'namespace-created':
@@ -72,6 +81,7 @@ export class Draft {
         case 'rules-updated':
           this.#tenants.set(tenantId, change.tenant);
           this.#rules.set(tenantId, change.rules);
+          this.#ownRelations.delete(tenantId);
           break;
       }
     }
@@ -92,6 +102,11 @@ export class Draft {
 
   grantCount({ tenantId, grantCount }: TenantMemory): number {
     return grantCount.grants + (this.#grantCounts.get(tenantId) ?? 0);
+  }
+
+  /** Of one own relation. A grant that has expired counts until it is collected. */
+  ownGrantCount({ tenantId, grantCount }: TenantMemory, relation: Relation): number {
+    return grantCount.grantsOf(relation) + (this.#ownGrantCounts.get(tenantId)?.get(relation) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {
@@ -133,6 +148,21 @@ export class Draft {
   /** The canonical text of the tenant's rules. */
   rules(memory: TenantMemory): string {
     return this.#rules.get(memory.tenantId) ?? memory.rules.pinned.text;
+  }
+
+  /** The relations that the tenant declares. Its rules must be pinned. */
+  ownRelations(memory: TenantMemory): readonly Relation[] {
+    const { tenantId } = memory;
+    const drafted = this.#rules.get(tenantId);
+    if (drafted === undefined) return memory.rules.pinned.ruleSet.relations;
+    const relations = this.#ownRelations.get(tenantId) ?? relationsIn(drafted);
+    this.#ownRelations.set(tenantId, relations);
+    return relations;
+  }
+
+  /** Whether the relation can be granted. The rules of the tenant must be pinned unless it is a built-in one. */
+  declares(memory: TenantMemory, relation: Relation): boolean {
+    return isRelation(relation) || this.ownRelations(memory).includes(relation);
   }
 
   hasTenant(tenantId: TenantId): boolean {

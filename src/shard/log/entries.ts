@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { type GrantAttributes, readGrantAttributes } from '../../core/grant-attributes.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
-import { grantOf, RELATIONS } from '../../core/tuples.ts';
+import { grantOf, isRelationName, type Relation } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
 
@@ -91,7 +91,11 @@ const tenantIdSchema = idSchema(parseTenantId, 'not a tenant id');
 const keyIdSchema = idSchema(parseKeyId, 'not a key id');
 
 const grantSchema = z
-  .looseObject({ subject: z.string(), relation: z.enum(RELATIONS), object: z.string() })
+  .looseObject({
+    subject: z.string(),
+    relation: z.custom<Relation>((value) => typeof value === 'string' && isRelationName(value)),
+    object: z.string(),
+  })
   .transform((grant, context) => {
     const attributes = readGrantAttributes(({ field }) => grant[field]);
     if (attributes !== undefined) return grantOf(grant, attributes);

@@ -12,7 +12,7 @@
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { columnsBy, isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -163,10 +163,13 @@ export class GrantCollection {
     return last !== undefined;
   }
 
-  async #collect(tenure: Tenure, memory: TenantMemory, rows: readonly ExpiryPlace[]): Promise<void> {
+  async #collect(tenure: Tenure, memory: TenantMemory, found: readonly ExpiryPlace[]): Promise<void> {
     const { clock } = this.#ports;
+    const { grantCount, relations } = memory;
+    // A relation that has since been removed has no grants, and its name needs no number.
+    const rows = found.filter(({ relation }) => isRelation(relation) || grantCount.grantsOf(relation) > 0);
     const due = withoutRepeats(rows);
-    using held = await memory.pages.holdAll(columnsOf(due));
+    using held = await memory.pages.holdAll(columnsBy(due, (relation) => relations.of(relation)));
     if (!tenure.serving) return;
     const tuples = due.flatMap((request, index) => {
       const tuple = held.tuples[index];

@@ -3,8 +3,9 @@
 // if no matching grant is left at that moment, after the earlier decisions of the batch and by the log: the expiries
 // that it relies on are in its own entry.
 
+import { GrantdError } from '../../core/errors.ts';
 import { hasExpired } from '../../core/grant-attributes.ts';
-import { type Grant, grantOf, wireNumberOf } from '../../core/tuples.ts';
+import { type Grant, grantOf, undeclaredMessage } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TupleChange } from '../memory/grant-deltas.ts';
 import type { PageRow } from '../memory/grant-page.ts';
@@ -46,15 +47,17 @@ export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: read
   };
 }
 
-/** Revokes no more than what `size` has reserved. */
+/** Revokes no more than what `size` has reserved. The rules must be pinned if the filter has an own relation. */
 export function decideRevocation(
   memory: TenantMemory,
-  { of }: GrantFilter,
+  { of, relation }: GrantFilter,
   range: HeldRange,
   size: RevocationSize,
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
+    if (relation !== undefined && !draft.declares(memory, relation))
+      throw new GrantdError('invalid-relation', undeclaredMessage(relation, draft.ownRelations(memory)));
     const matching = range.current(draftedOf(draft, memory, of));
     if (matching === undefined) throw new RangeOutdated();
     const entityBytes = jsonBytes(range.entity);
@@ -89,7 +92,7 @@ function grantIn(of: GrantFilter['of'], { relation, counterpart, ...attributes }
 function* draftedOf(draft: Draft, memory: TenantMemory, of: GrantFilter['of']): Generator<TupleChange> {
   for (const { tuple, facts } of draft.draftedGrants(memory)) {
     const { subject, object } = tuple;
-    const relation = wireNumberOf(tuple.relation);
+    const relation = memory.relations.of(tuple.relation);
     if ('object' in of) {
       if (object === of.object) yield { relation, counterpart: subject, facts };
     } else if (subject === of.subject) yield { relation, counterpart: object, facts };

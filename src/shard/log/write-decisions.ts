@@ -10,9 +10,17 @@ import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
-import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
-import { hasRules, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import {
+  grantOf,
+  type Namespace,
+  namespaceOf,
+  type Relation,
+  type Tuple,
+  undeclaredMessage,
+} from '../../core/tuples.ts';
+import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
+import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -61,7 +69,7 @@ export interface DecideContext {
   readonly onRefused: (code: LimitCode) => void;
 }
 
-type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
+type LimitCode = Exclude<GrantRefusal, 'invalid-request' | 'invalid-relation'> | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller then fails to authenticate. */
 export function assertLives(draft: Draft, memory: TenantMemory): void {
@@ -79,15 +87,30 @@ function refuseGrant({ onRefused }: DecideContext, code: Extract<LimitCode, Gran
   return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
 }
 
+/**
+ * The tuples of a write are read while it waits, those of relations that are not declared then left out. Throws a
+ * failure after which the front repeats the write if its relation has been declared since.
+ */
+export function demandHeld(tuple: WatchedTuple | undefined): WatchedTuple {
+  if (tuple !== undefined) return tuple;
+  throw new ShardFailure('not-serving', 'The relation was declared while the write waited. Nothing was done.');
+}
+
+/** `held`: undefined if the tenant did not declare the relation when the write was queued. */
 export function decideGrant(
   context: DecideContext,
   memory: TenantMemory,
-  tuple: WatchedTuple,
+  held: WatchedTuple | undefined,
   request: GrantRequest,
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
     const { subject, object, expiresAtMs } = request;
+    if (!draft.declares(memory, request.relation)) {
+      const message = undeclaredMessage(request.relation, draft.ownRelations(memory));
+      return { result: { kind: 'grant', grant: { kind: 'refused', code: 'invalid-relation', message } }, changes: [] };
+    }
+    const tuple = demandHeld(held);
     const stored = draft.grant(memory, tuple, request);
     const { present, expired } = asOf(draft, request, stored);
     if (request.revoke) {
@@ -275,6 +298,21 @@ export function demandRevision(ifMatch: readonly string[] | undefined, revision:
   );
 }
 
+/** Throws `relation-in-use` if a relation that the rules no longer declare has grants. Such a grant would be lost. */
+export function refuseRemoved(
+  former: readonly Relation[],
+  { relations }: RuleSet,
+  countOf: (relation: Relation) => number,
+): void {
+  const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) > 0);
+  if (used.length === 0) return;
+  const counted = used.map((relation) => `"${relation}" has ${countOf(relation)}`);
+  throw new GrantdError(
+    'relation-in-use',
+    `"relations" lacks relations that still have grants: ${counted.join(', ')}. Revoke them first, or keep the relations. Nothing was changed.`,
+  );
+}
+
 /** The rules of the tenant must be pinned. */
 export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
   const rules = textOfRules(ruleSet);
@@ -285,6 +323,13 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     demandRevision(ifMatch, present.rulesRevision);
     const former = draft.rules(memory);
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
+    refuseRemoved(draft.ownRelations(memory), ruleSet, (relation) => draft.ownGrantCount(memory, relation));
+    if (!memory.relations.hasRoomFor(ruleSet.relations)) {
+      throw new GrantdError(
+        'overloaded',
+        `The tenant has lately declared ${NAMES_PER_TENURE_MAX} different relations of its own. Nothing was changed.`,
+      );
+    }
     const tenant = withRulesRevision(present, revision);
     return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
   };

@@ -1,11 +1,11 @@
-// The number of a tenant's live grants, and their bytes. Both are derived from the log, change by change from the
+// The number of a tenant's live grants, also by own relation, and their bytes. All are derived from the log, change by change from the
 // creation of the tenant on, so every owner that reads the same log has the same count. The applier writes the count
 // with the entries that changed it, so the stored row is never behind the checkpoint. It may be ahead: its seq says
 // which entries of a replay it already includes.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
-import type { Tuple } from '../../core/tuples.ts';
+import { isRelation, type Relation, type Tuple } from '../../core/tuples.ts';
 import type { GrantCountRow } from '../../store/store.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantGrants } from '../shard.ts';
@@ -14,9 +14,13 @@ import type { TenantGrants } from '../shard.ts';
 export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
   Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object);
 
+const NO_RELATIONS: readonly Relation[] = Object.freeze([]);
+
 export class GrantCount {
   #grants = 0;
   #bytes = 0;
+  /** By own relation, those without a grant left out; undefined: there are none. */
+  #own: Map<Relation, number> | undefined;
   /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   /**
@@ -33,10 +37,20 @@ export class GrantCount {
     return { grants: this.#grants, bytes: this.#bytes };
   }
 
+  /** The own relations that have grants. Rules declare each of them. */
+  get ownRelations(): readonly Relation[] {
+    return this.#own === undefined ? NO_RELATIONS : [...this.#own.keys()];
+  }
+
+  grantsOf(ownRelation: Relation): number {
+    return this.#own?.get(ownRelation) ?? 0;
+  }
+
   /** Continues from a stored row, before any entry is replayed. */
   load(row: GrantCountRow): void {
     this.#grants = row.grants;
     this.#bytes = row.bytes;
+    this.#own = row.own && new Map(row.own.map(({ relation, grants }) => [relation, grants]));
     this.#loadedSeq = row.seq;
     this.collectedToMs = row.collectedToMs;
   }
@@ -72,11 +86,26 @@ export class GrantCount {
   #add(grant: Tuple, sign: 1 | -1): void {
     this.#grants += sign;
     this.#bytes += sign * bytesOfGrant(grant);
+    if (!isRelation(grant.relation)) this.#addOwn(grant.relation, sign);
+  }
+
+  #addOwn(relation: Relation, sign: 1 | -1): void {
+    const count = this.grantsOf(relation) + sign;
+    this.#own ??= new Map();
+    if (count === 0) this.#own.delete(relation);
+    else this.#own.set(relation, count);
   }
 
   /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
-    const row = { tenantId, seq, grants: this.#grants, bytes: this.#bytes };
-    return this.collectedToMs === undefined ? row : { ...row, collectedToMs: this.collectedToMs };
+    const own = Array.from(this.#own ?? [], ([relation, grants]) => ({ relation, grants }));
+    return {
+      tenantId,
+      seq,
+      grants: this.#grants,
+      bytes: this.#bytes,
+      ...(own.length === 0 ? {} : { own }),
+      ...(this.collectedToMs === undefined ? {} : { collectedToMs: this.collectedToMs }),
+    };
   }
 }

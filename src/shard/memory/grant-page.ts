@@ -5,8 +5,9 @@
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, packedExpiry, unpackAttributes } from '../../core/grant-attributes.ts';
-import { RELATIONS, type Relation, relationNumber, sortUtf8 } from '../../core/tuples.ts';
+import { type Relation, sortUtf8 } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
+import type { RelationNumbers } from './relation-numbers.ts';
 import { firstAfter, TextOrder } from './text-order.ts';
 import { TupleTable } from './tuple-table.ts';
 
@@ -36,8 +37,6 @@ export interface PagePlace {
 
 export interface PageRow extends PagePlace, GrantAttributes {}
 
-const RELATIONS_ASCENDING = [...RELATIONS].sort();
-
 const expires = (packed: string): boolean => packedExpiry(packed) !== undefined;
 
 const expiryBytes = (packed: string | null | undefined): number =>
@@ -66,8 +65,8 @@ export class GrantPage extends Evictable {
   readonly whole: boolean;
   /** Sparse pages only: the entity was read, and was larger than whole pages are. */
   large = false;
-  /** Bits by relation, as evaluation sets them: the entity was read, and has too many such grants to enumerate. */
-  crowded = 0;
+  /** Marks that evaluation sets, at most two for each relation: the entity has too many such grants to enumerate. */
+  crowded: Set<number> | undefined;
   /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: GrantPage) => void;
@@ -76,7 +75,7 @@ export class GrantPage extends Evictable {
   /** Sparse pages only: the previous generation of known tuples. */
   #previous: TupleTable | undefined;
   /** By relation; only for a whole page with more than a few grants. */
-  #orders: TextOrder[] | undefined;
+  #orders: Map<number, TextOrder> | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
   #previousBytes = 0;
@@ -173,7 +172,7 @@ export class GrantPage extends Evictable {
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, counterpart)) return;
       this.#tableBytes -= bytes;
-      this.#orders?.[relation]?.delete(counterpart);
+      this.#orders?.get(relation)?.delete(counterpart);
       return;
     }
     const packed = facts === null ? null : packAttributes(facts);
@@ -223,15 +222,18 @@ export class GrantPage extends Evictable {
     return this.#groups?.get(relation);
   }
 
-  #createOrders(): TextOrder[] {
-    const orders: TextOrder[] = [];
+  #createOrders(): Map<number, TextOrder> {
+    const orders = new Map<number, TextOrder>();
     for (const { relation, counterpart } of this.#table.tuples()) this.#orderOf(orders, relation).add(counterpart);
     return orders;
   }
 
-  #orderOf(orders: TextOrder[], relation: number): TextOrder {
-    const order = orders[relation] ?? new TextOrder();
-    orders[relation] = order;
+  #orderOf(orders: Map<number, TextOrder>, relation: number): TextOrder {
+    let order = orders.get(relation);
+    if (order === undefined) {
+      order = new TextOrder();
+      orders.set(relation, order);
+    }
     return order;
   }
 
@@ -251,18 +253,18 @@ export class GrantPage extends Evictable {
   /** The counterparts of a whole page under a relation, ascending by bytes. Read them before the next change. */
   counterparts(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
-    if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;
+    if (this.#orders !== undefined) return this.#orders.get(relation)?.texts ?? NO_COUNTERPARTS;
     return sortUtf8(this.#table.counterparts(relation));
   }
 
-  /** The counterparts of some relations (bit n for relation n) on a whole page, in no order, without empty lists. */
-  byRelation(relations: number): readonly Counterparts[] {
+  /** The counterparts of some relations (undefined: of all) on a whole page, in no order, without empty lists. */
+  byRelation(relations?: readonly number[]): readonly Counterparts[] {
     assert(this.whole, 'only a whole page can be listed');
     const orders = this.#orders;
     if (orders === undefined) return this.#table.byRelation(relations);
     const lists: Counterparts[] = [];
-    for (const [relation, order] of orders.entries()) {
-      if (order !== undefined && (relations & (1 << relation)) !== 0) lists.push({ relation, texts: order.texts });
+    for (const [relation, { texts }] of orders) {
+      if (relations?.includes(relation) !== false) lists.push({ relation, texts });
     }
     return lists;
   }
@@ -270,7 +272,7 @@ export class GrantPage extends Evictable {
   /** Of all relations, those counterparts of a whole page that contain a `#`. Gathered once between two changes. */
   get marked(): readonly Counterparts[] {
     if (this.#marked === undefined) {
-      const lists = this.byRelation(-1).map(({ relation, texts }) => ({
+      const lists = this.byRelation().map(({ relation, texts }) => ({
         relation,
         texts: texts.filter((text) => text.includes(GROUP_MARK)),
       }));
@@ -281,18 +283,19 @@ export class GrantPage extends Evictable {
 
   /**
    * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`
-   * filters them; a page without expiring grants does not call it.
+   * filters them; a page without expiring grants does not call it. `relations`: of the tenant.
    */
   grantsAfter(
+    relations: RelationNumbers,
     after: PagePlace | undefined,
     limit: number,
     only: Relation | undefined,
     keeps: (facts: GrantAttributes) => boolean,
   ): readonly PageRow[] {
     const found: PageRow[] = [];
-    for (const relation of RELATIONS_ASCENDING) {
+    for (const relation of Array.from(this.#table.relations, (number) => relations.nameOf(number)).sort()) {
       if ((only !== undefined && relation !== only) || (after !== undefined && relation < after.relation)) continue;
-      const number = relationNumber(relation) ?? 0;
+      const number = relations.of(relation);
       const counterparts = this.counterparts(number);
       const start = after?.relation === relation ? firstAfter(counterparts, after.counterpart) : 0;
       for (let index = start; index < counterparts.length && found.length < limit; index += 1) {

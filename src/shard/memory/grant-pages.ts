@@ -10,14 +10,13 @@
 //   absent ──first read, complete──▶ whole ──grown beyond its bounds──▶ absent
 //      └──── first read, partial ──▶ sparse ──many reads, then read to the end──▶ whole
 
-import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import { type Relation, relationOf, type TupleColumns } from '../../core/tuples.ts';
+import type { Relation, TupleColumns } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
@@ -26,6 +25,7 @@ import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
 import { type PageRows, type PageRowsQuery, type PageSide, READ_MS, RowReader } from './page-side.ts';
+import type { RelationNumbers } from './relation-numbers.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
@@ -63,6 +63,8 @@ export class GrantPages {
   readonly #tenantId: TenantId;
   readonly #side: PageSide;
   readonly #dependencies: GrantPagesDependencies;
+  /** Of the tenant. */
+  readonly relations: RelationNumbers;
   readonly #reader: RowReader;
   #pages = new StringMap<GrantPage>();
   readonly #deltas = new GrantDeltas();
@@ -78,11 +80,12 @@ export class GrantPages {
     this.#pages.delete(page.entity);
   };
 
-  constructor(tenantId: TenantId, side: PageSide, dependencies: GrantPagesDependencies) {
+  constructor(tenantId: TenantId, side: PageSide, relations: RelationNumbers, dependencies: GrantPagesDependencies) {
     this.#tenantId = tenantId;
     this.#side = side;
+    this.relations = relations;
     this.#dependencies = dependencies;
-    this.#reader = new RowReader(tenantId, side, dependencies);
+    this.#reader = new RowReader(tenantId, side, relations, dependencies);
   }
 
   get limits(): PageLimits {
@@ -273,8 +276,7 @@ export class GrantPages {
   async #readTuple(tuple: WatchedTuple): Promise<void> {
     const { store, clock, budget } = this.#dependencies;
     const { entity, relation, counterpart } = tuple;
-    const name = relationOf(relation);
-    assert(name !== undefined, 'a relation has a wire number');
+    const name = this.relations.nameOf(relation);
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
         if (tuple.facts !== undefined) return;

@@ -2,9 +2,10 @@
 // Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the
 // place at which the read ended.
 
-import { compareUtf8, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
+import { compareUtf8, type Relation } from '../../core/tuples.ts';
 import { CHANGES_MAX, type EntityChanges, type GrantDelta, type TupleChange } from './grant-deltas.ts';
 import type { PagePlace, PageRow } from './grant-page.ts';
+import type { RelationNumbers } from './relation-numbers.ts';
 import { searchText } from './text-order.ts';
 
 export interface RangeQuery {
@@ -21,9 +22,10 @@ const compareRows = (left: PagePlace, right: PagePlace): number =>
 
 /**
  * The rows that were read, corrected by later changes, up to the end of the read (`end` undefined: the end of the
- * entity).
+ * entity). `relations`: of the tenant.
  */
 export function rowsUnder(
+  relations: RelationNumbers,
   read: readonly PageRow[],
   changes: EntityChanges,
   query: RangeQuery,
@@ -31,11 +33,11 @@ export function rowsUnder(
 ): PageRow[] {
   const rows = read.filter(
     ({ relation, counterpart }) =>
-      counterpart.startsWith(query.prefix) && changes.find(relationNumber(relation) ?? 0, counterpart) === undefined,
+      counterpart.startsWith(query.prefix) && changes.find(relations.of(relation), counterpart) === undefined,
   );
   for (const { relation: number, counterpart, facts } of changes) {
-    const relation = relationOf(number);
-    if (facts === null || relation === undefined || !counterpart.startsWith(query.prefix)) continue;
+    const relation = relations.nameOf(number);
+    if (facts === null || !counterpart.startsWith(query.prefix)) continue;
     if (query.relation !== undefined && query.relation !== relation) continue;
     const row = { relation, counterpart, ...facts };
     if (query.after !== undefined && compareRows(row, query.after) <= 0) continue;
@@ -74,6 +76,7 @@ export interface RangeOf {
 /** The first grants of an entity, for a decision that is taken later. */
 export class HeldRange {
   readonly entity: string;
+  readonly #relations: RelationNumbers;
   readonly #query: RangeQuery;
   readonly #rows: readonly PageRow[];
   readonly #delta: GrantDelta;
@@ -85,11 +88,13 @@ export class HeldRange {
 
   /** `onSwept`: a decision leaves no grant of the range up to this place. */
   constructor(
+    relations: RelationNumbers,
     { entity, relation, countMax }: RangeOf,
     read: { readonly rows: readonly PageRow[]; readonly end: PagePlace | undefined; readonly delta: GrantDelta },
     onSwept: (upTo: PagePlace) => void = () => {},
   ) {
     this.entity = entity;
+    this.#relations = relations;
     this.countMax = countMax;
     this.#query = { relation, after: undefined, prefix: '' };
     this.#rows = read.rows;
@@ -104,7 +109,7 @@ export class HeldRange {
    */
   current(drafted: Iterable<TupleChange> = []): readonly PageRow[] | undefined {
     if (this.#delta.size > CHANGES_MAX) return undefined;
-    return rowsUnder(this.#rows, this.#delta.changes(drafted), this.#query, this.end);
+    return rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);
   }
 
   /** A decision revokes the first `count` of `current`. */

@@ -5,10 +5,11 @@ import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
-import { type Relation, relationNumber } from '../../core/tuples.ts';
+import type { Relation } from '../../core/tuples.ts';
 import type { DeadlineMs, StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { GrantPage, PagePlace, PageRow } from './grant-page.ts';
+import type { RelationNumbers } from './relation-numbers.ts';
 
 export interface PageRowsQuery {
   readonly entity: string;
@@ -89,13 +90,15 @@ export interface RowReaderDependencies {
 export class RowReader {
   readonly #tenantId: TenantId;
   readonly #side: PageSide;
+  readonly #relations: RelationNumbers;
   readonly #dependencies: RowReaderDependencies;
   /** Expected rows of a read: most entities have few, and a tenant with large ones mostly has several. */
   #rowsExpected = 0;
 
-  constructor(tenantId: TenantId, side: PageSide, dependencies: RowReaderDependencies) {
+  constructor(tenantId: TenantId, side: PageSide, relations: RelationNumbers, dependencies: RowReaderDependencies) {
     this.#tenantId = tenantId;
     this.#side = side;
+    this.#relations = relations;
     this.#dependencies = dependencies;
   }
 
@@ -122,7 +125,7 @@ export class RowReader {
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
       if (rows.length > ROWS_AT_ONCE) await this.turn(SLICE_MS);
       for (const row of rows.slice(start, start + ROWS_AT_ONCE)) {
-        page.set(relationNumber(row.relation) ?? 0, row.counterpart, row);
+        page.set(this.#relations.of(row.relation), row.counterpart, row);
       }
     }
   }

@@ -10,7 +10,7 @@ import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { relationNumber } from '../../core/tuples.ts';
+import type { Relation } from '../../core/tuples.ts';
 import type { Stamp, StateStore } from '../../store/store.ts';
 import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
@@ -21,6 +21,7 @@ import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
+import { RelationNumbers } from './relation-numbers.ts';
 import { SubjectKinds } from './subject-kinds.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
@@ -65,6 +66,7 @@ const ANSWERS_BYTES = 700;
 
 /** Created at the first use. */
 interface UsedMemory {
+  readonly relations: RelationNumbers;
   readonly pages: GrantPages;
   /** Created at the first commit or listing by object: most tenants are only checked. */
   objectPages: GrantPages | undefined;
@@ -126,11 +128,15 @@ export class TenantMemory {
     return (this.#used ?? this.#use()).pages;
   }
 
+  get relations(): RelationNumbers {
+    return (this.#used ?? this.#use()).relations;
+  }
+
   /** The pages of its objects. */
   get objectPages(): GrantPages {
     const used = this.#used ?? this.#use();
     used.objectPages ??= this.#created(
-      new GrantPages(this.tenantId, OBJECT_SIDE, this.#dependencies),
+      new GrantPages(this.tenantId, OBJECT_SIDE, used.relations, this.#dependencies),
       OBJECT_PAGES_BYTES,
     );
     return used.objectPages;
@@ -151,7 +157,9 @@ export class TenantMemory {
       const { tenantId } = this;
       const { store, clock, budget } = this.#dependencies;
       const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
-      used.rules = this.#created(new TenantRules(budget, () => this.tenant.rulesRevision, readText), RULES_BYTES);
+      const revision = () => this.tenant.rulesRevision;
+      const numberOf = (relation: Relation) => used.relations.of(relation);
+      used.rules = this.#created(new TenantRules(budget, revision, readText, numberOf), RULES_BYTES);
     }
     return used.rules;
   }
@@ -187,8 +195,12 @@ export class TenantMemory {
   #use(): UsedMemory {
     const { tenantId } = this;
     const { store, clock, budget } = this.#dependencies;
+    const relations = new RelationNumbers((bytes) => {
+      if (!this.#dropped) this.#hold(bytes);
+    });
     const used: UsedMemory = {
-      pages: new GrantPages(tenantId, SUBJECT_SIDE, this.#dependencies),
+      relations,
+      pages: new GrantPages(tenantId, SUBJECT_SIDE, relations, this.#dependencies),
       objectPages: undefined,
       namespaces: new LazyTable(budget, async () => {
         const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
@@ -301,7 +313,7 @@ export class TenantMemory {
       case 'grant-expired': {
         const { subject, relation, object } = change.grant;
         const facts = endsGrant(change) ? null : attributesOf(change.grant);
-        const number = relationNumber(relation) ?? 0;
+        const number = this.relations.of(relation);
         this.pages.commit(subject, number, object, facts, seq);
         if (facts !== null) this.#used?.subjectKinds?.add(subject);
         this.objectPages.commit(object, number, subject, facts, seq);

@@ -3,7 +3,7 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
-import { CompiledRules } from '../../rules/compiled-rules.ts';
+import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { LazyTable } from './lazy-table.ts';
@@ -25,11 +25,13 @@ const STORED_BYTES = 4000;
 /** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
 export class StoredRules {
   readonly text: string;
+  readonly #relationNumberOf: RelationNumberOf;
   #ruleSet: RuleSet | undefined;
   #compiled: CompiledRules | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, relationNumberOf: RelationNumberOf) {
     this.text = text;
+    this.#relationNumberOf = relationNumberOf;
   }
 
   get ruleSet(): RuleSet {
@@ -38,7 +40,7 @@ export class StoredRules {
   }
 
   get compiled(): CompiledRules {
-    this.#compiled ??= new CompiledRules(this.ruleSet);
+    this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf);
     return this.#compiled;
   }
 }
@@ -49,15 +51,26 @@ export class TenantRules {
   readonly #table: LazyTable<StoredRules>;
   readonly #revision: () => string | undefined;
   readonly #readText: () => Promise<string | undefined>;
+  readonly #relationNumberOf: RelationNumberOf;
   /** Committed, and perhaps not in state yet. */
   #pendingSeq: number | undefined;
   #commits = 0;
 
-  /** `revision`: of the tenant's record, as of the last commit. */
-  constructor(budget: MemoryBudget, revision: () => string | undefined, readText: () => Promise<string | undefined>) {
+  /** `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant. */
+  constructor(
+    budget: MemoryBudget,
+    revision: () => string | undefined,
+    readText: () => Promise<string | undefined>,
+    relationNumberOf: RelationNumberOf,
+  ) {
     this.#revision = revision;
     this.#readText = readText;
-    this.#table = new LazyTable(budget, async () => new Map([[ROW, new StoredRules(await this.#read())]]), bytesOf);
+    this.#relationNumberOf = relationNumberOf;
+    this.#table = new LazyTable(budget, async () => new Map([[ROW, this.#store(await this.#read())]]), bytesOf);
+  }
+
+  #store(text: string): StoredRules {
+    return new StoredRules(text, this.#relationNumberOf);
   }
 
   /** The rules, if they are in memory. */
@@ -80,7 +93,7 @@ export class TenantRules {
   commit(text: string, seq: number): void {
     this.#commits += 1;
     this.#pendingSeq = seq;
-    this.#table.commit(ROW, new StoredRules(text), seq);
+    this.#table.commit(ROW, this.#store(text), seq);
   }
 
   /** State now contains every commit up to `seq`. */

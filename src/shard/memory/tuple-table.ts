@@ -8,13 +8,12 @@
 import { assert } from '../../core/assert.ts';
 import { PACKED_ID_LENGTH } from '../../core/grant-attributes.ts';
 import { StringMap, unitAt } from '../../core/structures/string-map.ts';
+import { RELATION_BITS } from './relation-numbers.ts';
 
 /** Tuples that are searched linearly. */
 const FEW_MAX = 16;
 /** Trailing characters of a counterpart that form its code: there those of one entity mostly differ. */
 const CODE_CHARACTERS = 8;
-/** Relations have numbers from 1 to 9. */
-const RELATION_BITS = 4;
 /** Code and counterpart of each tuple, one after another. */
 const CELLS_PER_TUPLE = 2;
 
@@ -45,11 +44,13 @@ function codeOf(relation: number, counterpart: string): number {
   return (code << RELATION_BITS) | relation;
 }
 
+const relationIn = (code: number | string | undefined): number => Number(code) & ((1 << RELATION_BITS) - 1);
+
 export class TupleTable {
   #cells: Cells = NO_CELLS;
   #values: Values = '';
   /** By relation, once there are more than a few tuples. */
-  #maps: (StringMap<string | null> | undefined)[] | undefined;
+  #maps: Map<number, StringMap<string | null>> | undefined;
   #size = 0;
 
   get size(): number {
@@ -59,7 +60,7 @@ export class TupleTable {
   /** Undefined: the table lacks the tuple. */
   get(relation: number, counterpart: string): string | null | undefined {
     if (this.#maps !== undefined) {
-      return this.#maps[relation]?.get(counterpart);
+      return this.#maps.get(relation)?.get(counterpart);
     }
     const place = this.#placeOf(relation, counterpart);
     return place < 0 ? undefined : this.#valueAt(place / CELLS_PER_TUPLE);
@@ -68,7 +69,7 @@ export class TupleTable {
   /** Whether the tuple has a string. Undefined: the table lacks the tuple. */
   has(relation: number, counterpart: string): boolean | undefined {
     if (this.#maps !== undefined) {
-      const value = this.#maps[relation]?.get(counterpart);
+      const value = this.#maps.get(relation)?.get(counterpart);
       return value === undefined ? undefined : value !== null;
     }
     const place = this.#placeOf(relation, counterpart);
@@ -92,7 +93,7 @@ export class TupleTable {
       this.#size += 1;
       return true;
     }
-    const maps: (StringMap<string | null> | undefined)[] = [];
+    const maps = new Map<number, StringMap<string | null>>();
     const tuples = [...this.tuples()];
     this.#size = 0;
     for (const each of tuples) this.#setInMap(maps, each.relation, each.counterpart, each.value);
@@ -105,7 +106,7 @@ export class TupleTable {
   /** Returns whether the tuple was there. */
   delete(relation: number, counterpart: string): boolean {
     if (this.#maps !== undefined) {
-      if (this.#maps[relation]?.delete(counterpart) !== true) return false;
+      if (this.#maps.get(relation)?.delete(counterpart) !== true) return false;
     } else {
       const place = this.#placeOf(relation, counterpart);
       if (place < 0) return false;
@@ -118,17 +119,22 @@ export class TupleTable {
 
   /** The counterparts of one relation, unordered. */
   counterparts(relation: number): string[] {
-    if (this.#maps !== undefined) return [...(this.#maps[relation]?.keys() ?? [])];
+    if (this.#maps !== undefined) return [...(this.#maps.get(relation)?.keys() ?? [])];
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ counterpart }) => counterpart);
   }
 
-  /** The counterparts of some relations (bit n for relation n), unordered, without the empty lists. */
-  byRelation(relations: number): { readonly relation: number; readonly texts: readonly string[] }[] {
+  /** The relations of the tuples, unordered; with some that only earlier tuples had. */
+  get relations(): Iterable<number> {
+    return this.#maps?.keys() ?? new Set(this.byRelation().map(({ relation }) => relation));
+  }
+
+  /** The counterparts of some relations (undefined: of all), unordered, without the empty lists. */
+  byRelation(relations?: readonly number[]): { readonly relation: number; readonly texts: readonly string[] }[] {
     const lists: { readonly relation: number; readonly texts: string[] }[] = [];
     const cells = this.#cells;
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
-      const relation = Number(cells[place]) & ((1 << RELATION_BITS) - 1);
-      if ((relations & (1 << relation)) === 0) continue;
+      const relation = relationIn(cells[place]);
+      if (relations?.includes(relation) === false) continue;
       let list = lists.find((each) => each.relation === relation);
       if (list === undefined) {
         list = { relation, texts: [] };
@@ -136,8 +142,8 @@ export class TupleTable {
       }
       list.texts.push(String(cells[place + 1]));
     }
-    for (const [relation, map] of this.#maps?.entries() ?? []) {
-      if (map !== undefined && (relations & (1 << relation)) !== 0) lists.push({ relation, texts: [...map.keys()] });
+    for (const [relation, map] of this.#maps ?? []) {
+      if (relations?.includes(relation) !== false) lists.push({ relation, texts: [...map.keys()] });
     }
     return lists;
   }
@@ -147,25 +153,20 @@ export class TupleTable {
     const cells = this.#cells;
     const values = this.#list();
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
-      const relation = Number(cells[place]) & ((1 << RELATION_BITS) - 1);
+      const relation = relationIn(cells[place]);
       const value = values[place / CELLS_PER_TUPLE] ?? null;
       yield { relation, counterpart: String(cells[place + 1]), value };
     }
-    for (const [relation, map] of this.#maps?.entries() ?? []) {
-      for (const [counterpart, value] of map?.entries() ?? []) yield { relation, counterpart, value };
+    for (const [relation, map] of this.#maps ?? []) {
+      for (const [counterpart, value] of map.entries()) yield { relation, counterpart, value };
     }
   }
 
-  #setInMap(
-    maps: (StringMap<string | null> | undefined)[],
-    relation: number,
-    counterpart: string,
-    value: string | null,
-  ) {
-    let map = maps[relation];
+  #setInMap(maps: Map<number, StringMap<string | null>>, relation: number, counterpart: string, value: string | null) {
+    let map = maps.get(relation);
     if (map === undefined) {
       map = new StringMap();
-      maps[relation] = map;
+      maps.set(relation, map);
     }
     const { size } = map;
     map.set(counterpart, value);

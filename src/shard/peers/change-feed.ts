@@ -17,7 +17,7 @@ import {
 } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
-import type { Grant } from '../../core/tuples.ts';
+import { type Grant, parseRelation } from '../../core/tuples.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
@@ -28,7 +28,7 @@ import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '..
 import { endsEarly } from '../store-calls.ts';
 import { auditRecordOf, type Kept, readAuditLog } from './audit-log-rows.ts';
 import type { Handle } from './handles.ts';
-import { cursorAt, type Listing, type ListingContext, positionOf } from './listings.ts';
+import { cursorAt, type Listing, type ListingContext, pinDeclared, positionOf } from './listings.ts';
 import type { Handler } from './peer.ts';
 
 /** Rows read at once if most of them may not fit. */
@@ -102,6 +102,7 @@ export const withFeedCursor =
 export const readChanges: Handler<'readChanges'> = async ({ shard: context, handles, waits, kept }, by, query) => {
   const { clock } = context;
   const handle = handles.use(by.handle);
+  if (query.cursor === undefined) await demandFilter(handle.memory, query);
   const fits = feedMatcher(filterOf(query));
   const untilMs = clock.monotonicMs() + waitOf(clock, handle, query.waitMs);
   let position = startOf(context, handle, query, await kept.read());
@@ -126,6 +127,11 @@ export const readChanges: Handler<'readChanges'> = async ({ shard: context, hand
     handles.assertGood(handle);
   }
 };
+
+/** A cursor goes on although the relation has been removed since: its last revocations may still lie ahead. */
+async function demandFilter(memory: TenantMemory, { relation }: FeedQuery): Promise<void> {
+  using _rules = await pinDeclared(memory, relation === undefined ? undefined : parseRelation(relation));
+}
 
 const filterOf = ({ namespace, relation, actions }: FeedQuery): FeedFilter => ({ namespace, relation, actions });
 

@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { UnfollowedReason } from '../../core/service-warnings.ts';
-import { columnsOf, type Tuple, type TupleColumns } from '../../core/tuples.ts';
+import { columnsBy, isRelation, type Relation, type Tuple, type TupleColumns } from '../../core/tuples.ts';
 import { unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules } from '../../rules/rule-set.ts';
 import { appendTraced } from '../log/append-batch.ts';
@@ -13,8 +13,10 @@ import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk
 import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
 import type { Handle } from './handles.ts';
+import { pinDeclared } from './listings.ts';
 import { type Handler, type ShardParts, sizeOf } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
@@ -48,23 +50,45 @@ export function countLookups(
   }
 }
 
+/**
+ * Loads the tuples of a write and keeps them current until they are disposed of, and with them the rules, if one has an
+ * own relation. Undefined: the tenant does not declare the relation now.
+ */
+async function holdTuples(
+  shard: Pick<ShardParts, 'lookups'>,
+  memory: TenantMemory,
+  tuples: readonly Tuple[],
+): Promise<Disposable & { readonly tuples: readonly (WatchedTuple | undefined)[] }> {
+  using held = new DisposableStack();
+  const { pages, relations, rules } = memory;
+  const declared = new Set<Relation>();
+  if (!tuples.every(({ relation }) => isRelation(relation))) {
+    held.use(await rules.pin());
+    for (const relation of rules.pinned.ruleSet.relations) declared.add(relation);
+  }
+  const known = tuples.filter(({ relation }) => isRelation(relation) || declared.has(relation));
+  const columns = columnsBy(known, (relation) => relations.of(relation));
+  countLookups(shard, memory, columns);
+  const loaded = held.use(await pages.holdAll(columns)).tuples.values();
+  const aligned = tuples.map(({ relation }) =>
+    isRelation(relation) || declared.has(relation) ? loaded.next().value : undefined,
+  );
+  return Object.assign(held.move(), { tuples: aligned });
+}
+
 export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
-  const columns = columnsOf(writes);
-  countLookups(peer.shard, memory, columns);
-  using held = await memory.pages.holdAll(columns);
+  using held = await holdTuples(peer.shard, memory, writes);
   using _namespaces = await memory.namespaces.pin();
   const pinning = pinRules(memory);
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
-      const tuple = held.tuples[index];
-      assert(tuple !== undefined, 'the tuple of every write is known');
       const size = sizeOf(write.subject.length + write.object.length);
-      const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
+      const decide = under(handle, decideGrant(peer.shard, memory, held.tuples[index], write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });
   const results = await appendTraced(writes.length, () => settleAll(enqueue()));
@@ -80,9 +104,7 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
 export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
-  const columns = columnsOf(tuplesOf(write));
-  countLookups(peer.shard, memory, columns);
-  using held = await memory.pages.holdAll(columns);
+  using held = await holdTuples(peer.shard, memory, tuplesOf(write));
   using _namespaces = await memory.namespaces.pin();
   const pinning = pinRules(memory);
   using _rules = pinning === undefined ? undefined : await pinning;
@@ -105,6 +127,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
 export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
+  using _declared = await pinDeclared(memory, filter.relation);
   return withMatching(peer.shard, peer.listing(handle), filter, async (range, matching) => {
     peer.handles.assertGood(handle);
     const size = sizeOfRevocation(range, matching);

@@ -9,7 +9,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
-import { type Grant, isRelation, type Relation, relationNumber } from '../../core/tuples.ts';
+import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import type { StateStore } from '../../store/store.ts';
 import {
@@ -74,7 +74,7 @@ export function cursorAt(context: ListingContext, scope: readonly string[], posi
 }
 
 export const relationAt = (text: string | undefined): Relation => {
-  if (text === undefined || !isRelation(text))
+  if (text === undefined || !isRelationName(text))
     throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
   return text;
 };
@@ -91,7 +91,10 @@ export async function listObjects(
       listHeldObjects(ruled, subject, page),
     );
   }
-  const granted = { ...query, relation: demandGranted(query.relation) };
+  const granted = {
+    ...query,
+    relation: isRelation(query.relation) ? query.relation : await demandGranted(memory, query.relation),
+  };
   const name = query.direct === true ? 'direct-objects' : 'objects';
   const anchor = { name, pages: memory.pages, entity: subject };
   const page = await listCounterparts(context, listing, anchor, granted);
@@ -116,16 +119,21 @@ export async function listHolders(
       listHoldingSubjects(ruled, object, { ...page, includeSelf }),
     );
   }
-  const granted = { ...query, relation: demandGranted(query.relation) };
+  const granted = {
+    ...query,
+    relation: isRelation(query.relation) ? query.relation : await demandGranted(memory, query.relation),
+  };
   const anchor = { name, pages: memory.objectPages, entity: object };
   const page = await listCounterparts(context, listing, anchor, granted);
   return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
 }
 
-/** A listing of grants knows built-in relations only. */
-function demandGranted(name: string): Relation {
-  if (isRelation(name)) return name;
-  throw undefinedName(name);
+/** A listing of grants knows relations only, built-in ones and those that the tenant declares. */
+async function demandGranted({ rules }: TenantMemory, name: string): Promise<Relation> {
+  using _rules = await rules.pin();
+  const own = rules.pinned.ruleSet.relations.find((relation) => relation === name);
+  if (own === undefined) throw undefinedName(name);
+  return own;
 }
 
 type NamedQuery = Omit<ObjectsQuery, 'subject'>;
@@ -156,6 +164,7 @@ export async function listGrants(
   { of, ...query }: GrantsQuery,
 ): Promise<ResultPage<Grant>> {
   const { memory } = listing;
+  using _rules = await pinDeclared(memory, query.relation);
   if ('subject' in of) {
     const { subject } = of;
     const anchor = { name: 'grants', pages: memory.pages, entity: subject };
@@ -166,6 +175,21 @@ export async function listGrants(
   const anchor = { name: 'grants-on', pages: memory.objectPages, entity: object };
   const { items, nextCursor } = await listRows(context, listing, anchor, query);
   return { items: items.map(({ counterpart, ...row }) => ({ subject: counterpart, object, ...row })), nextCursor };
+}
+
+/**
+ * The rules, pinned, if the relation is an own one. Throws `invalid-relation` if the tenant does not declare it now.
+ */
+export async function pinDeclared(
+  { rules }: TenantMemory,
+  relation: Relation | undefined,
+): Promise<Disposable | undefined> {
+  if (relation === undefined || isRelation(relation)) return undefined;
+  using pin = new DisposableStack();
+  pin.use(await rules.pin());
+  const { relations } = rules.pinned.ruleSet;
+  if (!relations.includes(relation)) throw new GrantdError('invalid-relation', undeclaredMessage(relation, relations));
+  return pin.move();
 }
 
 /** The entity whose grants are listed. */
@@ -206,7 +230,10 @@ async function listCounterparts(
   const { found, rest } = await atOneTime(listing, async ({ keeps }) => {
     const page = await pageInMemory(pages, entity);
     if (page !== undefined) {
-      return { found: wholeCounterparts(page, relation, from, prefix, limit + 1, keeps), rest: undefined };
+      return {
+        found: wholeCounterparts(page, pages.relations.of(relation), from, prefix, limit + 1, keeps),
+        rest: undefined,
+      };
     }
     const after = { relation, counterpart: from };
     const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps };
@@ -229,16 +256,15 @@ export async function pageInMemory(pages: GrantPages, entity: string): Promise<G
 
 function wholeCounterparts(
   page: GrantPage,
-  relation: Relation,
+  relation: number,
   after: string,
   prefix: string,
   limit: number,
   keeps: Keeps,
 ): readonly string[] {
-  const number = relationNumber(relation) ?? 0;
-  const sorted = page.counterparts(number);
+  const sorted = page.counterparts(relation);
   const start = firstAfter(sorted, after);
-  if (page.expiring) return keptCounterparts(page, number, sorted, start, prefix, limit, keeps);
+  if (page.expiring) return keptCounterparts(page, relation, sorted, start, prefix, limit, keeps);
   const found = sorted.slice(start, start + limit);
   const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
   return end < 0 ? found : found.slice(0, end);
@@ -273,7 +299,8 @@ async function listRows(
   const after = position && { relation: relationAt(position[0]), counterpart: position[1] ?? '' };
   const { rows, rest } = await atOneTime(listing, async ({ keeps }): Promise<FoundRows> => {
     const page = await pageInMemory(pages, entity);
-    if (page !== undefined) return { rows: page.grantsAfter(after, limit + 1, relation, keeps), rest: undefined };
+    if (page !== undefined)
+      return { rows: page.grantsAfter(pages.relations, after, limit + 1, relation, keeps), rest: undefined };
     return sparseRows(context, listing, { pages, entity, relation, after, prefix: '', limit: limit + 1, keeps });
   });
   const items = rows.slice(0, limit);
@@ -338,7 +365,7 @@ async function rowsSince(
     const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
     // Later changes can have removed at most as many of the read rows as the delta has changes.
     if (end === undefined || full || read.length >= limit) {
-      const rows = rowsUnder(read, delta.changes(), query, end).filter(query.keeps);
+      const rows = rowsUnder(pages.relations, read, delta.changes(), query, end).filter(query.keeps);
       if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
       if (end === undefined || full) return { rows, rest: end };
     }

@@ -71,9 +71,9 @@ async function readRange(
   const delta = pages.openDelta(entity);
   if (delta.size > CHANGES_MAX) return undefined;
   if (page === undefined) return readRows(context, listing, target, delta);
-  const rows = page.grantsAfter(undefined, heldMax(target), relation, everyGrant);
+  const rows = page.grantsAfter(pages.relations, undefined, heldMax(target), relation, everyGrant);
   const end = rows.length < heldMax(target) ? undefined : rows.at(-1);
-  return new HeldRange(target, { rows, end, delta });
+  return new HeldRange(pages.relations, target, { rows, end, delta });
 }
 
 /** The first grants of an entity without a whole page in memory. */
@@ -100,5 +100,5 @@ async function readRows(
     if (end === undefined || rows.length >= limit) break;
     await yieldTurn(clock);
   }
-  return new HeldRange(target, { rows, end, delta }, (upTo) => pages.sweep(entity, relation, upTo));
+  return new HeldRange(pages.relations, target, { rows, end, delta }, (upTo) => pages.sweep(entity, relation, upTo));
 }

@@ -104,6 +104,7 @@ CREATE TABLE grant_counts (
   seq INTEGER NOT NULL,
   grants INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
+  own TEXT,
   collected_to_ms INTEGER,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (slot, tenant)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import { isRelationName } from '../../../src/core/tuples.ts';
 import type { Checkpoint, GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
@@ -64,7 +65,8 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
       return { kind: 'tenant', slot: scene.slot, tenant, stamp };
     }
     case 'grant-count': {
-      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step };
+      const own = step % 2 === 0 ? {} : { own: countsOf(['to', 'own', 'a.b-c'], step) };
+      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step, ...own };
       return { kind: 'grant-count', slot: scene.slot, row: counted, stamp };
     }
     default: {
@@ -73,6 +75,10 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
     }
   }
 }
+
+/** Of relations whose names could be mistaken for another part of a count. */
+const countsOf = (names: readonly string[], grants: number) =>
+  names.filter(isRelationName).map((relation) => ({ relation, grants }));
 
 async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unknown> {
   const { keys, revoked } = await store.listKeys({ tenantId, limit: 100 }, soon());

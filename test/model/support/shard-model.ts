@@ -5,7 +5,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columnsOf, compareUtf8, RELATIONS, relationNumber, type Tuple } from '../../../src/core/tuples.ts';
+import {
+  type BuiltInTuple,
+  columnsOf,
+  compareUtf8,
+  RELATIONS,
+  relationNumber,
+  type Tuple,
+} from '../../../src/core/tuples.ts';
 import { type RunningShard, ShardHarness } from '../../kit/shard-harness.ts';
 import { WRITE_BEHIND } from '../../kit/store/faulty-store.ts';
 import { readAll } from '../../kit/store/read-all.ts';
@@ -14,7 +21,7 @@ const subjects = ['user:a', 'user:b', 'team:z', 'user:\u{1F600}'];
 const objects = ['doc:1', 'doc:2', 'doc:\uFFFD', 'doc:\u{1F600}', 'folder:1', 'folder:2', 'd:1', 'doc:3', 'doc:4'];
 const relations = RELATIONS.slice(4, 7);
 
-const tuple: fc.Arbitrary<Tuple> = fc.record({
+const tuple: fc.Arbitrary<BuiltInTuple> = fc.record({
   subject: fc.constantFrom(...subjects),
   relation: fc.constantFrom(...relations),
   object: fc.constantFrom(...objects),
@@ -22,22 +29,22 @@ const tuple: fc.Arbitrary<Tuple> = fc.record({
 
 interface Listing {
   readonly kind: 'list';
-  readonly tuple: Tuple;
+  readonly tuple: BuiltInTuple;
   readonly namespace: string | undefined;
   readonly limit: number;
 }
 
 type Step =
-  | { readonly kind: 'write'; readonly writes: readonly (Tuple & { revoke: boolean })[] }
+  | { readonly kind: 'write'; readonly writes: readonly (BuiltInTuple & { revoke: boolean })[] }
   | { readonly kind: 'check'; readonly tuple: Tuple }
-  | { readonly kind: 'bulk'; readonly tuples: readonly Tuple[] }
+  | { readonly kind: 'bulk'; readonly tuples: readonly BuiltInTuple[] }
   | Listing
   | { readonly kind: 'export'; readonly limit: number }
   | { readonly kind: 'store'; readonly to: 'hold' | 'fail-before' | 'fail-after' | 'restore' }
   /** Waits until the state tables hold everything, and then makes write-behind go wrong. */
   | { readonly kind: 'settle'; readonly to: 'hold' | 'fail-before' | 'fail-after' | 'restore' }
   /** A listing whose read of the store is in flight while the write commits. */
-  | { readonly kind: 'crossing'; readonly list: Listing; readonly write: Tuple & { revoke: boolean } }
+  | { readonly kind: 'crossing'; readonly list: Listing; readonly write: BuiltInTuple & { revoke: boolean } }
   | { readonly kind: 'stop' }
   | { readonly kind: 'kill' }
   | { readonly kind: 'together'; readonly steps: readonly Step[] };

@@ -16,6 +16,7 @@ import {
   RELATIONS,
   relationNumber,
   relationOf,
+  undeclaredMessage,
 } from '../../../src/core/tuples.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
@@ -177,7 +178,7 @@ describe('parseTuple', () => {
   it('names the field, its place in a list and what is wrong with it', () => {
     assert.match(refused(undefined, 'owner', 'a:b', 'checks', 3).message, /"checks\[3\]\.subject".*is missing/);
     assert.match(refused(null, 'owner', 'a:b').message, /is not a string/);
-    assert.match(refused('a:b', 'boss', 'a:b').message, /one of owner, .*is none of them/);
+    assert.match(refused('a:b', 'big boss', 'a:b').message, /one of owner, .*is none of them/);
     assert.match(refused('a:b', 'owner', 'ab').message, /it has no colon\.$/);
   });
 
@@ -191,17 +192,27 @@ describe('parseTuple', () => {
   });
 
   it('says that relations are in lower case', () => {
-    for (const relation of ['Viewer', 'VIEWER']) {
-      assert.match(
-        refused('a:b', relation, 'a:b').message,
-        /it is "V\w+", which is none of them; write viewer, in lower case\.$/,
-      );
+    for (const own of [[], ['approver']]) {
+      for (const relation of ['Viewer', 'VIEWER']) {
+        assert.match(
+          undeclaredMessage(relation, own),
+          /it is "V\w+", which is none of them; write viewer, in lower case\.$/,
+        );
+      }
     }
     assert.match(
-      refused('a:b', 'viewers', 'a:b').message,
+      undeclaredMessage('viewers', []),
       /it is "viewers", which is none of them; names that rules define are asked about, and cannot be granted\.$/,
     );
     assert.match(refused('a:b', 'v'.repeat(65), 'a:b').message, /it is none of them\.$/);
+  });
+
+  it('says which relation may have been meant where the tenant has relations of its own', () => {
+    assert.match(
+      undeclaredMessage('approvers', ['approver'], 'grants', 2),
+      /^"grants\[2\]\.relation" must be one of owner, .*, or one of the tenant's own relations; it is "approvers", which is none of them; did you mean "approver"\?$/,
+    );
+    assert.match(undeclaredMessage('reads', ['approver']), /; names that rules define .* cannot be granted\.$/);
   });
 
   for (const [what, text, fault] of [

@@ -2,7 +2,7 @@
 // Those of the whole model have gates, own relations and conditions too, in a universe so small that most questions
 // hang on them.
 
-import { namespaceOf } from '../../../src/core/tuples.ts';
+import { isRelationName, namespaceOf } from '../../../src/core/tuples.ts';
 import {
   isGate,
   type NameElement,
@@ -178,7 +178,7 @@ function wholeRuleSet(random: Random): RuleSet {
   for (;;) {
     const ruleSet = {
       ...NO_RULES,
-      relations: OWN,
+      relations: [...OWN].map(String).filter(isRelationName),
       conditions: [CONDITION],
       rules: wholeRules(random),
       groups: random(5) > 0,

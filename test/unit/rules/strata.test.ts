@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
+import { isRelationName } from '../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { type NameElement, NO_RULES, type Rule, type SubjectType } from '../../../src/rules/rule-set.ts';
 import { findNegativeCycle } from '../../../src/rules/strata.ts';
@@ -136,7 +137,8 @@ test('a name in many namespaces behind many relations takes one step for each pa
       return rule.namespace;
     },
   }));
-  assert.equal(findNegativeCycle({ ...NO_RULES, relations, types: restricted, rules: counted }), undefined);
+  const own = relations.filter(isRelationName);
+  assert.equal(findNegativeCycle({ ...NO_RULES, relations: own, types: restricted, rules: counted }), undefined);
   // One for each relation of the rule that types restrict, and namespace that defines the name, and a few a rule.
   assert.ok(visited <= 50 * 100 + 100 * 110, `${visited}`);
 });

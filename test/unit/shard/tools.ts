@@ -9,7 +9,7 @@ import { FairTurns } from '../../../src/core/async/turns.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
-import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
+import { type BuiltInTuple, columnsBy, relationNumber, type Tuple } from '../../../src/core/tuples.ts';
 import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
 import type { PreloadOutcome } from '../../../src/shard/log/hot-pages.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
@@ -252,7 +252,8 @@ export class OpenSlot {
   }
 
   async check(handle: number, tuple: Tuple): Promise<boolean> {
-    return (await this.connection.checkBulk(handle, columnsOf([tuple]))).authorized[0] === true;
+    const columns = columnsBy([tuple], (relation) => relationNumber(relation) ?? 0);
+    return (await this.connection.checkBulk(handle, columns)).authorized[0] === true;
   }
 
   /** All objects of which the subject is a viewer. */
@@ -282,7 +283,7 @@ export class OpenSlot {
   }
 }
 
-export const tuple = (subject: string, object: string): Tuple => ({ subject, relation: 'viewer', object });
+export const tuple = (subject: string, object: string): BuiltInTuple => ({ subject, relation: 'viewer', object });
 
 /** A slot of its own with one tenant, and the handle of an operator on it. */
 export async function openSlot(options: SlotOptions = {}) {

@@ -371,7 +371,9 @@ class Grant:
     without control characters or white space.
     """
     relation: str
-    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+    """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
+    one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+    """
     object: str
     """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
     a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
@@ -501,7 +503,9 @@ class NamespaceRelation:
     namespace: str
     """The part of subjects and objects before the first colon."""
     relation: str
-    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+    """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
+    one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> NamespaceRelation:
@@ -713,7 +717,9 @@ class WrittenGrant:
     without control characters or white space.
     """
     relation: str
-    """One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing."""
+    """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
+    one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+    """
     object: str
     """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
     a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points

@@ -5,12 +5,11 @@
  */
 export type SubjectIdentifier = string;
 /**
- * One of the built-in relations. The rules of the tenant say what follows from it; without rules, nothing.
+ * One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
  */
-export type Relation =
-  'owner' | 'admin' | 'manager' | 'editor' | 'commenter' | 'viewer' | 'member' | 'guest' | 'parent';
+export type Relation = string;
 /**
- * One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or a name that a rule of the tenant defines.
+ * One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), one that its rules declare, or a name that one of them defines.
  */
 export type RelationName = string;
 /**

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { changeJson, FEED_ACTIONS, feedActionsOf } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import { RELATIONS } from '../../../core/tuples.ts';
+import { isRelationName, RELATIONS } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
 import { changeListSchema } from '../../../http/schema/change-schemas.ts';
 import { success } from '../../../http/schema/operation-description.ts';
@@ -37,7 +37,8 @@ export const listChanges = reading({
     since: sinceOrNow,
     namespace: z.string().min(1, 'must not be empty').meta(PARAMETERS.namespace).optional(),
     relation: z
-      .enum(RELATIONS, `must be one of ${RELATIONS.join(', ')}`)
+      .string()
+      .refine(isRelationName, `must be one of ${RELATIONS.join(', ')}`)
       .meta(PARAMETERS.relation)
       .optional(),
     action: z

@@ -27,7 +27,7 @@ import {
   identifierFault,
   isIdentifier,
   isNamespaceName,
-  isRelation,
+  isRelationName,
   parseTuple,
   RELATIONS,
   type Relation,
@@ -279,7 +279,7 @@ function requireIdentifier(field: EntityField, value: string | undefined): strin
 }
 
 function requireRelation(value: string | undefined): Relation {
-  if (value !== undefined && isRelation(value)) return value;
+  if (value !== undefined && isRelationName(value)) return value;
   throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
 }
 

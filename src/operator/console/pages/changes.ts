@@ -5,12 +5,15 @@
 import { FEED_ACTIONS, type FeedChange, type FeedContent, type FeedFilter } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
-import { RELATIONS } from '../../../core/tuples.ts';
+import { isRelationName } from '../../../core/tuples.ts';
 import type { ChangesPage, FeedStart } from '../../../front/changes.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { CALLS } from '../../../rpc/calls/table.ts';
+import type { RuleSet } from '../../../rules/rule-set.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
-import { type PageCall, type PageResult, readTenant, tenantPath, tenantSessionOf, withQuery } from '../page.ts';
+import { relationsOf } from '../../../rules/rules-text.ts';
+import { openTenant, type PageCall, type PageResult, tenantPath, tenantSessionOf, withQuery } from '../page.ts';
 import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { refuseTyped } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
@@ -56,7 +59,7 @@ function askedOf({ query }: PageCall): Asked {
   return {
     from: Object.hasOwn(STARTS, from) ? from : START_FIRST,
     namespace: query.typed('namespace'),
-    relation: RELATIONS.find((each) => each === query.text('relation')) ?? '',
+    relation: isRelationName(query.text('relation')) ? query.text('relation') : '',
     action: FEED_ACTIONS.find((each) => each === query.text('action')) ?? '',
   };
 }
@@ -138,13 +141,14 @@ function itemsMarkup(tenantId: string, { from: _, ...filter }: Asked, { page, ga
     }`;
 }
 
-function filterForm(path: string, asked: Asked, filled: Filled): Markup {
+function filterForm(path: string, ruleSet: RuleSet, asked: Asked, filled: Filled): Markup {
+  const relations = new Set([...relationsOf(ruleSet), ...(asked.relation === '' ? [] : [asked.relation])]);
   const starts = Object.entries(STARTS).map(([value, { text }]) => ({ value, text }));
   const fields = html`
     ${selectField({ name: 'from', label: 'From', choices: starts, value: asked.from })}
     ${selectField({ name: 'action', label: 'Action', choices: choicesOf('all', FEED_ACTIONS), value: asked.action })}
     ${textField({ name: 'namespace', label: 'Namespace of the object', hint: 'Empty: all.' }, filled)}
-    ${selectField({ name: 'relation', label: 'Relation', choices: choicesOf('all', RELATIONS), value: asked.relation })}
+    ${selectField({ name: 'relation', label: 'Relation', choices: choicesOf('all', [...relations]), value: asked.relation })}
     ${submit('Show', 'secondary')}`;
   return html`<search>${queryForm(path, fields)}</search>`;
 }
@@ -165,13 +169,14 @@ async function listMarkup(call: PageCall, path: string, asked: Asked): Promise<M
 }
 
 export async function changesPage(call: PageCall): Promise<PageResult> {
-  const tenant = await readTenant(call);
+  const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const asked = askedOf(call);
   const refusal = refuseTyped({ namespace: asked.namespace });
   const path = tenantPath(tenantId, 'changes');
   const content = html`
-    ${filterForm(path, asked, { fields: call.query, refusal })}
+    ${filterForm(path, ruleSet, asked, { fields: call.query, refusal })}
     ${refusal === undefined ? await listMarkup(call, path, asked) : undefined}
     <p><small>On the command line: <code>grantd changes --tenant ${tenantId} --follow</code></small></p>`;
   const shown = section('changes', 'Changes as they come', content);

@@ -1,6 +1,6 @@
 // A check with its result and the reason: the chain of grants that allows it, or the grants that would have.
 
-import { type Grant, isRelation } from '../../../core/tuples.ts';
+import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
@@ -114,7 +114,7 @@ async function whyNotMarkup(
     return html`<p>No such grant exists, and the tenant has no rules from which it could follow. ${grants}</p>`;
   }
   const { names, relations } = wanted;
-  const derived = names.slice(1).filter((name) => !isRelation(name));
+  const derived = names.slice(1).filter((name) => !relations.some((relation) => relation === name));
   return html`<p>No chain of grants leads there. What would suffice:</p>
     <ul class="wanted">
       ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to every subject of a public namespace' : ''}</li>`}

@@ -152,22 +152,28 @@ async function grantsListing(
 async function objectSections(
   call: PageCall,
   session: OperatorTenantSession,
+  ruleSet: RuleSet,
   object: string,
 ): Promise<{ readonly markup: Markup; readonly refusal: Refusal | undefined }> {
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
   const grants = isAsked ? undefined : await grantsListing(call, session, { object }, ruleSet);
   return { markup: [grants, markup], refusal };
 }
 
-function grantForm(call: PageCall, tenantId: string, subject: string, refusal: Refusal | undefined): Markup {
+function grantForm(
+  call: PageCall,
+  tenantId: string,
+  ruleSet: RuleSet,
+  subject: string,
+  refusal: Refusal | undefined,
+): Markup {
   const filled = refilled(call.form, refusal);
   const form = changeForm(
     call.session,
     tenantPath(tenantId, 'grants'),
     html`${formError(filled)}
       ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
-      ${relationField(filled)}
+      ${relationField(ruleSet, filled)}
       ${objectField(filled)}
       ${expiryFields(filled)}
       ${submit('Create the grant')}`,
@@ -180,6 +186,7 @@ function grantForm(call: PageCall, tenantId: string, subject: string, refusal: R
 export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
   const path = tenantPath(tenantId, 'grants');
   const written = isIdentifier(call.form.typed('subject')) ? call.form.typed('subject') : '';
   const subject = refusal === undefined ? call.query.typed('subject') : written;
@@ -194,13 +201,13 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
     ${queryForm(path, [objectField(searched, { id: 'searched-object', value: object }), submit('Show who may', 'secondary')])}
   </search>`;
   const fits = isIdentifier(subject);
-  const onObject = fits || !isIdentifier(object) ? undefined : await objectSections(call, session, object);
+  const onObject = fits || !isIdentifier(object) ? undefined : await objectSections(call, session, ruleSet, object);
   const listing = fits
     ? await grantsListing(call, session, { subject })
     : onObject !== undefined
       ? onObject.markup
       : refusedSearch === undefined && (await subjectsListing(call, session));
-  const content = [finder, listing, grantForm(call, tenantId, fits ? subject : '', refusal)];
+  const content = [finder, listing, grantForm(call, tenantId, ruleSet, fits ? subject : '', refusal)];
   const refused = refusal ?? refusedSearch ?? onObject?.refusal;
   return tenantPage(tenant, 'grants', `Grants of ${tenant.name}`, content, refused);
 }
@@ -242,7 +249,11 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
     revoke ? { ...tuple, revoke } : { ...tuple, ...expiryRequest, revoke },
   ]);
   assert(result !== undefined, 'every write has a result');
-  if (result.kind === 'refused') return refuse('form', result.message, 403);
+  if (result.kind === 'refused') {
+    return result.code === 'invalid-relation'
+      ? refuse('relation', result.message)
+      : refuse('form', result.message, 403);
+  }
   const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
   const event = {
     created: 'Grant created',

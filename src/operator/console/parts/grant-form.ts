@@ -4,10 +4,11 @@
 import { assertNever } from '../../../core/assert.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
-import { isIdentifier, isNamespaceName, isRelation, RELATIONS, type Tuple } from '../../../core/tuples.ts';
+import { isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
-import { isRuleName } from '../../../rules/rule-set.ts';
+import { isRuleName, type RuleSet } from '../../../rules/rule-set.ts';
+import { relationsOf } from '../../../rules/rules-text.ts';
 import { type Fields, parseDateTime, type Refusal, refuse, refuseAll } from '../forms.ts';
 import { choicesOf, type Filled, selectField, type TextFieldOptions, textField } from './form-parts.ts';
 
@@ -22,11 +23,10 @@ const RELATION_SHOWN_FIRST = 'viewer';
 export const subjectField = (options: Partial<TextFieldOptions>, filled: Filled | undefined): Markup =>
   textField({ name: 'subject', label: 'Subject', hint: SUBJECT_HINT, ...options }, filled);
 
-export const relationField = (filled: Filled | undefined): Markup =>
-  selectField(
-    { name: 'relation', label: 'Relation', choices: choicesOf('', RELATIONS).slice(1), value: RELATION_SHOWN_FIRST },
-    filled,
-  );
+export const relationField = (ruleSet: RuleSet, filled: Filled | undefined): Markup => {
+  const choices = choicesOf('', relationsOf(ruleSet)).slice(1);
+  return selectField({ name: 'relation', label: 'Relation', choices, value: RELATION_SHOWN_FIRST }, filled);
+};
 
 /** Offers the names while one is typed. `id`: needed if several forms of a page have this field. */
 export function nameField(names: readonly string[], filled: Filled | undefined, id = 'relation'): Markup {
@@ -68,8 +68,8 @@ export function readQuestion(fields: Fields): { readonly question: NamedTuple } 
 export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonly refusal: Refusal } {
   const [subject, relation, object] = [fields.typed('subject'), fields.text('relation'), fields.typed('object')];
   const refusal = refuseTyped({ subject, object });
-  if (refusal === undefined && isRelation(relation)) return { tuple: { subject, relation, object } };
-  const messages = isRelation(relation) ? {} : { relation: 'This must be one of the relations.' };
+  if (refusal === undefined && isRelationName(relation)) return { tuple: { subject, relation, object } };
+  const messages = isRelationName(relation) ? {} : { relation: 'This must be one of the relations.' };
   return { refusal: { status: 422, messages: { ...messages, ...refusal?.messages } } };
 }
 

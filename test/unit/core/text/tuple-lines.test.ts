@@ -43,7 +43,7 @@ test('a line that is no tuple is refused with its number and what is wrong', () 
     'user:ada viewer',
     'user:ada viewer doc:1 2030-01-31T12:00:00Z doc:2',
     'ada viewer doc:1',
-    'user:ada reads doc:1',
+    'user:ada re#ads doc:1',
     'x',
   ];
   const [short, long, subject, relation, single] = parse(lines.join('\n'));

@@ -310,7 +310,7 @@ describe('grants', () => {
     for (const path of ['check', 'grants']) {
       const send = (body: object) => call('POST', `/tenants/${id}/${path}`, body);
       assertProblem(await send(tuple('nobody', 'viewer', 'doc:a')), 400, 'invalid-subject', /"subject"/);
-      assertProblem(await send(tuple('user:a', 'reader', 'doc:a')), 400, 'invalid-relation', /"relation"/);
+      assertProblem(await send(tuple('user:a', 're ader', 'doc:a')), 400, 'invalid-relation', /"relation"/);
       assertProblem(await send(tuple('user:a', 'viewer', ':a')), 400, 'invalid-object', /"object"/);
       assertProblem(await send({}), 400, 'invalid-subject', /missing/);
       assertProblem(await send([]), 400, 'invalid-request');

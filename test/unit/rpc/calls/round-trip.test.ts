@@ -155,7 +155,7 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['a tenant without an id', 'createTenant', { tenant: { state: 'active' } }],
   ['a tenant without an id in a list', 'listTenants', { tenants: { tenants: [{ state: 'active' }] } }],
   ['a search that ended at no tenant', 'findTenants', { tenants: { scannedTo: 'x' } }],
-  ['a relation that is none', 'exportGrants', { grants: { grants: [{ relation: 10 as 9 }], feedCursor: 'x' } }],
+  ['a relation that is none', 'exportGrants', { grants: { grants: [{ relation: 'a b' }], feedCursor: 'x' } }],
   ['no relation', 'listGrants', { grants: { grants: [{}], feedCursor: 'x' } }],
   ['a page without its cursor of the feed', 'listGrants', { grants: {} }],
   ['a slot in a foreign state', 'listSlots', { slots: { slots: [{ state: 'closed' }] } }],
@@ -176,8 +176,8 @@ test('a call of a field that is not known is a violation', () => {
 
 const numbered = (count: number): Tuple[] =>
   Array.from({ length: count }, (_, index) => ({ ...TUPLE, object: `c:${index}` }));
-const WIRE_TUPLE = { subject: 'a:b', relation: 6, object: 'c:d' } as const;
-const wired = (count: number) => numbered(count).map((each) => ({ ...each, relation: 6 as const }));
+const WIRE_TUPLE = { subject: 'a:b', relation: 'viewer', object: 'c:d' } as const;
+const wired = (count: number) => numbered(count).map((each) => ({ ...each, relation: 'viewer' }));
 const VIOLATIONS: readonly (readonly [string, CallBody])[] = [
   ['a bulk write without changes', { writeBulk: { conditions: [{ ...WIRE_TUPLE, exists: true }] } }],
   ['a bulk write of 101 changes', { writeBulk: { grants: wired(60), revocations: wired(101).slice(60) } }],
@@ -187,10 +187,10 @@ const VIOLATIONS: readonly (readonly [string, CallBody])[] = [
   ],
   ['a tuple granted twice', { writeBulk: { grants: [WIRE_TUPLE, WIRE_TUPLE] } }],
   ['a tuple granted and revoked', { writeBulk: { grants: [WIRE_TUPLE], revocations: [WIRE_TUPLE] } }],
-  ['a bulk write without a relation', { writeBulk: { grants: [{ ...WIRE_TUPLE, relation: 0 }] } }],
+  ['a bulk write without a relation', { writeBulk: { grants: [{ ...WIRE_TUPLE, relation: '' }] } }],
   ['a filter of a subject and an object', { revokeGrants: { subject: 'a:b', object: 'c:d' } }],
-  ['a filter of neither', { revokeGrants: { relation: 6 } }],
-  ['a filter of a foreign relation', { revokeGrants: { subject: 'a:b', relation: 77 as 6 } }],
+  ['a filter of neither', { revokeGrants: { relation: 'viewer' } }],
+  ['a filter of a foreign relation', { revokeGrants: { subject: 'a:b', relation: 'a b' } }],
 ];
 
 for (const [what, body] of VIOLATIONS) {

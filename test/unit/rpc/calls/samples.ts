@@ -7,7 +7,7 @@ import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { UNFOLLOWED_REASONS } from '../../../../src/core/service-warnings.ts';
-import { type Grant, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
+import { type Grant, RELATIONS, relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import type { CallBody, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
@@ -204,7 +204,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
   checkBulk: {
     request: many(grant).map((grants) => ({
       subjects: grants.map(({ subject }) => subject),
-      relations: grants.map((each) => RELATIONS.indexOf(each.relation) + 1),
+      relations: grants.map((each) => relationNumber(each.relation) ?? 1),
       objects: grants.map(({ object }) => object),
     })),
     answer: ({ subjects }) => record({ authorized: exactly(fc.boolean(), subjects.length), checkedAtMs: timeMs }),

@@ -105,7 +105,7 @@ test('what waits counts among what a stream may have outstanding: more is refuse
 test('a call that breaks the protocol ends its stream when its turn comes', async (t) => {
   const { turns, handles, stream, ended } = await setUp(t);
   stream.write({
-    calls: [{ id: 5, handle: handles[0] ?? 0, listObjects: { subject: 'user:ann', relation: VIEWER, limit: 0 } }],
+    calls: [{ id: 5, handle: handles[0] ?? 0, listObjects: { subject: 'user:ann', relation: 'viewer', limit: 0 } }],
   });
   await until(() => turns.waiting === 1);
   turns.release();

@@ -294,7 +294,7 @@ test('an ill-formed identifier refuses that call alone', async (t) => {
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   stream.write({
     calls: [
-      { id: 2, handle, attempt, writeGrants: { writes: [{ ...write, relation: 6, subject: 'no colon' }] } },
+      { id: 2, handle, attempt, writeGrants: { writes: [{ ...write, relation: 'viewer', subject: 'no colon' }] } },
       { id: 3, handle, confirm: {} },
     ],
   });

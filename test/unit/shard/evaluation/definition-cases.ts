@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { columnsOf, compareUtf8, isRelation, relationNumber } from '../../../../src/core/tuples.ts';
+import { columnsBy, compareUtf8, isRelation, relationNumber } from '../../../../src/core/tuples.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import type { NaiveGrant } from '../../../kit/naive-rules.ts';
 import { type RandomCase, randomCase, randomOf } from '../../rules/random-rules.ts';
@@ -101,7 +101,10 @@ async function compareChecks(
     if (several !== undefined)
       assert.deepEqual(described(some, several.authorized), expected(some), `${what}, several`);
     const built = some.filter(({ relation }) => isRelation(relation));
-    const columns = columnsOf(built.map((each) => ({ ...each, relation: relationOf(each.relation) })));
+    const columns = columnsBy(
+      built.map((each) => ({ ...each, relation: relationOf(each.relation) })),
+      (relation) => relationNumber(relation) ?? 0,
+    );
     const bulk = await unlessRefused(refusals, ruled.slot.connection.checkBulk(ruled.handle, columns));
     if (bulk !== undefined) assert.deepEqual(described(built, bulk.authorized), expected(built), `${what}, in bulk`);
   }

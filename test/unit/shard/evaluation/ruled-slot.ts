@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { TenantId } from '../../../../src/core/ids.ts';
-import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
+import { isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { isGate, type RuleSet } from '../../../../src/rules/rule-set.ts';
@@ -17,8 +17,8 @@ const WRITES_PER_CALL = 1000;
 const DEADLINE_MS = 600_000;
 
 export const relationOf = (text: string): Relation => {
-  if (isRelation(text)) return text;
-  throw new Error(`${text} is no built-in relation.`);
+  if (isRelationName(text)) return text;
+  throw new Error(`${text} is no relation.`);
 };
 
 /** `subject relation object`, parts separated by white space. */

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
-import { GrantPage } from '../../../../src/shard/memory/grant-page.ts';
+import { GrantPage, type PagePlace } from '../../../../src/shard/memory/grant-page.ts';
+import { RelationNumbers } from '../../../../src/shard/memory/relation-numbers.ts';
 
 const counterpart = fc.constantFrom('doc:1', 'doc:2', 'doc:\u{FFFD}', 'doc:\u{1F600}', 'a:1', 'z:9');
 const change = fc.record({ relation: fc.integer({ min: 1, max: 9 }), counterpart, present: fc.boolean() });
 const facts = (index: number) => ({ grantId: `grt_${index}`, createdAtMs: index });
+const RELATIONS_KNOWN = new RelationNumbers(() => {});
 const createPage = (whole: boolean) => new GrantPage('user:a', whole, () => {});
 
 for (const whole of [true, false]) {
@@ -99,8 +101,10 @@ test('the grants of a page are ordered by the bytes of relation and object, star
     const expected = ['admin', 'owner', 'viewer'].flatMap((relation) =>
       objects.toSorted(compareUtf8).map((each) => `${relation} ${each}`),
     );
-    const given = (limit: number, ...after: Parameters<GrantPage['grantsAfter']>[0][]) =>
-      page.grantsAfter(after[0], limit, undefined, () => true).map((each) => `${each.relation} ${each.counterpart}`);
+    const given = (limit: number, ...after: PagePlace[]) =>
+      page
+        .grantsAfter(RELATIONS_KNOWN, after[0], limit, undefined, () => true)
+        .map((each) => `${each.relation} ${each.counterpart}`);
     assert.deepEqual(given(1000), expected);
     assert.deepEqual(given(3), expected.slice(0, 3));
     for (const [index, each] of expected.entries()) {

@@ -1,11 +1,10 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface GrantRecord {
   'subject'?: (string);
-  'relation'?: (_grantd_v1_Relation);
+  'relation'?: (string);
   'object'?: (string);
   'grantId'?: (string);
   'createdAtMs'?: (number | string | Long);
@@ -14,7 +13,7 @@ export interface GrantRecord {
 
 export interface GrantRecord__Output {
   'subject': (string);
-  'relation': (_grantd_v1_Relation__Output);
+  'relation': (string);
   'object': (string);
   'grantId': (string);
   'createdAtMs': (number);

@@ -1,12 +1,11 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface GrantWrite {
   'revoke'?: (boolean);
   'subject'?: (string);
-  'relation'?: (_grantd_v1_Relation);
+  'relation'?: (string);
   'object'?: (string);
   'expiresAtMs'?: (number | string | Long);
   'permanent'?: (boolean);
@@ -15,7 +14,7 @@ export interface GrantWrite {
 export interface GrantWrite__Output {
   'revoke': (boolean);
   'subject': (string);
-  'relation': (_grantd_v1_Relation__Output);
+  'relation': (string);
   'object': (string);
   'expiresAtMs': (number);
   'permanent': (boolean);

@@ -1,25 +1,22 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
 
 export interface ListHolders {
   'object'?: (string);
-  'relation'?: (_grantd_v1_Relation);
+  'relation'?: (string);
   'namespace'?: (string);
   'limit'?: (number);
   'cursor'?: (string);
-  'name'?: (string);
   'direct'?: (boolean);
   'includeSelf'?: (boolean);
 }
 
 export interface ListHolders__Output {
   'object': (string);
-  'relation': (_grantd_v1_Relation__Output);
+  'relation': (string);
   'namespace': (string);
   'limit': (number);
   'cursor': (string);
-  'name': (string);
   'direct': (boolean);
   'includeSelf': (boolean);
 }

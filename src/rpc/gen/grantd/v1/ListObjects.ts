@@ -1,23 +1,20 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
 
 export interface ListObjects {
   'subject'?: (string);
-  'relation'?: (_grantd_v1_Relation);
+  'relation'?: (string);
   'namespace'?: (string);
   'limit'?: (number);
   'cursor'?: (string);
-  'name'?: (string);
   'direct'?: (boolean);
 }
 
 export interface ListObjects__Output {
   'subject': (string);
-  'relation': (_grantd_v1_Relation__Output);
+  'relation': (string);
   'namespace': (string);
   'limit': (number);
   'cursor': (string);
-  'name': (string);
   'direct': (boolean);
 }

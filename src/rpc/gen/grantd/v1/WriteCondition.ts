@@ -1,17 +1,16 @@
 // Original file: proto/grantd/v1/shard.proto
 
-import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
 
 export interface WriteCondition {
   'subject'?: (string);
-  'relation'?: (_grantd_v1_Relation);
+  'relation'?: (string);
   'object'?: (string);
   'exists'?: (boolean);
 }
 
 export interface WriteCondition__Output {
   'subject': (string);
-  'relation': (_grantd_v1_Relation__Output);
+  'relation': (string);
   'object': (string);
   'exists': (boolean);
 }

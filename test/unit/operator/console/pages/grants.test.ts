@@ -173,7 +173,7 @@ describe('pasted lines', () => {
   });
 
   it('stay in the box where any of them is wrong, each with its number, and none is created', async () => {
-    const lines = 'user:ada viewer doc:1\nuser:ada reads <b>doc:2</b>\n\nuser:ada viewer\nuser:ada viewer doc:1';
+    const lines = 'user:ada viewer doc:1\nuser:ada re#ads <b>doc:2</b>\n\nuser:ada viewer\nuser:ada viewer doc:1';
     const visit = await paste(lines);
     assert.equal(visit.status, 422);
     assert.match(visit.text, /3 lines are wrong, see below\. Nothing was created\./);
