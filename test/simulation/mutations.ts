@@ -861,13 +861,13 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';\n  const found",
-        replace: "if (cost.misses) return 'missing';\n  const found",
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';\n  const takeStep",
+        replace: "if (cost.misses) return 'missing';\n  const takeStep",
       },
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n  if (cost.misses) return 'missing';\n  const { texts }",
-        replace: "if (cost.misses) return 'missing';\n  const { texts }",
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n    if (cost.misses) return 'missing';\n    isLast",
+        replace: "if (cost.misses) return 'missing';\n    isLast",
       },
     ],
   },
