@@ -49,6 +49,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Invalid request',
     'The request is malformed: JSON that does not parse, bytes that are not UTF-8, a field or query parameter of the wrong shape, an unknown or repeated query parameter, or an ill-formed namespace name. The detail names what and where.',
   ),
+  'invalid-condition': entry(
+    400,
+    3,
+    'Invalid condition',
+    'The condition of a grant is none that the rules of the tenant declare, or its context has a key that the condition does not declare. The detail names what is allowed. Nothing was changed.',
+  ),
   'invalid-cursor': entry(
     400,
     3,

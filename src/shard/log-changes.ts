@@ -4,7 +4,7 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
-import { auditedAttributes, withExpiry } from '../core/grant-attributes.ts';
+import { auditedAttributes, withoutTerms } from '../core/grant-attributes.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -20,7 +20,7 @@ export type Change =
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }
-  /** The grant lives on with another expiry, or without one. */
+  /** The grant lives on with another expiry or condition, or without one. */
   | { readonly kind: 'grant-updated'; readonly grant: Grant }
   /** The time of the grant's expiry has come, by the base of the entry. */
   | { readonly kind: 'grant-expired'; readonly grant: Grant }
@@ -153,8 +153,8 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
       if (expiresAtMs !== undefined && !tombstone) {
         rows.push({ kind: 'expiry', tenantId, expiresAtMs, subject, relation, object, stamp });
       }
-      // A tombstone row has no expiry that a later grant could inherit.
-      const grant = tombstone ? grantOf(change.grant, withExpiry(change.grant, undefined)) : change.grant;
+      // A tombstone row has no terms that a later grant could inherit.
+      const grant = tombstone ? grantOf(change.grant, withoutTerms(change.grant)) : change.grant;
       rows.push({ ...grant, kind: 'grant', tenantId, tombstone, stamp });
       return rows;
     }

@@ -6,7 +6,7 @@ import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { auditMatcher, filterScope } from '../../src/core/audit-filter.ts';
 import { type FeedChange, feedMatcher, parseFeedContent } from '../../src/core/change-feed.ts';
 import { GrantdError } from '../../src/core/errors.ts';
-import { auditedAttributes, withExpiry } from '../../src/core/grant-attributes.ts';
+import { auditedAttributes, withTerms } from '../../src/core/grant-attributes.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantFits } from '../../src/core/tenants.ts';
@@ -350,7 +350,7 @@ export class FakeOperator implements OperatorApi {
   }
 
   #write(data: TenantData, context: RequestContext, operator: string, write: GrantRequest): GrantResult {
-    const { revoke, expiresAtMs, ...tuple } = write;
+    const { revoke, expiresAtMs: _, condition: __, ...tuple } = write;
     const present = data.grants.get(grantKey(tuple));
     const nowMs = this.#clock.wallMs();
     if (revoke) {
@@ -360,9 +360,9 @@ export class FakeOperator implements OperatorApi {
       return { kind: 'revoked' };
     }
     if (present !== undefined) {
-      const kept = expiresAtMs === undefined ? present.expiresAtMs : (expiresAtMs ?? undefined);
-      data.grants.set(grantKey(tuple), grantOf(tuple, withExpiry(present, kept)));
-      return { kind: 'exists', ...withExpiry(present, kept) };
+      const kept = withTerms(present, write);
+      data.grants.set(grantKey(tuple), grantOf(tuple, kept));
+      return { kind: 'exists', ...kept };
     }
     const missing = [...new Set([namespaceOf(tuple.subject), namespaceOf(tuple.object)])].filter(
       (name) => !data.namespaces.has(name),
@@ -371,7 +371,7 @@ export class FakeOperator implements OperatorApi {
       return { kind: 'refused', code: 'namespace-limit-reached', message: 'The tenant has as many as it may have.' };
     }
     for (const name of missing) data.namespaces.set(name, { name, createdAtMs: nowMs });
-    const attributes = withExpiry({ grantId: this.#ids.create('grt'), createdAtMs: nowMs }, expiresAtMs ?? undefined);
+    const attributes = withTerms({ grantId: this.#ids.create('grt'), createdAtMs: nowMs }, write);
     const grant = grantOf(tuple, attributes);
     data.grants.set(grantKey(tuple), grant);
     this.#auditLog(data, context, operator, { action: 'grant.created', ...tuple, ...auditedAttributes(attributes) });

@@ -406,7 +406,7 @@ class FakeConnection implements TenantConnection {
       for (const [index, write] of writes.entries()) {
         results.push(
           await this.#write(attempt, index, (): GrantResult => {
-            const { revoke, expiresAtMs: _, ...tuple } = write;
+            const { revoke, expiresAtMs: _, condition: __, ...tuple } = write;
             const key = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
             const found = grants.get(key);
             if (revoke) return { kind: grants.delete(key) ? 'revoked' : 'not-found' };

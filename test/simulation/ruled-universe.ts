@@ -2,7 +2,7 @@
 // change an answer, and a chain of folders that is longer than an evaluation follows.
 
 import type { Tuple } from '../../src/core/tuples.ts';
-import { type Rule, type RuleElement, type RuleSet, NO_RULES } from '../../src/rules/rule-set.ts';
+import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export const USERS = ['user:u1', 'user:u2', 'user:u3'];

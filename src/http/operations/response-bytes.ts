@@ -1,5 +1,6 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
+import { CONDITION_BYTES_MAX } from '../../core/grant-condition.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
@@ -31,8 +32,8 @@ export const entityListBytesMax = (request: Listing): number => limitOf(request)
 /** Entities written as `{type, id}`. */
 export const entityBytesMax = (count: number): number => count * (ENTITY_BYTES_MAX + '{"type":,"id":""}'.length);
 
-/** Bytes of a grant besides its two identifiers: about the same in every record. */
-const GRANT_FRAME_BYTES = 300;
+/** Bytes of a grant besides its two identifiers: about the same in every record, and the longest condition. */
+const GRANT_FRAME_BYTES = 340 + CONDITION_BYTES_MAX;
 const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
 export const grantListBytesMax = (request: Listing): number => limitOf(request) * GRANT_BYTES_MAX;

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { grantRecord } from '../../core/grant-attributes.ts';
+import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/grant-condition.ts';
 import {
   BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
@@ -80,7 +81,25 @@ export const tupleSchema = closedObject(
   TUPLE_MUST,
 ).meta({ description: 'A relationship. Unknown fields are refused.' });
 
-/** As documented; the expiry is parsed by hand (grant-expiry.ts). */
+const contextSchema = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
+
+/** As documented; the condition is parsed by hand (grant-condition.ts). */
+const grantConditionShape = {
+  name: z
+    .string()
+    .regex(new RegExp(`^${CONDITION_NAME_PATTERN}$`))
+    .meta({ description: 'The name of a condition that the rules of the tenant declare.' }),
+  context: contextSchema(
+    `Values for parameters of the condition, at most ${GRANT_CONTEXT_BYTES_MAX} bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.`,
+  ),
+};
+
+const conditionRequestSchema = closedObject({
+  ...grantConditionShape,
+  context: grantConditionShape.context.optional(),
+}).meta({ description: 'A condition under which a grant holds.' });
+
+/** As documented; the terms are parsed by hand (grant-expiry.ts, grant-condition.ts). */
 export const grantBodySchema = closedObject(
   {
     ...tupleSchema.shape,
@@ -88,9 +107,13 @@ export const grantBodySchema = closedObject(
       description:
         'The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.',
     }),
+    condition: conditionRequestSchema.nullable().optional().meta({
+      description:
+        'The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.',
+    }),
   },
   TUPLE_MUST,
-).meta({ description: 'A relationship, and until when it holds. Unknown fields are refused.' });
+).meta({ description: 'A relationship, until when it holds, and on which condition. Unknown fields are refused.' });
 
 export const questionSchema = closedObject(
   { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
@@ -125,7 +148,7 @@ export const bulkWriteSchema = closedObject({
   grants: z
     .array(grantBodySchema, { error: 'must be an array' })
     .max(BULK_CHANGES_MAX)
-    .meta({ description: 'To create. Of what exists already, only the expiry may change.' })
+    .meta({ description: 'To create. Of what exists already, only the expiry and the condition may change.' })
     .optional(),
   revocations: z
     .array(tupleSchema, { error: 'must be an array' })
@@ -177,13 +200,18 @@ export const grantSchema = z
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
     expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
+    condition: z.object(grantConditionShape).optional().meta({
+      description: 'The grant holds only where this condition is met. Absent: it has none.',
+    }),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 
 export const writtenGrantSchema = z
   .object({
     ...grantSchema.shape,
-    created: z.boolean().meta({ description: 'False: the grant existed already; at most its expiry was changed.' }),
+    created: z
+      .boolean()
+      .meta({ description: 'False: the grant existed already; at most its expiry or its condition was changed.' }),
   })
   .meta({ description: 'A grant of a bulk write.' });
 

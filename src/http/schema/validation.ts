@@ -2,6 +2,7 @@
 // message names the field as the client wrote it (`checks[3].subject`).
 
 import type { z } from 'zod';
+import { type GrantedTuple, parseTerms } from '../../core/bulk-writes.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import {
   demandMembers,
@@ -87,10 +88,10 @@ export function validateTuple(body: unknown): Tuple {
   return parseTuple(subject, relation, object);
 }
 
-/** The same for a tuple that is granted. The expiry is returned as it is. */
-export function validateGrant(body: unknown): { readonly tuple: Tuple; readonly expiresAt: unknown } {
-  const { subject, relation, object, expires_at: expiresAt } = membersOf(body, GRANT_MEMBERS);
-  return { tuple: parseTuple(subject, relation, object), expiresAt };
+/** The same for a tuple that is granted. `wallMs`: the present. */
+export function validateGrant(body: unknown, wallMs: number): GrantedTuple {
+  const fields = membersOf(body, GRANT_MEMBERS);
+  return { ...parseTuple(fields.subject, fields.relation, fields.object), ...parseTerms(fields, wallMs) };
 }
 
 /** Like `validateBody` with the schema of a check, but several times faster. */

@@ -9,6 +9,7 @@ import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
 import { type Change, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { StoredRules } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 
 /** A grant as decided earlier in the batch. */
@@ -23,8 +24,7 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
-  /** Canonical texts. */
-  readonly #rules = new Map<TenantId, string>();
+  readonly #rules = new Map<TenantId, StoredRules>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
@@ -71,7 +71,7 @@ export class Draft {
           break;
         case 'rules-updated':
           this.#tenants.set(tenantId, change.tenant);
-          this.#rules.set(tenantId, change.rules);
+          this.#rules.set(tenantId, new StoredRules(change.rules));
           break;
       }
     }
@@ -130,9 +130,9 @@ export class Draft {
     return this.#tenants.get(memory.tenantId) ?? memory.tenant;
   }
 
-  /** The canonical text of the tenant's rules. */
-  rules(memory: TenantMemory): string {
-    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned.text;
+  /** The tenant's rules, which must be pinned. */
+  rules(memory: TenantMemory): StoredRules {
+    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned;
   }
 
   hasTenant(tenantId: TenantId): boolean {

@@ -5,12 +5,13 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { attributesOf, attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
+import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
+import { undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -61,7 +62,7 @@ export interface DecideContext {
   readonly onRefused: (code: LimitCode) => void;
 }
 
-type LimitCode = Exclude<GrantRefusal, 'invalid-request'> | 'key-limit-reached';
+type LimitCode = Extract<GrantRefusal, `${string}-limit-reached`> | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller then fails to authenticate. */
 export function assertLives(draft: Draft, memory: TenantMemory): void {
@@ -74,9 +75,27 @@ export const limitReached = (memory: TenantMemory, what: string, max: number): s
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
 /** A result rather than a failure of the call: the other grants of the call take effect. */
+const refused = (code: GrantRefusal, message: string): Decision => ({
+  result: { kind: 'grant', grant: { kind: 'refused', code, message } },
+  changes: [],
+});
+
 function refuseGrant({ onRefused }: DecideContext, code: Extract<LimitCode, GrantRefusal>, message: string): Decision {
   onRefused(code);
-  return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
+  return refused(code, message);
+}
+
+/**
+ * Why the rules, as of this moment of the batch, do not allow the condition that the request sets; they must be pinned.
+ * Undefined: they do, or it sets none. `place`: of the grant in its call.
+ */
+export function conditionFault(
+  draft: Draft,
+  memory: TenantMemory,
+  { condition }: GrantedTuple,
+  place = '',
+): string | undefined {
+  return typeof condition === 'string' ? undeclaredIn(draft.rules(memory).ruleSet, condition, place) : undefined;
 }
 
 export function decideGrant(
@@ -96,11 +115,12 @@ export function decideGrant(
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
     if (typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs) {
-      const refused = { kind: 'refused', code: 'invalid-request', message: expiryPassed() } as const;
-      return { result: { kind: 'grant', grant: refused }, changes: [] };
+      return refused('invalid-request', expiryPassed());
     }
+    const fault = conditionFault(draft, memory, request);
+    if (fault !== undefined) return refused('invalid-condition', fault);
     if (present !== null) {
-      const { attributes, changes } = decideExpiry(request, present);
+      const { attributes, changes } = decideTerms(request, present);
       return { result: { kind: 'grant', grant: { kind: 'exists', ...attributes } }, changes };
     }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
@@ -112,7 +132,7 @@ export function decideGrant(
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
       return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
-    const attributes = withExpiry(attributesOfId(context.ids.create('grt')), expiresAtMs ?? undefined);
+    const attributes = withTerms(attributesOfId(context.ids.create('grt')), request);
     const { createdAtMs } = attributes;
     return {
       result: { kind: 'grant', grant: { kind: 'created', ...attributes } },
@@ -129,14 +149,13 @@ export function decideGrant(
   };
 }
 
-/** For a tuple with a grant: keeps, replaces or removes its expiry. */
-export function decideExpiry(
+/** For a tuple with a grant: keeps, replaces or removes its expiry and its condition. */
+export function decideTerms(
   request: GrantedTuple,
   present: GrantAttributes,
 ): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
-  const expiresAtMs = request.expiresAtMs === undefined ? present.expiresAtMs : (request.expiresAtMs ?? undefined);
-  const attributes = withExpiry(present, expiresAtMs);
-  const isSame = expiresAtMs === present.expiresAtMs;
+  const attributes = withTerms(present, request);
+  const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
   return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
 }
 
@@ -283,7 +302,7 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     assertLives(draft, memory);
     const present = draft.tenant(memory);
     demandRevision(ifMatch, present.rulesRevision);
-    const former = draft.rules(memory);
+    const former = draft.rules(memory).text;
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
     const tenant = withRulesRevision(present, revision);
     return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };

@@ -13,7 +13,7 @@ import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk
 import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
+import { type BulkWrite, type BulkWriteResult, type GrantedTuple, type GrantResult, ShardFailure } from '../shard.ts';
 import type { Handle } from './handles.ts';
 import { type Handler, type ShardParts, sizeOf } from './peer.ts';
 import { withMatching } from './revocations.ts';
@@ -56,14 +56,14 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   countLookups(peer.shard, memory, columns);
   using held = await memory.pages.holdAll(columns);
   using _namespaces = await memory.namespaces.pin();
-  const pinning = pinRules(memory);
+  const pinning = pinRules(memory, writes);
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
       const tuple = held.tuples[index];
       assert(tuple !== undefined, 'the tuple of every write is known');
-      const size = sizeOf(write.subject.length + write.object.length);
+      const size = sizeOf(write.subject.length + write.object.length + (write.condition?.length ?? 0));
       const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });
@@ -84,7 +84,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   countLookups(peer.shard, memory, columns);
   using held = await memory.pages.holdAll(columns);
   using _namespaces = await memory.namespaces.pin();
-  const pinning = pinRules(memory);
+  const pinning = pinRules(memory, write.grants);
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const decide = under(handle, decideBulk(peer.shard, memory, held.tuples, write));
@@ -120,9 +120,17 @@ export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) =>
   });
 };
 
-/** Keeps the rules of a tenant that has some in memory: for the warnings of a write, which does not need them. */
-const pinRules = ({ tenant, rules }: TenantMemory): Promise<Disposable | undefined> | undefined =>
-  tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+/**
+ * Keeps the rules of the tenant in memory: for conditions, and for the warnings of a write, which can do without them.
+ * Undefined: nothing needs them.
+ */
+function pinRules(
+  { tenant, rules }: TenantMemory,
+  grants: readonly GrantedTuple[],
+): Promise<Disposable | undefined> | undefined {
+  if (grants.some(({ condition }) => typeof condition === 'string')) return rules.pin();
+  return tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+}
 
 /** Why the rules cannot follow a grant; undefined: the tenant has no rules, or they cannot be read now. */
 function unfollowedBy({

@@ -199,13 +199,13 @@ async function listCounterparts(
   // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
-  const { found, rest } = await atOneTime(listing, async ({ keeps }) => {
+  const { found, rest } = await atOneTime(listing, async ({ holds }) => {
     const page = await pageInMemory(pages, entity);
     if (page !== undefined) {
-      return { found: wholeCounterparts(page, relation, from, prefix, limit + 1, keeps), rest: undefined };
+      return { found: wholeCounterparts(page, relation, from, prefix, limit + 1, holds), rest: undefined };
     }
     const after = { relation, counterpart: from };
-    const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps };
+    const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps: holds };
     const sparse = await sparseRows(context, listing, query);
     return { found: sparse.rows.map(({ counterpart }) => counterpart), rest: sparse.rest };
   });
@@ -234,7 +234,7 @@ function wholeCounterparts(
   const number = relationNumber(relation) ?? 0;
   const sorted = page.counterparts(number);
   const start = firstAfter(sorted, after);
-  if (page.expiring) return keptCounterparts(page, number, sorted, start, prefix, limit, keeps);
+  if (page.contingent) return keptCounterparts(page, number, sorted, start, prefix, limit, keeps);
   const found = sorted.slice(start, start + limit);
   const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
   return end < 0 ? found : found.slice(0, end);
@@ -277,7 +277,7 @@ async function listRows(
   return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
 
-/** Whether a grant has not expired at the time of the listing. */
+/** Whether a grant counts for the listing. */
 type Keeps = ListingTime['keeps'];
 
 interface RowsQuery extends RangeQuery {

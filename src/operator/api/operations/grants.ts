@@ -9,11 +9,12 @@ import {
   demandWritten,
   parseBulkWrite,
   parseGrantFilter,
+  parseTerms,
+  refuseTerms,
 } from '../../../core/bulk-writes.ts';
 import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
-import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
-import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
+import { demandMembers, isJsonObject, type JsonObject } from '../../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import {
   type ServiceWarning,
@@ -73,7 +74,7 @@ import {
 } from '../operation.ts';
 
 const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
-const LIMIT_ERRORS: readonly ErrorCode[] = ['namespace-limit-reached', 'grant-limit-reached'];
+const WRITE_ERRORS: readonly ErrorCode[] = ['invalid-condition', 'namespace-limit-reached', 'grant-limit-reached'];
 const header = WARNING_HEADER;
 
 function warningHeader(warnings: readonly ServiceWarning[]): ResponseHeaders {
@@ -170,12 +171,12 @@ export const checkBulk: OperatorOperation = {
 
 async function writeOne(
   call: Call,
-  read: (expiresAt: unknown) => Pick<GrantRequest, 'revoke' | 'expiresAtMs'>,
+  read: (body: JsonObject) => Pick<GrantRequest, 'revoke' | 'expiresAtMs' | 'condition'>,
 ): Promise<[Tuple, GrantResult]> {
   const session = await sessionOf(call);
-  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
+  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part, condition: part });
   const tuple = parseTuple(body.subject, body.relation, body.object);
-  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(body.expires_at) }]);
+  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(body) }]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
   return [tuple, result];
@@ -191,11 +192,11 @@ export const createGrant: OperatorOperation = {
   summary: 'Create a grant',
   body: { name: 'GrantRequest', schema: grantBodySchema, example: EXAMPLE_TUPLE },
   successes: [success(201, 'The grant was created.', GRANT), success(200, 'The grant already existed.', GRANT)],
-  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS],
+  errors: [...TUPLE_ERRORS, ...WRITE_ERRORS],
   async run(call) {
-    const [tuple, result] = await writeOne(call, (expiresAt) => ({
+    const [tuple, result] = await writeOne(call, (body) => ({
       revoke: false,
-      ...parseExpiry(expiresAt, call.clock.wallMs()),
+      ...parseTerms(body, call.clock.wallMs()),
     }));
     assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
     const record = grantRecord(grantOf(tuple, result));
@@ -213,8 +214,8 @@ export const revokeGrant: OperatorOperation = {
   successes: [success(204, 'The grant was revoked.')],
   errors: [...TUPLE_ERRORS, 'grant-not-found'],
   async run(call) {
-    const [, result] = await writeOne(call, (expiresAt) => {
-      refuseExpiry(expiresAt);
+    const [, result] = await writeOne(call, (body) => {
+      refuseTerms(body);
       return { revoke: true };
     });
     if (result.kind === 'not-found') {
@@ -234,7 +235,7 @@ export const writeBulk: OperatorOperation = {
   successes: [
     success(200, 'All changes took effect.', { name: 'BulkWriteResult', schema: bulkWriteResultSchema, header }),
   ],
-  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS, 'bulk-too-large', 'precondition-failed'],
+  errors: [...TUPLE_ERRORS, ...WRITE_ERRORS, 'bulk-too-large', 'precondition-failed'],
   async run(call) {
     const session = await sessionOf(call);
     const write = parseBulkWrite(await readBulk(call), call.clock.wallMs());

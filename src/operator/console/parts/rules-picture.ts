@@ -5,7 +5,7 @@ import { scalePoint } from 'd3-scale';
 import { curveBumpX, line } from 'd3-shape';
 import { isRelation } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { hasRules, type Rule, type RuleSet, textOfElement, isGate } from '../../../rules/rule-set.ts';
+import { hasRules, isGate, type Rule, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
 import { sentenceOfRule } from '../../../rules/rules-text.ts';
 import { code, count } from './parts.ts';
 import { round } from './plots.ts';

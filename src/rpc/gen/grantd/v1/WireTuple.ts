@@ -9,6 +9,8 @@ export interface WireTuple {
   'object'?: (string);
   'expiresAtMs'?: (number | string | Long);
   'permanent'?: (boolean);
+  'condition'?: (string);
+  'unconditional'?: (boolean);
 }
 
 export interface WireTuple__Output {
@@ -17,4 +19,6 @@ export interface WireTuple__Output {
   'object': (string);
   'expiresAtMs': (number);
   'permanent': (boolean);
+  'condition': (string);
+  'unconditional': (boolean);
 }
