@@ -120,6 +120,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'The API key cannot be rotated',
     'Only an active API key can be rotated, and only once. This one was revoked, has expired, or has been rotated before; the detail says which. Create another key instead.',
   ),
+  'condition-in-use': entry(
+    409,
+    9,
+    'Condition in use',
+    'The new rules lack a condition that grants carry, or one of its parameters, or give it another type. Nothing was changed. The detail names each such condition and the number of its grants. Revoke them first, or keep the condition.',
+  ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(
     422,

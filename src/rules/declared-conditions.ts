@@ -36,3 +36,13 @@ export function undeclaredIn({ conditions }: RuleSet, condition: string, place =
   const at = memberAt(`${field}.context`, unknown);
   return `${quoted(at)} is no parameter of the condition ${quoted(name)}; ${allowed(parameters, unknown, 'it has none.')}`;
 }
+
+/** The conditions that `next` lacks, or of which it lacks a parameter or has one of another type. */
+export function narrowedConditions(former: RuleSet, next: RuleSet): readonly string[] {
+  const kept = new Map(next.conditions.map(({ name, parameters }) => [name, parameters]));
+  const narrowed = former.conditions.filter(({ name, parameters }) => {
+    const now = kept.get(name);
+    return now === undefined || Object.entries(parameters).some(([parameter, type]) => now[parameter] !== type);
+  });
+  return narrowed.map(({ name }) => name);
+}

@@ -298,6 +298,12 @@ export interface AuditLogWrite {
   readonly stamp: Stamp;
 }
 
+/** Grants that carry one condition of a tenant. */
+export interface ConditionCount {
+  readonly condition: string;
+  readonly grants: number;
+}
+
 /** How many live grants a tenant has after a seq of its slot's log, and their bytes. */
 export interface GrantCountRow {
   readonly tenantId: TenantId;
@@ -306,6 +312,8 @@ export interface GrantCountRow {
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
+  /** By condition, those without a grant left out: at most 100. Undefined: there are none. */
+  readonly conditions?: readonly ConditionCount[];
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToMs?: number;
 }

@@ -9,7 +9,7 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
-import type { AuditLogRow, Checkpoint, ExpiryPlace, LogRecord, MemberRow, Meta, SlotRow, StateWrite } from './store.ts';
+import type { AuditLogRow, Checkpoint, ConditionCount, ExpiryPlace, LogRecord, MemberRow, Meta, SlotRow, StateWrite } from './store.ts';
 
 // ---- cells ----
 
@@ -50,6 +50,21 @@ export function oneOf<Value extends string>(text: string, values: readonly Value
 export function parseRelation(text: string): Relation {
   assert(isRelation(text), 'a stored relation is a built-in one');
   return text;
+}
+
+/** `office_hours:12 trial:3`; undefined: there are none. */
+export const encodeConditionCounts = (conditions: readonly ConditionCount[] | undefined): string | undefined =>
+  conditions?.map(({ condition, grants }) => `${condition}:${grants}`).join(' ');
+
+const CONDITION_COUNT = /^([^: ]+):(\d+)$/;
+
+/** Throws if `encodeConditionCounts` cannot have written this text. */
+export function decodeConditionCounts(text: string): readonly ConditionCount[] {
+  return text.split(' ').map((each) => {
+    const [, condition, grants] = CONDITION_COUNT.exec(each) ?? [];
+    assert(condition !== undefined, 'the counts of grants by condition are names and numbers');
+    return { condition, grants: Number(grants) };
+  });
 }
 
 export const tenantIdAt = (row: StoredRow): TenantId => textAt(row, 'tenant') as TenantId;
@@ -209,7 +224,7 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
   'grant-count': {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'collected_to_ms'],
+    values: ['seq', 'grants', 'bytes', 'conditions', 'collected_to_ms'],
     partition: 1,
   },
 };
@@ -248,8 +263,8 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];
     }
     case 'grant-count': {
-      const { tenantId, seq, grants, bytes, collectedToMs } = write.row;
-      return [write.slot, tenantId, seq, grants, bytes, collectedToMs];
+      const { tenantId, seq, grants, bytes, conditions, collectedToMs } = write.row;
+      return [write.slot, tenantId, seq, grants, bytes, encodeConditionCounts(conditions), collectedToMs];
     }
     default:
       return assertNever(write);

@@ -7,7 +7,7 @@ import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
-import { type Change, endsGrant } from '../log-changes.ts';
+import { type Change, conditionDifferences, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { StoredRules } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -27,6 +27,8 @@ export class Draft {
   readonly #rules = new Map<TenantId, StoredRules>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
+  /** The same by condition. */
+  readonly #conditionCounts = new Map<TenantId, Map<string, number>>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
   readonly nowMs: number;
 
@@ -47,6 +49,10 @@ export class Draft {
           nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: ends ? null : tuple });
           const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
           this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
+          for (const [condition, grants] of conditionDifferences(change)) {
+            const counts = nested(this.#conditionCounts, tenantId);
+            counts.set(condition, (counts.get(condition) ?? 0) + grants);
+          }
           break;
         }
         case 'namespace-created':
@@ -92,6 +98,11 @@ export class Draft {
 
   grantCount({ tenantId, grantCount }: TenantMemory): number {
     return grantCount.grants + (this.#grantCounts.get(tenantId) ?? 0);
+  }
+
+  /** Grants that carry the condition. One that has expired counts until it is collected. */
+  grantsWith({ tenantId, grantCount }: TenantMemory, condition: string): number {
+    return grantCount.grantsWith(condition) + (this.#conditionCounts.get(tenantId)?.get(condition) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {

@@ -11,8 +11,8 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple } from '../../core/tuples.ts';
-import { undeclaredIn } from '../../rules/declared-conditions.ts';
-import { hasRules, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
+import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
@@ -156,7 +156,10 @@ export function decideTerms(
 ): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
   const attributes = withTerms(present, request);
   const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
-  return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
+  if (isSame) return { attributes, changes: [] };
+  const { condition: formerCondition } = present;
+  const grant = grantOf(request, attributes);
+  return { attributes, changes: [{ kind: 'grant-updated', grant, ...(formerCondition && { formerCondition }) }] };
 }
 
 /** Collects the grants that have expired by the time of the batch, unless they have ended or changed since. */
@@ -294,6 +297,18 @@ export function demandRevision(ifMatch: readonly string[] | undefined, revision:
   );
 }
 
+/** Throws `condition-in-use` if the rules no longer allow what grants store. */
+function refuseNarrowed(draft: Draft, memory: TenantMemory, ruleSet: RuleSet): void {
+  const narrowed = narrowedConditions(draft.rules(memory).ruleSet, ruleSet);
+  const used = narrowed.filter((condition) => draft.grantsWith(memory, condition) > 0);
+  if (used.length === 0) return;
+  const counted = used.map((condition) => `"${condition}" has ${draft.grantsWith(memory, condition)}`);
+  throw new GrantdError(
+    'condition-in-use',
+    `"conditions" lacks conditions that grants carry, or parameters of them: ${counted.join(', ')}. Revoke these grants first, or keep the conditions. Nothing was changed.`,
+  );
+}
+
 /** The rules of the tenant must be pinned. */
 export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
   const rules = textOfRules(ruleSet);
@@ -304,6 +319,7 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     demandRevision(ifMatch, present.rulesRevision);
     const former = draft.rules(memory).text;
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
+    refuseNarrowed(draft, memory, ruleSet);
     const tenant = withRulesRevision(present, revision);
     return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
   };

@@ -106,6 +106,7 @@ CREATE TABLE grant_counts (
   seq INTEGER NOT NULL,
   grants INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
+  conditions TEXT,
   collected_to_ms INTEGER,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (slot, tenant)

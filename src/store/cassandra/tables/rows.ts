@@ -15,7 +15,7 @@ import type {
   ObjectGrantPlace,
   ObjectGrantRow,
 } from '../../store.ts';
-import { integerAt, logRecordOf, META_COLUMNS, metaOf, oneOf, parseRelation, textAt } from '../../stored-rows.ts';
+import { decodeConditionCounts, encodeConditionCounts, integerAt, logRecordOf, META_COLUMNS, metaOf, oneOf, parseRelation, textAt } from '../../stored-rows.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 
@@ -116,12 +116,16 @@ export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantP
 // A count is one text in one cell. Of two writes with the same timestamp, Cassandra keeps the greater value of each
 // cell: in separate cells, the parts of two counts could mix.
 
-/** seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry. */
-const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?$/;
+/**
+ * seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry; then the counts by
+ * condition, if any grant has one.
+ */
+const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: if (.+))?$/;
 
-export function encodeGrantCount({ seq, grants, bytes, collectedToMs }: GrantCountRow): string {
-  const counted = `${seq} ${grants} ${bytes}`;
-  return collectedToMs === undefined ? counted : `${counted} to:${collectedToMs}`;
+export function encodeGrantCount({ seq, grants, bytes, conditions, collectedToMs }: GrantCountRow): string {
+  const collected = collectedToMs === undefined ? '' : ` to:${collectedToMs}`;
+  const byCondition = conditions === undefined ? '' : ` if ${encodeConditionCounts(conditions)}`;
+  return `${seq} ${grants} ${bytes}${collected}${byCondition}`;
 }
 
 /** Throws if `encodeGrantCount` cannot have written this text. */
@@ -129,6 +133,12 @@ export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRo
   const match = COUNT_TEXT.exec(text);
   assert(match !== null, 'the column count holds a count');
   const [seq = 0, grants = 0, bytes = 0] = match.slice(1, 4).map(Number);
-  const row = { tenantId, seq, grants, bytes };
-  return match[4] === undefined ? row : { ...row, collectedToMs: Number(match[4]) };
+  return {
+    tenantId,
+    seq,
+    grants,
+    bytes,
+    ...(match[5] === undefined ? {} : { conditions: decodeConditionCounts(match[5]) }),
+    ...(match[4] === undefined ? {} : { collectedToMs: Number(match[4]) }),
+  };
 }

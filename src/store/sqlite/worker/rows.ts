@@ -4,11 +4,11 @@
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { GrantCountRow, GrantRow, LogRecord, Meta, ObjectGrantRow } from '../../store.ts';
-import { integerAt, isNullAt, logRecordOf, metaOf, parseRelation, tenantIdAt, textAt } from '../../stored-rows.ts';
+import { decodeConditionCounts, integerAt, isNullAt, logRecordOf, metaOf, parseRelation, tenantIdAt, textAt } from '../../stored-rows.ts';
 import type { FlatRow, Row } from '../database.ts';
 
 export const CHECKPOINT_COLUMNS = 'seq, stamp, window_from';
-export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, collected_to_ms';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, conditions, collected_to_ms';
 
 export const recordOf = (row: Row): LogRecord => logRecordOf(row, textAt(row, 'body'));
 
@@ -20,6 +20,7 @@ export function grantCountRowOf(row: Row): GrantCountRow {
     seq: integerAt(row, 'seq'),
     grants: integerAt(row, 'grants'),
     bytes: integerAt(row, 'bytes'),
+    ...(isNullAt(row, 'conditions') ? {} : { conditions: decodeConditionCounts(textAt(row, 'conditions')) }),
     ...(isNullAt(row, 'collected_to_ms') ? {} : { collectedToMs: integerAt(row, 'collected_to_ms') }),
   };
 }
