@@ -133,6 +133,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Evaluation too large',
     'The answer depends on more groups, parents or grants than one call may follow. The detail names the bound. The service gives no answer rather than a wrong one: make the nesting flatter, or ask about fewer levels.',
   ),
+  'evaluation-cyclic': entry(
+    422,
+    9,
+    'Evaluation cyclic',
+    'Grants to groups tie a name to its own "but_not": who holds it would not hold it. The detail names the circle. The service gives no answer rather than a guess: revoke one of these grants, or forbid them by "types".',
+  ),
   'idempotency-key-reused': entry(
     422,
     9,

@@ -19,6 +19,11 @@ export type Evaluation =
   | { readonly kind: 'decided'; readonly authorized: boolean }
   /** The graph has recorded the missing grants. */
   | { readonly kind: 'missing' }
+  /**
+   * Neither: it rests on itself through `but_not`, in this circle, or, if that is empty, on grants whose conditions lack
+   * a parameter.
+   */
+  | { readonly kind: 'undefined'; readonly circle: readonly string[] }
   /** The bounds do not allow an answer. */
   | { readonly kind: 'too-large'; readonly bound: Bound }
   /** The caller's share of time is used up. */

@@ -114,6 +114,7 @@ const noDefinitions = (): Definitions => ({ elements: new Map(), gates: new Map(
 /** The rules of one namespace. */
 class NamespaceRules {
   readonly wanted: Kept<Wanted>;
+  readonly wantedAtMost: Kept<Wanted>;
   readonly held: Kept<NameSet>;
   readonly gates: ReadonlyMap<number, Gate>;
   readonly derived: readonly number[];
@@ -129,7 +130,8 @@ class NamespaceRules {
     this.#isRelation = isRelation;
     this.gates = gates;
     this.derived = derived;
-    this.wanted = new Kept(bound, (names) => this.#wanted(names));
+    this.wanted = new Kept(bound, (names) => this.#wanted(names, false));
+    this.wantedAtMost = new Kept(bound, (names) => this.#wanted(names, true));
     this.held = new Kept(bound, (names) => this.#held(names));
     const every = Array.from(gates.values(), (gate) => (gate.kind === 'every' ? [gate.relation] : [])).flat();
     this.leading = new Set([...[...elements.values()].flat().flatMap(({ from }) => from ?? []), ...every]);
@@ -142,7 +144,8 @@ class NamespaceRules {
     return this.#inherited.get(relation)?.get(names) ?? 0n;
   }
 
-  #wanted(names: NameSet): Wanted {
+  /** `atMost`: with what a gate needs in the place of the gate, and with what it excludes. */
+  #wanted(names: NameSet, atMost: boolean): Wanted {
     let closed = 0n;
     const relations: number[] = [];
     const gates: number[] = [];
@@ -152,7 +155,10 @@ class NamespaceRules {
       if ((closed & bitOf(number)) !== 0n) continue;
       closed |= bitOf(number);
       if (this.#isRelation(number)) relations.push(number);
-      if (this.gates.has(number)) gates.push(number);
+      const gate = this.gates.get(number);
+      if (gate !== undefined && !atMost) gates.push(number);
+      else if (gate?.kind === 'operands') queue.push(...gate.all.slice(0, 1), ...gate.none);
+      else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
       for (const { name, from } of this.#elements.get(number) ?? []) {
         if (from === undefined) queue.push(name);
         else parents.set(from, (parents.get(from) ?? 0n) | bitOf(name));
@@ -356,6 +362,11 @@ export class CompiledRules {
     return this.#numbers.get(name);
   }
 
+  /** For people. */
+  describe(number: number): string {
+    return this.#names[number] ?? 'a gate';
+  }
+
   /** Names by ascending number; gates have none. */
   namesIn(names: NameSet): readonly string[] {
     return this.#namesIn.get(names);
@@ -373,6 +384,14 @@ export class CompiledRules {
   /** What suffices for one of the names on the object. */
   wanted(object: string, names: NameSet): Wanted {
     return this.#of(object).wanted.get(names);
+  }
+
+  /**
+   * The same without gates: whoever holds one of the names holds something of this, and so does whoever is excluded by
+   * a gate.
+   */
+  wantedAtMost(object: string, names: NameSet): Wanted {
+    return this.#of(object).wantedAtMost.get(names);
   }
 
   /** A gate that is wanted on the object. */

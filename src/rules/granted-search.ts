@@ -69,6 +69,13 @@ export class GrantedSearch {
     return this.#held;
   }
 
+  /** All names found to be held on the object. */
+  namesOn(object: string): NameSet {
+    let names = 0n;
+    for (let find = this.#held.get(object); find !== undefined; find = find.earlier) names |= find.names;
+    return names;
+  }
+
   /** Whether the search rests on grants of the subject. */
   follows(subject: string): boolean {
     return this.#followed.has(subject);
@@ -128,8 +135,10 @@ export class GrantedSearch {
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
     const earlier = this.#held.get(object);
-    let fresh = names;
-    for (let find = earlier; find !== undefined; find = find.earlier) fresh &= ~find.names;
+    const known = this.namesOn(object);
+    // A gate may open for what several grants give together.
+    const held = this.#rules.gated && known !== 0n ? this.#rules.held(object, names | known) : names;
+    const fresh = held & ~known;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
     const find = { object, names: fresh, depth, subject, relation, after, earlier };

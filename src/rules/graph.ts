@@ -50,12 +50,22 @@ export interface Step {
 
 const NOTHING: readonly Adjacent[] = [];
 
+/** What several searches have cost together. */
+export class TotalCost {
+  entities = 0;
+  grants = 0;
+  characters = 0;
+
+  get spent(): number {
+    return this.entities + this.grants;
+  }
+}
+
 /** The progress of a search. */
 export class SearchCost {
   readonly #limits: SearchLimits;
-  entities = 0;
-  grants = 0;
-  #characters = 0;
+  /** What counts against the limits: of this search, or of several. */
+  readonly #total: TotalCost;
   /** The search needs grants that are not known yet. */
   misses = false;
   /** The first bound that kept the search from being complete. */
@@ -63,21 +73,22 @@ export class SearchCost {
   /** The search may examine no more grants, so none need to be enumerated. */
   isSpent = false;
 
-  constructor(limits: SearchLimits) {
+  constructor(limits: SearchLimits, total = new TotalCost()) {
     this.#limits = limits;
+    this.#total = total;
   }
 
   get spent(): number {
-    return this.entities + this.grants;
+    return this.#total.spent;
   }
 
   /** Whether the search may visit this entity, this deep. */
   visit(depth: number, entity: string): boolean {
-    if (depth > this.#limits.depthMax) return this.#exceed('depthMax');
-    if (this.entities >= this.#limits.entitiesMax) return this.#exceed('entitiesMax');
-    if (this.#characters >= this.#limits.charactersMax) return this.#exceed('charactersMax');
-    this.entities += 1;
-    this.#characters += entity.length;
+    if (depth > this.#limits.depthMax) return this.exceed('depthMax');
+    if (this.#total.entities >= this.#limits.entitiesMax) return this.exceed('entitiesMax');
+    if (this.#total.characters >= this.#limits.charactersMax) return this.exceed('charactersMax');
+    this.#total.entities += 1;
+    this.#total.characters += entity.length;
     return true;
   }
 
@@ -89,20 +100,20 @@ export class SearchCost {
   /** Undefined: it is not known, or cannot be. */
   known<Value>(value: Value | typeof TOO_MANY | undefined): Value | undefined {
     if (value === undefined) this.misses = true;
-    else if (value === TOO_MANY) this.#exceed('entityGrantsMax');
+    else if (value === TOO_MANY) this.exceed('entityGrantsMax');
     else return value;
     return undefined;
   }
 
   /** How many of `count` grants the search may examine now. */
   look(count: number): number {
-    const allowed = Math.min(count, this.#limits.grantsMax - this.grants);
-    if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
-    this.grants += allowed;
+    const allowed = Math.min(count, this.#limits.grantsMax - this.#total.grants);
+    if (allowed < count) this.isSpent = !this.exceed('grantsMax');
+    this.#total.grants += allowed;
     return allowed;
   }
 
-  #exceed(bound: Bound): false {
+  exceed(bound: Bound): false {
     this.exceeded ??= bound;
     return false;
   }

@@ -230,13 +230,13 @@ function refuseRepeated(
   parser: Parser,
   list: string,
   keys: readonly string[],
-  sentence: (first: string) => string,
+  sentence: (first: string, index: number) => string,
 ): void {
   const first = new Map<string, number>();
   for (const [index, key] of keys.entries()) {
     const at = first.get(key);
     if (at === undefined) first.set(key, index);
-    else parser.wrong(`"${list}[${index}]" ${sentence(`"${list}[${at}]"`)}`);
+    else parser.wrong(`"${list}[${index}]" ${sentence(`"${list}[${at}]"`, index)}`);
   }
 }
 
@@ -247,12 +247,10 @@ function refuseAllRepeated(parser: Parser, { relations, conditions, types, rules
   const restricted = types.map(({ namespace, relation }) => `${namespace} ${relation}`);
   refuseRepeated(parser, 'types', restricted, (first) => `restricts the relation of ${first}; put both into one.`);
   const defined = rules.map(({ namespace, name }) => `${namespace} ${name}`);
-  refuseRepeated(
-    parser,
-    'rules',
-    defined,
-    (first) => `defines the name of ${first}; put both lists into one "any_of".`,
-  );
+  refuseRepeated(parser, 'rules', defined, (first, index) => {
+    const { namespace, name } = rules[index] ?? { namespace: '', name: '' };
+    return `defines "${name}" of "${namespace}", as ${first} does; put both lists into one "any_of".`;
+  });
 }
 
 /** The elements of a rule with their places, those inside of others included. */

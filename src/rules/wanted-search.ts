@@ -3,7 +3,15 @@
 // there. Breadth first: the first way to an object is a shortest one.
 
 import type { CompiledRules, NameSet, Wanted } from './compiled-rules.ts';
-import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
+import {
+  type Adjacent,
+  type Graph,
+  SearchCost,
+  type SearchLimits,
+  Sources,
+  type Step,
+  type TotalCost,
+} from './graph.ts';
 
 /** Names that suffice on an object, as one visit found them. */
 export interface WantedObject {
@@ -27,25 +35,42 @@ interface Source extends Adjacent {
   readonly names: NameSet | undefined;
 }
 
+const always = (): boolean => true;
+
 export class WantedSearch {
   readonly cost: SearchCost;
   readonly #rules: CompiledRules;
   readonly #graph: Graph;
+  readonly #atMost: boolean;
+  readonly #mayHold: (object: string, names: NameSet) => boolean;
   /** By object: the last visit. */
   readonly #visited = new Map<string, WantedObject>();
   readonly #queue: WantedObject[] = [];
   #next = 0;
   readonly #sources = new Sources<Source>();
 
-  constructor(rules: CompiledRules, graph: Graph, limits: SearchLimits) {
+  /**
+   * `total`: what other searches share with this one. `mayHold`: only objects of which it returns true for the names are
+   * visited. `atMost`: goes through gates.
+   */
+  constructor(
+    rules: CompiledRules,
+    graph: Graph,
+    limits: SearchLimits,
+    total?: TotalCost,
+    mayHold: (object: string, names: NameSet) => boolean = always,
+    atMost = false,
+  ) {
+    this.#atMost = atMost;
     this.#rules = rules;
     this.#graph = graph;
-    this.cost = new SearchCost(limits);
+    this.#mayHold = mayHold;
+    this.cost = new SearchCost(limits, total);
   }
 
   /** Undefined: a bound forbids it. */
-  start(object: string, names: NameSet): WantedObject | undefined {
-    return this.#visit(object, names, { depth: 0, subject: '', relation: 0, towards: undefined });
+  start(object: string, names: NameSet, depth = 0): WantedObject | undefined {
+    return this.#visit(object, names, { depth, subject: '', relation: 0, towards: undefined });
   }
 
   get hasNext(): boolean {
@@ -99,9 +124,9 @@ export class WantedSearch {
     const earlier = this.#visited.get(object);
     let fresh = names;
     for (let visit = earlier; visit !== undefined; visit = visit.earlier) fresh &= ~visit.wanted.names;
-    if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
+    if (fresh === 0n || !this.#mayHold(object, fresh) || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
-    const wanted = this.#rules.wanted(object, fresh);
+    const wanted = this.#atMost ? this.#rules.wantedAtMost(object, fresh) : this.#rules.wanted(object, fresh);
     const visit = { object, wanted, depth, subject, relation, towards, earlier };
     this.#visited.set(object, visit);
     this.#queue.push(visit);

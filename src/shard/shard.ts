@@ -126,7 +126,7 @@ export interface TenantCalls {
   /** One operation: revokes up to 1,000 grants that match at one moment. */
   revokeGrants: Write<GrantFilter, RevokeResult>;
   listObjects: Read<ObjectsQuery, ResultPage<string>>;
-  listHolders: Read<HoldersQuery, ResultPage<string>>;
+  listHolders: Read<HoldersQuery, HoldersPage>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants: Read<GrantsQuery, GrantsPage>;
   listNamespaces: Read<undefined, readonly Namespace[]>;
@@ -329,6 +329,11 @@ export interface ResultPage<Item> {
   readonly items: readonly Item[];
   /** Where the next page starts; undefined: this is the last page. */
   readonly nextCursor: string | undefined;
+}
+
+export interface HoldersPage extends ResultPage<string> {
+  /** Those that do not hold the name, though `ns:*` does: in the range of the page, and they count against its limit. */
+  readonly excluded?: readonly string[];
 }
 
 export interface PageQuery {

@@ -281,7 +281,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await opened.open(`/tenants/${tenantId}`);
     await page.getByText('3 parts removed').waitFor();
     await assertAccessible(page, 'a deletion');
-    service.operator.finishDeletions();
+    await service.operator.finishDeletions();
     await page.getByText('Tenant deleted').waitFor();
   });
 

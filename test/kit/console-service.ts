@@ -1,4 +1,4 @@
-// A console on a free port over an operator's front in memory, for tests.
+// A console on a free port over a real shard in memory, for tests.
 
 import { after } from 'node:test';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
@@ -12,15 +12,17 @@ import { type ConsoleServer, listenConsole } from '../../src/operator/server.ts'
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { FakeOperator } from './fake-operator.ts';
+import { ScriptedOperator } from './scripted-operator.ts';
 
+/** Of no tenant, as new as any: the audit log of an old one might have been kept. */
+export const UNKNOWN_TENANT = new IdFactory(systemClock, systemRandom).create('ten');
 export const OPERATOR_NAME = 'alice';
 export const OPERATOR_TOKEN = 'an-operator-token-of-32-characters-or-more';
 export const READ_ONLY_TOKEN = 'a-read-only-token-of-32-characters-or-more';
 export const ERRORS_BASE = 'https://errors.example/errors';
 
 export interface ConsoleService extends ConsoleServer, AsyncDisposable {
-  readonly operator: FakeOperator;
+  readonly operator: ScriptedOperator;
   readonly metrics: Metrics;
 }
 
@@ -55,7 +57,7 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
     identityProvider,
     clusterName,
   } = overrides;
-  const operator = new FakeOperator(clock, random);
+  const operator = new ScriptedOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
     {
@@ -85,5 +87,9 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
       stallTimeoutMs,
     },
   );
-  return { ...server, operator, metrics, [Symbol.asyncDispose]: () => server.close() };
+  const close = async (): Promise<void> => {
+    await server.close();
+    operator.stop();
+  };
+  return { ...server, operator, metrics, close, [Symbol.asyncDispose]: close };
 }

@@ -39,6 +39,9 @@ export interface RunningShard {
 
 export interface HarnessOptions extends Partial<ShardNodeOptions> {
   readonly pageCacheBytesMax?: number;
+  /** How far time has passed for the shards' monotonic clocks, besides that of the test. */
+  readonly aheadMs?: () => number;
+  readonly wallMs?: () => number;
 }
 
 export class ShardHarness {
@@ -55,10 +58,10 @@ export class ShardHarness {
   }
 
   async start(shardName = 'shard-1', hooks: StoreHooks = {}): Promise<RunningShard> {
-    const clock = createProcessClock();
+    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, aheadMs, wallMs, ...options } = this.#options;
+    const clock = createProcessClock(wallMs, aheadMs);
     const { store, faults } = delayedStore(this.store, clock, hooks);
     const log = createLog({ level: 'silent', pretty: false });
-    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, ...options } = this.#options;
     const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
     const node = createShardNode(
       { store, clock, random, log, metrics: createMetrics(), budget },

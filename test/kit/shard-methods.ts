@@ -1,6 +1,7 @@
 // The calls of a connection to a shard as methods: `listKeys(handle, query)`, `createKey(handle, attempt, key)`. Tests
 // make hundreds of them.
 
+import type { ServedPeer } from '../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import type {
   AnswerOf,
@@ -43,6 +44,28 @@ function methodsOf(connection: unknown): object {
   ]);
   return Object.fromEntries(methods);
 }
+
+/** A call on the half of a console's connection that has it. */
+export function callOn<Name extends CallName>(
+  { tenant, operator }: ServedPeer,
+  name: Name,
+  caller: CallerOf<Name>,
+  request: RequestOf<Name>,
+): Promise<AnswerOf<Name>> {
+  const { access } = CALLS[name];
+  const half = access === 'console' || access === 'operator-handle' ? operator : tenant;
+  return (half as Calling<ShardCalls>).call(name, caller, request);
+}
+
+/** Scripted answers to calls: in place of the shard, or from what it answers. */
+export type Answers = {
+  [Name in CallName]?:
+    | ((
+        request: RequestOf<Name>,
+        real: (request: RequestOf<Name>) => Promise<AnswerOf<Name>>,
+      ) => Promise<AnswerOf<Name>>)
+    | undefined;
+};
 
 const OWN = ['check', 'call', 'tenantOf', 'demandRight', 'endWaits', 'report', 'close'] as const;
 

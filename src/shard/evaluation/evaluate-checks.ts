@@ -5,8 +5,9 @@
 
 import { assert } from '../../core/assert.ts';
 import { type Grant, grantOf, relationOf } from '../../core/tuples.ts';
-import { CheckEvaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
+import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
+import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
@@ -15,7 +16,7 @@ import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {
@@ -45,6 +46,8 @@ const ROUNDS_MAX = 200;
 /** Estimated bytes of a waiting call, which drops the results of its search before it waits. */
 const WAITING_BYTES = 256 * 1024;
 
+type AnyEvaluation = CheckEvaluation | GateEvaluation;
+
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;
 
@@ -59,12 +62,12 @@ class CheckRun {
   readonly #answers: AnswerCache | undefined;
   /** By subject, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
-  readonly #evaluations: CheckEvaluation[] = [];
+  readonly #evaluations: AnyEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
   readonly #undefinedAt: number[] = [];
   /** Continues in the next step. */
-  #interrupted: CheckEvaluation | undefined;
+  #interrupted: AnyEvaluation | undefined;
   #spent = 0;
 
   constructor(
@@ -128,15 +131,21 @@ class CheckRun {
     this.#interrupted = undefined;
     const before = evaluation.spent;
     const { explain } = this.#checks;
-    const result = explain ? evaluation.runForShortest() : evaluation.run();
+    const result = this.#continue(evaluation, number, check.object);
     this.#spent += evaluation.spent - before;
+    if (result.kind === 'undefined') throw undecided(result.circle);
     if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
     if (result.kind === 'interrupted') this.#interrupted = evaluation;
     if (result.kind !== 'decided') return result.kind;
-    const because = explain ? this.#grantsOf(evaluation.chain) : [];
+    const because = explain && evaluation instanceof CheckEvaluation ? this.#grantsOf(evaluation.chain) : [];
     if (because === undefined) return 'missing';
     if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized);
     return this.#decided(result.authorized, because);
+  }
+
+  #continue(evaluation: AnyEvaluation, number: number, object: string): Evaluation {
+    if (evaluation instanceof GateEvaluation) return evaluation.decide(number, object);
+    return this.#checks.explain ? evaluation.runForShortest() : evaluation.run();
   }
 
   #decided(authorized: boolean, because: readonly Grant[]): 'decided' {
@@ -145,13 +154,16 @@ class CheckRun {
     return 'decided';
   }
 
-  #begin({ subject, object }: NamedTuple, number: number, spentMax: number): CheckEvaluation {
+  #begin({ subject, object }: NamedTuple, number: number, spentMax: number): AnyEvaluation {
     const rules = this.#rules;
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
     // Only a search of its own, from the beginning, finds a shortest chain.
     const granted = this.#checks.explain ? undefined : this.#grantedTo(subject, limits);
-    const evaluation = new CheckEvaluation(rules, this.#graph, limits, question, granted);
+    const graph = this.#graph;
+    const evaluation = rules.gated
+      ? new GateEvaluation(rules, { certain: graph, possible: graph }, limits, subject, granted)
+      : new CheckEvaluation(rules, graph, limits, question, granted);
     this.#evaluations.push(evaluation);
     return evaluation;
   }

@@ -4,7 +4,9 @@
 
 import { assert } from '../../core/assert.ts';
 import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
+import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
+import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Bound, SearchCost, SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
@@ -12,7 +14,7 @@ import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { TextsQuery } from './enumerated-range.ts';
 import type { PageGraph, Reach } from './page-graph.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge } from './rounds.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {
@@ -28,6 +30,8 @@ const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;
+/** Entities and grants that all decisions of a page may examine. */
+const DECIDING_MAX = 2_000_000;
 const ROUNDS_MAX = 1000;
 /** Estimated bytes of a listing while it is evaluated; most take much less. */
 const LISTING_BYTES = 2 * 1024 * 1024;
@@ -52,6 +56,51 @@ interface Attempt {
   restsOn(subject: string, object: string): boolean;
   /** The strings of the page; called once the search is complete. Yields where a step may end. */
   collect(into: SmallestTexts): Generator<void>;
+  /** Under rules with gates, what the search has found is only what may be listed. */
+  readonly gates?: GateDecisions | undefined;
+}
+
+/** Decides which of the strings that a search has found are listed. */
+class GateDecisions {
+  readonly #rules: CompiledRules;
+  readonly #begin: (text: string) => GateEvaluation;
+  readonly #decide: (evaluation: GateEvaluation, text: string) => Evaluation;
+  #evaluation: GateEvaluation | undefined;
+  readonly #isShared: boolean;
+  #spentBefore = 0;
+
+  /** `isShared`: one evaluation decides all of them. */
+  constructor(
+    rules: CompiledRules,
+    isShared: boolean,
+    begin: (text: string) => GateEvaluation,
+    decide: (evaluation: GateEvaluation, text: string) => Evaluation,
+  ) {
+    this.#rules = rules;
+    this.#isShared = isShared;
+    this.#begin = begin;
+    this.#decide = decide;
+  }
+
+  get spent(): number {
+    return this.#spentBefore + (this.#evaluation?.spent ?? 0);
+  }
+
+  /** The subjects whose grants are also grants to this one, beside itself; those of an object: none. */
+  includedIn(text: string): readonly string[] {
+    return this.#isShared ? [] : this.#rules.subjectsOf(text).slice(1);
+  }
+
+  /** Continues after an interruption. */
+  decide(text: string): Evaluation {
+    this.#evaluation ??= this.#begin(text);
+    const decided = this.#decide(this.#evaluation, text);
+    if (decided.kind !== 'interrupted' && !this.#isShared) {
+      this.#spentBefore += this.#evaluation.spent;
+      this.#evaluation = undefined;
+    }
+    return decided;
+  }
 }
 
 /** The inputs of the evaluation of a page. `number`: of the name. */
@@ -72,18 +121,38 @@ interface Listing {
 
 const never = (): boolean => false;
 
-/** The objects on which the subject holds the name, ascending. Rejects as `evaluation-too-large` or `overloaded`. */
-export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<readonly string[]> {
+const stepped = (limits: SearchLimits): EvaluationLimits => ({ ...limits, spentMax: SPENT_PER_STEP_MAX, lead: 0 });
+
+/** What a page lists, ascending. */
+export interface HeldPage {
+  readonly texts: readonly string[];
+  /** Those of the texts that a gate excludes, though it does not exclude `ns:*`. */
+  readonly excluded: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The objects on which the subject holds the name. Rejects as `evaluation-too-large` or `overloaded`. */
+export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<HeldPage> {
   const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
     const search = new GrantedSearch(rules, graph, limits, subject);
     const bit = bitOf(number);
+    const visited = new Set<string>();
+    const grants = { certain: graph, possible: graph };
+    const gates = new GateDecisions(
+      rules,
+      true,
+      () => new GateEvaluation(rules, grants, stepped(limits), subject, search, visited),
+      (evaluation, object) => evaluation.decide(number, object),
+    );
     return {
+      gates: rules.gated ? gates : undefined,
       cost: search.cost,
       get hasNext() {
         return search.hasNext;
       },
       step: () => search.step(never),
-      restsOn: (changed) => search.follows(changed),
+      restsOn: (changed, object) => search.follows(changed) || visited.has(object),
       *collect(into) {
         let examined = 0;
         for (const [object, last] of search.held) {
@@ -100,20 +169,31 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
 }
 
 /**
- * The subjects that hold the name on the object, ascending: those of grants, groups and `ns:*` as they are written
- * there, and the groups of the entities that it follows from, of the object itself only if asked for.
+ * The subjects that hold the name on the object: those of grants, groups and `ns:*` as they are written there, and the
+ * groups of the entities that it follows from, of the object itself only if asked for.
  */
-export function listHoldingSubjects(of: Ruled, object: string, query: HoldersListing): Promise<readonly string[]> {
+export function listHoldingSubjects(of: Ruled, object: string, query: HoldersListing): Promise<HeldPage> {
   const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
-    const search = new WantedSearch(rules, graph, limits);
+    const search = new WantedSearch(rules, graph, limits, undefined, undefined, rules.gated);
     search.start(object, bitOf(number));
+    const visited = new Set<string>();
+    const grants = { certain: graph, possible: graph };
+    // The search from the object has found that a search from each subject would be dearer.
+    const ofSubjects = { ...stepped(limits), lead: Number.POSITIVE_INFINITY };
+    const gates = new GateDecisions(
+      rules,
+      false,
+      (subject) => new GateEvaluation(rules, grants, ofSubjects, subject, undefined, visited),
+      (evaluation) => evaluation.decide(number, object),
+    );
     return {
+      gates: rules.gated ? gates : undefined,
       cost: search.cost,
       get hasNext() {
         return search.hasNext;
       },
       step: () => search.step(never),
-      restsOn: (_subject, changed) => search.visited.has(changed),
+      restsOn: (_subject, changed) => search.visited.has(changed) || visited.has(changed),
       *collect(into) {
         let examined = 0;
         for (const [visited, last] of search.visited) {
@@ -153,27 +233,24 @@ const keyOf = (what: string, entity: string, { name, prefix, after, countMax }: 
   `${what} ${entity} ${name} ${prefix} ${after} ${countMax}`;
 
 /** Most listings are small. One that is not begins again, with memory reserved for it. */
-async function evaluate(of: Ruled, listing: Listing): Promise<readonly string[]> {
+async function evaluate(of: Ruled, listing: Listing): Promise<HeldPage> {
   const known = of.memory.answers.page(listing.key);
-  if (known !== undefined) return known;
-  const page = await evaluateWithin(of, listing, SMALL_LIMITS);
-  if (page.texts !== undefined) return page.texts;
-  const { texts } = await evaluateWithin(of, listing, LISTING_LIMITS);
-  assert(texts !== undefined, 'a listing beyond its limits is refused');
-  return texts;
+  if (known !== undefined) return { texts: known, excluded: NONE };
+  const small = await evaluateWithin(of, listing, SMALL_LIMITS);
+  const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS) : small;
+  assert(page !== TOO_LARGE, 'a listing beyond its limits is refused');
+  return page;
 }
 
-/** No strings: the listing exceeds the limits of small ones. */
-interface Page {
-  readonly texts: readonly string[] | undefined;
-}
+/** The listing exceeds the limits of small ones. */
+const TOO_LARGE = Object.freeze({ texts: [], excluded: NONE });
 
-function beyond(limits: SearchLimits, exceeded: Bound): Page {
+function beyond(limits: SearchLimits, exceeded: Bound): HeldPage {
   if (limits === LISTING_LIMITS || exceeded === 'depthMax') throw tooLarge(exceeded, limits, 'A listing');
-  return { texts: undefined };
+  return TOO_LARGE;
 }
 
-function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Promise<Page> {
+function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Promise<HeldPage> {
   const { tenure, memory } = of;
   const options = {
     bytes: LISTING_BYTES,
@@ -197,7 +274,7 @@ async function pageOf(
   of: Ruled,
   beginning: Beginning,
   { key, query, begin }: Listing,
-): Promise<Page | 'missing' | 'changed'> {
+): Promise<HeldPage | 'missing' | 'changed'> {
   const { graph, limits, time } = beginning;
   const attempt = begin(beginning);
   const { cost } = attempt;
@@ -211,18 +288,76 @@ async function pageOf(
   }
   if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
   if (cost.misses) return 'missing';
-  const found = new SmallestTexts(query.countMax, query.after, query.prefix);
-  for (const _ of attempt.collect(found)) {
+  const takeStep = async (): Promise<boolean> => {
     await takeTurn(of, STEP_MS);
-    if (watch.changed) return 'changed';
     graph.startStep();
+    return !watch.changed;
+  };
+  const texts: string[] = [];
+  const excluded = new Set<string>();
+  let after = query.after;
+  for (let isLast = false; !isLast && texts.length < query.countMax; ) {
+    const found = new SmallestTexts(query.countMax, after, query.prefix);
+    for (const _ of attempt.collect(found)) if (!(await takeStep())) return 'changed';
+    if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
+    if (cost.misses) return 'missing';
+    isLast = attempt.gates === undefined || found.texts.length < query.countMax;
+    after = found.texts.at(-1) ?? after;
+    if (attempt.gates === undefined) texts.push(...found.texts);
+    else {
+      const outcome = await decideEach(attempt.gates, found.texts, query.countMax - texts.length, limits, takeStep);
+      if (typeof outcome === 'string') return outcome;
+      if (outcome === TOO_LARGE) return outcome;
+      texts.push(...outcome.texts);
+      for (const each of outcome.excluded) excluded.add(each);
+    }
   }
-  if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
-  if (cost.misses) return 'missing';
-  const { texts } = found;
   // Still in the step of which it is the state.
-  if (!time.depends) of.memory.answers.keepPage(key, texts);
-  return { texts };
+  if (!time.depends && excluded.size === 0) of.memory.answers.keepPage(key, texts);
+  return { texts, excluded };
+}
+
+/** Those of the strings that are listed, at most `countMax`. `takeStep`: false if a grant they rest on has changed. */
+async function decideEach(
+  gates: GateDecisions,
+  candidates: readonly string[],
+  countMax: number,
+  limits: SearchLimits,
+  takeStep: () => Promise<boolean>,
+): Promise<HeldPage | 'missing' | 'changed'> {
+  const texts: string[] = [];
+  const excluded = new Set<string>();
+  let misses = false;
+  let stepMax = gates.spent + SPENT_PER_STEP_MAX;
+  const everyone = new Map<string, Evaluation>();
+  const decide = async (text: string): Promise<Evaluation | 'changed'> => {
+    for (;;) {
+      const decided = gates.decide(text);
+      if (decided.kind !== 'interrupted' && gates.spent <= stepMax) return decided;
+      if (!(await takeStep())) return 'changed';
+      stepMax = gates.spent + SPENT_PER_STEP_MAX;
+      if (decided.kind !== 'interrupted') return decided;
+    }
+  };
+  for (const text of candidates) {
+    if (texts.length === countMax) break;
+    // What is excluded is so beside a grant to everyone.
+    for (const each of [text, ...gates.includedIn(text)]) {
+      const decided = everyone.get(each) ?? (await decide(each));
+      if (decided === 'changed') return decided;
+      if (each !== text) everyone.set(each, decided);
+      if (gates.spent > DECIDING_MAX) return beyond(limits, 'grantsMax');
+      if (decided.kind === 'too-large') return beyond(limits, decided.bound);
+      if (decided.kind === 'undefined') throw undecided(decided.circle);
+      // What the others miss is loaded in the same round.
+      if (decided.kind !== 'decided') misses = true;
+      if (decided.kind !== 'decided' || !decided.authorized) continue;
+      texts.push(text);
+      if (each !== text) excluded.add(text);
+      break;
+    }
+  }
+  return misses ? 'missing' : { texts, excluded };
 }
 
 /**

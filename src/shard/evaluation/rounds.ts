@@ -97,5 +97,9 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
   charactersMax: ({ charactersMax }) => `objects and groups with at most ${charactersMax} characters`,
 };
 
+/** `circle`: what rests on itself. */
+export const undecided = (circle: readonly string[]): GrantdError =>
+  new GrantdError('evaluation-cyclic', `It rests on itself through "but_not": ${circle.join(', then ')}.`);
+
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
   new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);

@@ -13,6 +13,7 @@ import { type Grant, isRelation, type Relation, relationNumber } from '../../cor
 import { undefinedName } from '../../rules/questions.ts';
 import type { StateStore } from '../../store/store.ts';
 import {
+  type HeldPage,
   type ListingQuery as ListingPage,
   listHeldObjects,
   listHoldingSubjects,
@@ -26,7 +27,7 @@ import type { GrantPages } from '../memory/grant-pages.ts';
 import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
-import type { GrantsQuery, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
+import type { GrantsQuery, HoldersPage, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
 /** Rows per read in the search for live ones. */
@@ -105,7 +106,7 @@ export async function listHolders(
   context: ListingContext,
   listing: Listing,
   holdersQuery: HoldersQuery,
-): Promise<ResultPage<string>> {
+): Promise<HoldersPage> {
   const { memory } = listing;
   const { object, includeSelf = false, ...query } = holdersQuery;
   // The same with rules and without: they may be written between two pages.
@@ -134,16 +135,19 @@ async function listByRules(
   listing: Listing,
   [name, entity]: readonly [string, string],
   { relation, namespace, limit, cursor }: NamedQuery,
-  list: (ruled: Ruled, page: ListingPage) => Promise<readonly string[]>,
-): Promise<ResultPage<string>> {
+  list: (ruled: Ruled, page: ListingPage) => Promise<HeldPage>,
+): Promise<HoldersPage> {
   const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const ruled = { ...listing, clock: context.clock };
-  const found = await list(ruled, { name: relation, prefix, after, countMax: limit + 1 });
-  const items = found.slice(0, limit);
-  const next = found.length > limit ? items.at(-1) : undefined;
-  return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
+  const { texts, excluded } = await list(ruled, { name: relation, prefix, after, countMax: limit + 1 });
+  const page = texts.slice(0, limit);
+  const next = texts.length > limit ? page.at(-1) : undefined;
+  const nextCursor = next === undefined ? undefined : cursorAt(context, scope, [next]);
+  if (excluded.size === 0) return { items: page, nextCursor };
+  const [items, without] = [page.filter((each) => !excluded.has(each)), page.filter((each) => excluded.has(each))];
+  return { items, nextCursor, excluded: without };
 }
 
 export async function listGrants(

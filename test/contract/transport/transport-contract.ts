@@ -7,7 +7,7 @@ import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardM
 import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { ClientStream, OpenStream } from '../../../src/rpc/transport/transport.ts';
-import { FakeShard, FakeWorld } from '../../kit/fake-shard.ts';
+import { ScriptedShard, ShardWorld } from '../../kit/scripted-shard.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { listen } from '../../unit/rpc/harness.ts';
 
@@ -51,8 +51,10 @@ class Front {
   }
 }
 
-function createShard(): FakeShard {
-  const shard = new FakeShard(new FakeWorld());
+async function createShard(t: TestContext): Promise<ScriptedShard> {
+  const world = await ShardWorld.start();
+  t.after(() => world.stop());
+  const shard = new ScriptedShard(world);
   shard.own([0, 1, 2, 3]);
   return shard;
 }
@@ -74,7 +76,7 @@ function largeMessage(firstId: number) {
 export function defineTransportContract(name: string, connect: (server: ShardServer) => OpenStream): void {
   describe(`the transport ${name}`, () => {
     it('brings every message once, in order, and none within the call that sends it', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();
@@ -101,7 +103,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('tells a front that nobody is at the address', async (t) => {
-      const server = await listen(t, createShard);
+      const server = await listen(t, () => undefined);
       const openStream = connect(server);
       await server.close();
       const front = Front.open(t, openStream, server.address);
@@ -110,7 +112,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('ends a stream that breaks the protocol, and says why', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();
@@ -121,7 +123,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('ends in order where the shard closes', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();
@@ -133,7 +135,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('lets the shard know that a front has gone', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();
@@ -144,7 +146,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('tells a front to wait while more is on the way than it takes, loses none of it, and tells it when to go on', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();
@@ -168,7 +170,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
     });
 
     it('tells a front to go on although it has sent a short message while it waits', async (t) => {
-      const shard = createShard();
+      const shard = await createShard(t);
       const server = await listen(t, () => shard);
       const front = Front.open(t, connect(server), server.address);
       await front.welcomed();

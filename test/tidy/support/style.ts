@@ -32,7 +32,6 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'test/model/support/shard-model.ts run': 'lists the commands of the model',
     'test/simulation/nemesis.ts #strike': 'lists faults',
     'test/simulation/store-view.ts createStoreView': 'lists the calls of the store',
-    'test/kit/fake-operator.ts #session': 'lists the calls of a session',
     'test/unit/telemetry/traced-service.ts startTracedService': 'puts the parts of a service together',
   }),
 );

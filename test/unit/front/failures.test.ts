@@ -12,18 +12,8 @@ import { systemClock, systemRandom } from '../../../src/roles/process/system.ts'
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { addGrant } from '../../kit/fake-shard.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
-import {
-  addKey,
-  contextFor,
-  createStillClock,
-  newTenantId,
-  setStage,
-  silentLog,
-  until,
-  watchStalls,
-} from './harness.ts';
+import { contextFor, createStillClock, setStage, silentLog, until, watchStalls } from './harness.ts';
 
 const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
@@ -82,7 +72,7 @@ test('requests whose pages cannot be read do not hold up the others of their slo
 
 test('many keys of an owner that does not serve wait together, and are let go with their requests', async (t) => {
   const stage = await setStage(t);
-  const keys = Array.from({ length: 300 }, () => addKey(stage.tenant));
+  const keys = await Promise.all(Array.from({ length: 300 }, () => stage.world.createKey(stage.tenantId)));
   stage.shard.onCall = notServing;
   const authenticate = async (key: string, limitMs: number) => stage.front.authenticate(contextFor(limitMs), key);
   const waiting = keys.slice(0, 200).map((key) => authenticate(key, 20_000));
@@ -102,9 +92,9 @@ test('a handover is latency and nothing else', async (t) => {
   const stage = await setStage(t, { shards: 2, clock });
   const [first, second] = stage.shards;
   assert.ok(first && second);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
-  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
   let running = true;
   const answered = new Array<number>(32).fill(0);
   const loops = answered.map(async (_, index) => {
@@ -151,7 +141,6 @@ test('a shard that joins again as another one serves on over the same connection
   // Declared dead: its tenures end, then it claims under a new incarnation.
   stage.shard.release(slots);
   const waiting = session.check(contextFor(), tuple);
-  for (const connection of stage.shard.connections) connection.endHandles(stage.tenant.record.tenantId);
   Object.assign(stage.shard, { incarnation: 'inc_next' });
   stage.shard.own(slots, stage.servers[0]?.address);
   assert.equal((await waiting).authorized, false);
@@ -163,8 +152,8 @@ test('a front cut off from one shard goes on with the others, and is back within
   const stage = await setStage(t, { shards: 2, openStream: network.openStream });
   const [first, second] = stage.shards;
   assert.ok(first && second);
-  const other = stage.world.addTenant(newTenantId(stage.world, [...second.epochs.keys()]));
-  const sessions = [await stage.session(), await stage.front.authenticate(contextFor(), addKey(other))] as const;
+  const otherKey = await stage.world.createKey(await stage.world.createTenant([...second.epochs.keys()]));
+  const sessions = [await stage.session(), await stage.front.authenticate(contextFor(), otherKey)] as const;
   const address = stage.servers[0]?.address ?? '';
 
   const stalledMs = watchStalls(t);
@@ -212,9 +201,9 @@ test('what piles up for a shard that is silent is shed, oldest deadline first, a
   const stage = await setStage(t, { shards: 2, front: { flightsMax: 100 } });
   const [first, second] = stage.shards;
   assert.ok(first && second);
-  const other = stage.world.addTenant(newTenantId(stage.world, [...second.epochs.keys()]));
+  const otherKey = await stage.world.createKey(await stage.world.createTenant([...second.epochs.keys()]));
   const stuck = await stage.session();
-  const healthy = await stage.front.authenticate(contextFor(), addKey(other));
+  const healthy = await stage.front.authenticate(contextFor(), otherKey);
   first.onCheck = () => new Promise(() => {});
   const outcomes: string[] = [];
   const pile = Array.from({ length: 1000 }, (_, index) =>

@@ -1,7 +1,8 @@
-// A front before shards: coalescing, handles, retries, deadlines. Over real gRPC, with shards made of maps.
+// A front before shards: coalescing, handles, retries, deadlines. Over real gRPC.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
@@ -9,8 +10,8 @@ import type { OperatorTenantSession } from '../../../src/front/front.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
-import { addGrant } from '../../kit/fake-shard.ts';
-import { addKey, contextFor, setStage, until, watchStalls } from './harness.ts';
+import { TWO_NAMESPACES } from '../../kit/scripted-shard.ts';
+import { contextFor, ids, setStage, until, watchStalls } from './harness.ts';
 
 const tuple = (object: string): Tuple => ({ subject: 'user:ann', relation: 'viewer', object });
 const PUBLISHED = { errorsBase: 'https://example.test/errors', requestId: 'req_1' };
@@ -18,7 +19,7 @@ const code = (expected: string) => (error: unknown) => error instanceof GrantdEr
 
 test('answers checks from the owner, allow and deny alike', async (t) => {
   const stage = await setStage(t);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
   const askedAtMs = Date.now();
   const allowed = await session.check(contextFor(), tuple('doc:1'));
@@ -39,7 +40,7 @@ test('a known key is authenticated at once, and one handle serves all its reques
   assert.equal(await second, session);
   assert.equal(stage.front.authenticate(contextFor(), stage.key), session);
   assert.equal(session.plan, 'free');
-  assert.equal(session.tenantId, stage.tenant.record.tenantId);
+  assert.equal(session.tenantId, stage.tenantId);
   await Promise.all([session.check(contextFor(), tuple('doc:1')), session.confirm(contextFor())]);
   assert.equal(stage.shard.count('authenticate'), 1);
 });
@@ -55,7 +56,7 @@ test('junk keys, truncated keys and keys with a broken checksum cause no call', 
 
 test('an unknown key is refused each time again, and nothing of it is kept', async (t) => {
   const stage = await setStage(t);
-  const key = addKey(stage.tenant, { hash: '0'.repeat(64) });
+  const key = await stage.world.createKey(stage.tenantId, { hash: '0'.repeat(64) });
   for (let tries = 1; tries <= 3; tries += 1) {
     await assert.rejects(async () => stage.front.authenticate(contextFor(), key), code('unauthorized'));
     assert.equal(stage.shard.count('authenticate'), tries);
@@ -83,7 +84,7 @@ test('the checks of one turn travel in one message', async (t) => {
 
 test('answers come in any order: a slow check delays no other', async (t) => {
   const stage = await setStage(t);
-  addGrant(stage.tenant, 'user:ann viewer doc:fast');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:fast');
   const session = await stage.session();
   const slow = Promise.withResolvers<boolean>();
   stage.shard.onCheck = (_, object) => (object === 'doc:slow' ? slow.promise : undefined);
@@ -100,10 +101,9 @@ test('answers come in any order: a slow check delays no other', async (t) => {
 
 test('a handle that is gone is acquired again, once for all who found it gone', async (t) => {
   const stage = await setStage(t);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
-  stage.tenant.record = { ...stage.tenant.record, plan: 'scale' };
-  stage.shard.endHandles(stage.tenant.record.tenantId);
+  await stage.world.update(stage.tenantId, { plan: 'scale' });
   const answers = await Promise.all(Array.from({ length: 20 }, () => session.check(contextFor(), tuple('doc:1'))));
   assert.ok(answers.every(({ authorized }) => authorized));
   assert.equal(stage.shard.count('authenticate'), 2);
@@ -113,29 +113,27 @@ test('a handle that is gone is acquired again, once for all who found it gone', 
 test('a key revoked at the owner is refused from then on, and forgotten', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
-  const other = await stage.front.authenticate(contextFor(), addKey(stage.tenant));
-  await other.call(CALLS.revokeKey, contextFor(), [...stage.tenant.keys.values()][0]?.keyId ?? assert.fail());
+  const other = await stage.front.authenticate(contextFor(), await stage.world.createKey(stage.tenantId));
+  await other.call(CALLS.revokeKey, contextFor(), parseApiKey(stage.key)?.keyId ?? assert.fail());
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
   await assert.rejects(session.confirm(contextFor()), code('unauthorized'));
   await assert.rejects(async () => stage.front.authenticate(contextFor(), stage.key), code('unauthorized'));
   await other.confirm(contextFor());
 });
 
-test('a suspended tenant is refused, but for confirm, until the owner says otherwise', async (t) => {
+test('a suspended tenant is refused, by the owner as well, until the owner says otherwise', async (t) => {
   const stage = await setStage(t);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
-  const change = (state: 'active' | 'suspended') => {
-    stage.tenant.record = { ...stage.tenant.record, state };
-    stage.shard.endHandles(stage.tenant.record.tenantId);
-  };
-  change('suspended');
+  await stage.world.update(stage.tenantId, { state: 'suspended' });
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('tenant-suspended'));
   await assert.rejects(session.call(CALLS.listNamespaces, contextFor(), undefined), code('tenant-suspended'));
-  await session.confirm(contextFor());
+  const confirmed = stage.shard.count('confirm');
+  await assert.rejects(session.confirm(contextFor()), code('tenant-suspended'));
+  assert.equal(stage.shard.count('confirm'), confirmed + 1, 'the owner is asked');
   assert.equal(session.suspended, true);
   assert.equal(stage.front.authenticate(contextFor(), stage.key), session);
-  change('active');
+  await stage.world.update(stage.tenantId, { state: 'active' });
   assert.equal((await session.check(contextFor(), tuple('doc:1'))).authorized, true);
   assert.equal(session.suspended, false);
 });
@@ -144,7 +142,7 @@ test('a key ends at its expiry without asking anyone', async (t) => {
   let passedMs = 0;
   const stage = await setStage(t, { clock: { ...systemClock, wallMs: () => systemClock.wallMs() + passedMs } });
   const hourMs = 3_600_000;
-  const key = addKey(stage.tenant, { expiresAtMs: Date.now() + hourMs });
+  const key = await stage.world.createKey(stage.tenantId, { expiresAtMs: Date.now() + hourMs });
   const session = await stage.front.authenticate(contextFor(), key);
   await session.confirm(contextFor());
   const calls = () => stage.shard.count('confirm') + stage.shard.count('authenticate') + stage.shard.count('check');
@@ -160,8 +158,11 @@ test('a failure of the catalogue is final and crosses as it is', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
   await assert.rejects(
-    session.call(CALLS.revokeKey, contextFor(), addKeyId()),
-    (error) => error instanceof GrantdError && error.code === 'key-not-found' && error.message === 'No such key.',
+    session.call(CALLS.revokeKey, contextFor(), ids.create('key')),
+    (error) =>
+      error instanceof GrantdError &&
+      error.code === 'key-not-found' &&
+      error.message === 'The tenant has no live API key with this id.',
   );
   assert.equal(stage.shard.count('revokeKey'), 1);
   stage.shard.onCheck = () => {
@@ -171,15 +172,6 @@ test('a failure of the catalogue is final and crosses as it is', async (t) => {
     session.check(contextFor(), tuple('doc:1')),
     (error) => error instanceof GrantdError && error.code === 'internal' && !error.message.includes('secret'),
   );
-
-  function addKeyId() {
-    const known = new Set(stage.tenant.keys.keys());
-    addKey(stage.tenant);
-    const keyId = [...stage.tenant.keys.keys()].find((each) => !known.has(each));
-    const stored = stage.tenant.keys.get(keyId ?? '');
-    stage.tenant.keys.delete(keyId ?? '');
-    return stored?.keyId ?? assert.fail();
-  }
 });
 
 test('what cannot be decided by the deadline is unavailable, never a deny', async (t) => {
@@ -222,9 +214,10 @@ test('a write keeps its operation over all tries: the first result is the answer
   assert.equal(results[0]?.kind, 'created');
   assert.equal(stage.shard.count('writeGrants'), 3);
   assert.equal(stage.shard.lastAttempt?.requestId, context.requestId);
+  await stage.world.update(stage.tenantId, { plan: TWO_NAMESPACES.name });
   const again = await session.call(CALLS.writeGrants, contextFor(), [
     { ...tuple('doc:1'), revoke: false },
-    { ...tuple('full:1'), revoke: false },
+    { ...tuple('third:1'), revoke: false },
     { ...tuple('doc:1'), revoke: true },
     { ...tuple('doc:1'), revoke: true },
   ]);
@@ -236,12 +229,13 @@ test('a write keeps its operation over all tries: the first result is the answer
 
 test('an attempt expires by the shard’s clock not after the deadline', async (t) => {
   const stage = await setStage(t, { ready: false });
-  stage.shard.clockSkewMs = 5_000_000;
+  const aheadMs = 5_000_000;
+  stage.world.pass(aheadMs);
   await until(() => stage.front.ready());
   const session = await stage.session();
   const context = contextFor();
   await session.call(CALLS.createNamespace, context, 'docs');
-  const onOurClockMs = (stage.shard.lastAttempt?.expiresAtMs ?? 0) - stage.shard.clockSkewMs;
+  const onOurClockMs = (stage.shard.lastAttempt?.expiresAtMs ?? 0) - aheadMs;
   assert.ok(onOurClockMs <= context.deadlineMs, `${onOurClockMs} > ${context.deadlineMs}`);
   // The clocks are an hour apart, and the deadline is seconds away.
   assert.ok(onOurClockMs > context.deadlineMs - 10_000, `${onOurClockMs} is much before ${context.deadlineMs}`);
@@ -262,7 +256,7 @@ test('an attempt that came too late is made again while the deadline allows', as
 test('every other call of a session crosses the wire both ways', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
-  for (const object of ['doc:1', 'doc:2', 'doc:3']) addGrant(stage.tenant, `user:ann viewer ${object}`);
+  await stage.world.grant(stage.tenantId, ...['doc:1', 'doc:2', 'doc:3'].map((object) => `user:ann viewer ${object}`));
   const first = await session.call(CALLS.listObjects, contextFor(), {
     subject: 'user:ann',
     relation: 'viewer',
@@ -270,7 +264,7 @@ test('every other call of a session crosses the wire both ways', async (t) => {
     limit: 2,
     cursor: undefined,
   });
-  assert.deepEqual(first, { items: ['doc:1', 'doc:2'], nextCursor: '2' });
+  assert.deepEqual(first.items, ['doc:1', 'doc:2']);
   const last = await session.call(CALLS.listObjects, contextFor(), {
     subject: 'user:ann',
     relation: 'viewer',
@@ -284,7 +278,7 @@ test('every other call of a session crosses the wire both ways', async (t) => {
   assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, false);
   assert.deepEqual(
     (await session.call(CALLS.listNamespaces, contextFor(), undefined)).map(({ name }) => name),
-    ['docs'],
+    ['doc', 'docs', 'user'],
   );
   await assert.rejects(session.call(CALLS.createNamespace, contextFor(), 'no good'), code('invalid-request'));
   const expiresAtMs = Date.now() + 86_400_000;
@@ -310,10 +304,7 @@ test('what only the operator may ask is refused to a front', async (t) => {
     session.call(CALLS.exportGrants, contextFor(), { limit: 1, cursor: undefined }),
     code('insufficient-scope'),
   );
-  await assert.rejects(
-    stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann'),
-    code('insufficient-scope'),
-  );
+  await assert.rejects(stage.front.operator.tenant(contextFor(), stage.tenantId, 'ann'), code('insufficient-scope'));
   await assert.rejects(stage.front.operator.listSlots(contextFor()), code('insufficient-scope'));
   assert.equal(stage.shard.count('exportGrants') + stage.shard.count('listSlots'), 0);
 });

@@ -1,12 +1,9 @@
-// A front before fake shards, over real gRPC on loopback.
+// A front before scripted shards, over real gRPC on loopback.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { TestContext } from 'node:test';
-import { createApiKey, hashApiKey } from '../../../src/core/api-keys.ts';
 import type { Clock } from '../../../src/core/async/clock.ts';
 import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
-import { ALL_SCOPES } from '../../../src/core/scopes.ts';
-import { slotOfTenant } from '../../../src/core/slots.ts';
 import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront, type FrontOptions } from '../../../src/front/create-front.ts';
 import type { RequestContext, TenantSession } from '../../../src/front/front.ts';
@@ -16,7 +13,7 @@ import { createGrpcTransport } from '../../../src/rpc/transport/grpc-transport.t
 import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
-import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../kit/fake-shard.ts';
+import { ScriptedShard, ShardWorld } from '../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../kit/virtual-clock.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
@@ -50,7 +47,7 @@ export function contextFor(limitMs = PATIENCE_MS, clock: Clock = systemClock): R
   return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: clock.monotonicMs() + limitMs };
 }
 
-export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0.1:0'): Promise<ShardServer> {
+export async function serve(t: TestContext, shard: ScriptedShard, address = '127.0.0.1:0'): Promise<ShardServer> {
   const server = await listenShardServer(
     { shard: () => shard, clock: systemClock, log: silentLog },
     { address, version: 'test', unprovenConsoles: true },
@@ -59,36 +56,12 @@ export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0
   return server;
 }
 
-/** A tenant whose slot is among the given ones. */
-export function newTenantId(world: FakeWorld, slots: readonly number[]): TenantId {
-  for (;;) {
-    const tenantId = ids.create('ten');
-    if (slots.includes(slotOfTenant(tenantId, world.slots))) return tenantId;
-  }
-}
-
-export function addKey(tenant: FakeTenant, change: Partial<FakeKey> = {}): string {
-  const keyId = ids.create('key');
-  const text = createApiKey({ tenantId: tenant.record.tenantId, keyId }, systemRandom);
-  tenant.keys.set(keyId, {
-    keyId,
-    name: '',
-    scopes: ALL_SCOPES,
-    createdAtMs: 0,
-    expiresAtMs: undefined,
-    lastUsedAtMs: undefined,
-    hash: hashApiKey(text),
-    ...change,
-  });
-  return text;
-}
-
 export interface Stage {
-  readonly world: FakeWorld;
-  readonly shards: readonly FakeShard[];
+  readonly world: ShardWorld;
+  readonly shards: readonly ScriptedShard[];
   readonly servers: readonly ShardServer[];
-  readonly shard: FakeShard;
-  readonly tenant: FakeTenant;
+  readonly shard: ScriptedShard;
+  readonly tenantId: TenantId;
   readonly key: string;
   readonly front: ReturnType<typeof createFront>;
   readonly metrics: Metrics;
@@ -109,8 +82,8 @@ export interface StageOptions {
 /** Shards that share the slots evenly, one tenant on the first of them, a key of it, and a ready front. */
 export async function setStage(t: TestContext, options: StageOptions = {}): Promise<Stage> {
   const { shards: count = 1, slots = 4, clock = systemClock, ready = true } = options;
-  const world = new FakeWorld(slots);
-  const shards = Array.from({ length: count }, (_, index) => new FakeShard(world, `shard-${index}`));
+  const world = await ShardWorld.start(slots);
+  const shards = Array.from({ length: count }, (_, index) => new ScriptedShard(world, `shard-${index}`));
   const [shard] = shards;
   if (shard === undefined) throw new Error('A stage has a shard.');
   const servers = await Promise.all(shards.map((each) => serve(t, each)));
@@ -118,8 +91,8 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
     const mine = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => slot % count === index);
     each.own(mine, servers[index]?.address);
   }
-  const tenant = world.addTenant(newTenantId(world, [...shard.epochs.keys()]));
-  const key = addKey(tenant);
+  const tenantId = await world.createTenant([...shard.epochs.keys()]);
+  const key = await world.createKey(tenantId);
   const metrics = createMetrics();
   const addresses = options.addresses?.(servers) ?? servers.map(({ address }) => address);
   const front = createFront(
@@ -134,13 +107,14 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
     { name: 'test', peer: 'front', ...options.front },
   );
   t.after(() => front.close());
+  t.after(() => world.stop());
   if (ready) await until(() => front.ready(), 'the front');
   return {
     world,
     shards,
     servers,
     shard,
-    tenant,
+    tenantId,
     key,
     front,
     metrics,

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
-import { addGrant, FakeShard } from '../../kit/fake-shard.ts';
+import { ScriptedShard } from '../../kit/scripted-shard.ts';
 import { startBlackHoleProxy } from './black-hole-proxy.ts';
 import { contextFor, serve, setStage, until, watchStalls } from './harness.ts';
 
@@ -16,9 +16,9 @@ test('a slot that moves between shards is followed without an error', async (t) 
   const stage = await setStage(t, { shards: 2 });
   const [first, second] = stage.shards;
   assert.ok(first && second);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
-  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
   let running = true;
   const loops = Array.from({ length: 8 }, async () => {
     let checks = 0;
@@ -44,10 +44,10 @@ test('a wrong owner’s word leads to a shard that discovery does not name', asy
   const stage = await setStage(t, { shards: 2, ready: false, addresses: ([first]) => [first?.address ?? ''] });
   const [first, second] = stage.shards;
   assert.ok(first && second);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
   assert.equal(stage.front.ready(), false);
-  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
   // The first owner says nothing of its own accord, so that the front hears of the move only in an answer.
   first.release([slot], true);
   second.own([slot], stage.servers[1]?.address);
@@ -82,7 +82,7 @@ test('a broken connection is dialled again and what was in flight is asked again
   // The second stage's front reaches the first stage's shard.
   await until(() => stage.front.ready());
   const session = await stage.front.authenticate(contextFor(), setting.key);
-  addGrant(setting.tenant, 'user:ann viewer doc:1');
+  await setting.world.grant(setting.tenantId, 'user:ann viewer doc:1');
   const slow = Promise.withResolvers<boolean>();
   setting.shard.onCheck = () => slow.promise;
   const held = session.check(contextFor(), tuple);
@@ -100,7 +100,7 @@ test('a connection that swallows everything is noticed within 2 s and replaced',
   const proxy = await startBlackHoleProxy(t, setting.servers[0]?.address ?? '');
   const stage = await setStage(t, { addresses: () => [proxy.address], ready: false });
   await until(() => stage.front.ready());
-  addGrant(setting.tenant, 'user:ann viewer doc:1');
+  await setting.world.grant(setting.tenantId, 'user:ann viewer doc:1');
   const session = await stage.front.authenticate(contextFor(), setting.key);
   await session.check(contextFor(), tuple);
   const stalledMs = watchStalls(t);
@@ -118,7 +118,7 @@ test('a connection that swallows everything is noticed within 2 s and replaced',
 
 test('a shard that closes answers what it has and the front goes on with its successor', async (t) => {
   const stage = await setStage(t);
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
   const [server] = stage.servers;
   assert.ok(server);
@@ -131,7 +131,7 @@ test('a shard that closes answers what it has and the front goes on with its suc
   assert.equal((await held).authorized, true);
   assert.equal(stage.shard.count('check'), 1, 'the answer came before the stream ended');
   await closed;
-  const next = new FakeShard(stage.world, 'shard-0');
+  const next = new ScriptedShard(stage.world, 'shard-0');
   next.own([...stage.shard.epochs.keys()], server.address);
   const waiting = session.check(contextFor(), tuple);
   await serve(t, next, server.address);
@@ -141,8 +141,8 @@ test('a shard that closes answers what it has and the front goes on with its suc
 test('a shard of a cluster with another number of slots is refused by either end', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
-  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
-  const foreign = new FakeShard(stage.world, 'foreign');
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
+  const foreign = new ScriptedShard(stage.world, 'foreign');
   const server = await serve(t, foreign);
   stage.shard.release([slot], true);
   foreign.own([slot], server.address);
@@ -164,8 +164,8 @@ test('a shard of a cluster with another number of slots is refused by either end
 test('a shard of a cluster with a shorter deadline than the front waits for is not used', async (t) => {
   const stage = await setStage(t, { front: { deadlineMs: 10_000 } });
   const session = await stage.session();
-  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
-  const hasty = new FakeShard(stage.world, 'hasty');
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
+  const hasty = new ScriptedShard(stage.world, 'hasty');
   const server = await serve(t, hasty);
   stage.shard.release([slot], true);
   hasty.own([slot], server.address);

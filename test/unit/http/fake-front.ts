@@ -8,7 +8,7 @@ import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../src/core/scopes.ts';
 import type { Front, RequestContext, TenantSession } from '../../../src/front/front.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
-import { FakeOperator } from '../../kit/fake-operator.ts';
+import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { FakeChangeFeed } from './fake-change-feed.ts';
 
 interface LiveKey {
@@ -21,7 +21,7 @@ interface LiveKey {
 const CONTEXT: RequestContext = { requestId: 'req_00000000000000000000000000', deadlineMs: Number.MAX_SAFE_INTEGER };
 
 export class FakeFront implements Front {
-  readonly operator: FakeOperator;
+  readonly operator: ScriptedOperator;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #ids: IdFactory;
@@ -45,7 +45,7 @@ export class FakeFront implements Front {
   }
 
   constructor(clock: Clock, random: Random) {
-    this.operator = new FakeOperator(clock, random);
+    this.operator = new ScriptedOperator(clock, random);
     this.#clock = clock;
     this.#random = random;
     this.#ids = new IdFactory(clock, random);
@@ -89,7 +89,9 @@ export class FakeFront implements Front {
     return true;
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.operator.stop();
+  }
 
   async #lookUp(context: RequestContext, text: string): Promise<TenantSession> {
     this.lookups += 1;

@@ -101,7 +101,11 @@ export async function startHttp(
   const pass = (ms: number): void => {
     aheadMs += ms;
   };
-  return { ...server, front, rateLimiter, failureLimiter, metrics, pass };
+  const close = async (): Promise<void> => {
+    await server.close();
+    await front.close();
+  };
+  return { ...server, front, rateLimiter, failureLimiter, metrics, pass, close };
 }
 
 const tiny: Plan = {

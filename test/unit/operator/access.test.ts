@@ -21,8 +21,8 @@ import {
   READ_ONLY_TOKEN,
   startConsole,
 } from '../../kit/console-service.ts';
-import { FakeOperator } from '../../kit/fake-operator.ts';
 import { AUDIENCE, CLIENT_ID, type RealProvider, startProvider } from '../../kit/identity-provider.ts';
+import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { ConsoleVisitor } from './console-visitor.ts';
 
 /** What each operation of the API needs. */
@@ -202,7 +202,7 @@ describe('the routes of the console', () => {
   it('are all in the tables of this test', () => {
     const log = createLog({ level: 'silent', pretty: false });
     const shared = { clock: systemClock, random: systemRandom, log, metrics: createMetrics() };
-    const operator = new FakeOperator(systemClock, systemRandom);
+    const operator = new ScriptedOperator(systemClock, systemRandom);
     const factory = new IdFactory(systemClock, systemRandom);
     const app = createConsoleApp(
       {

@@ -8,7 +8,7 @@ import { IdFactory } from '../../../src/core/ids.ts';
 import type { ClusterPicture } from '../../../src/front/front.ts';
 import { ClusterWatch } from '../../../src/operator/cluster-watch.ts';
 import { systemRandom } from '../../../src/roles/process/system.ts';
-import { FakeOperator } from '../../kit/fake-operator.ts';
+import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { VirtualClock } from '../../kit/virtual-clock.ts';
 import { loadOf, slotView } from './cluster-picture.ts';
 
@@ -16,11 +16,11 @@ const HOUR_MS = 3_600_000;
 
 describe('the watch', () => {
   let clock: VirtualClock;
-  let operator: FakeOperator;
+  let operator: ScriptedOperator;
   let watch: ClusterWatch;
   beforeEach(() => {
     clock = new VirtualClock();
-    operator = new FakeOperator(clock, systemRandom);
+    operator = new ScriptedOperator(clock, systemRandom);
     watch = new ClusterWatch({ operator, clock, ids: new IdFactory(clock, systemRandom) });
   });
   const own = (...owners: readonly (string | undefined)[]): void => {

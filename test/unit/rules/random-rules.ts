@@ -1,10 +1,24 @@
 // Small random rule sets and grants in which almost everything leads to almost everything: cycles, diamonds, nests.
+// Those of the whole model have gates, own relations and conditions too, in a universe so small that most questions
+// hang on them.
 
-import { NO_RULES, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
-import type { NaiveGrant } from '../../kit/naive-rules.ts';
+import { namespaceOf } from '../../../src/core/tuples.ts';
+import {
+  isGate,
+  type NameElement,
+  NO_RULES,
+  namesInRule,
+  type Rule,
+  type RuleElement,
+  type RuleSet,
+} from '../../../src/rules/rule-set.ts';
+import { findNegativeCycle } from '../../../src/rules/strata.ts';
+import type { NaiveGrant, Truth } from '../../kit/naive-rules.ts';
+
+type Random = (count: number) => number;
 
 /** Mulberry32. */
-export function randomOf(seed: number): (count: number) => number {
+export function randomOf(seed: number): Random {
   let state = seed;
   return (count) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -14,6 +28,11 @@ export function randomOf(seed: number): (count: number) => number {
   };
 }
 
+const pickOf =
+  (random: Random) =>
+  <Item>(items: readonly Item[]): Item =>
+    items[random(items.length)] as Item;
+
 const NAMESPACES = ['user', 'group', 'folder', 'document'] as const;
 const GRANTED = ['owner', 'editor', 'viewer', 'member', 'parent'] as const;
 const DERIVED = ['can_read', 'can_share'] as const;
@@ -21,15 +40,21 @@ const FOLLOWED = ['parent', 'owner'] as const;
 
 export interface RandomCase {
   readonly ruleSet: RuleSet;
+  /** No two of the whole model have the same subject, relation and object. */
   readonly grants: readonly NaiveGrant[];
   readonly subjects: readonly string[];
   readonly objects: readonly string[];
   readonly names: readonly string[];
 }
 
-export function randomCase(seed: number): RandomCase {
-  const random = randomOf(seed);
-  const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)] as Item;
+/** `union`: names follow from names, without gates, own relations and conditions. */
+export type CaseKind = 'union' | 'whole';
+
+export const randomCase = (seed: number, kind: CaseKind = 'union'): RandomCase =>
+  kind === 'union' ? unionCase(randomOf(seed)) : wholeCase(randomOf(seed));
+
+function unionCase(random: Random): RandomCase {
+  const pick = pickOf(random);
   const defined = NAMESPACES.flatMap((namespace) =>
     [...GRANTED, ...DERIVED].filter(() => random(3) === 0).map((name) => ({ namespace, name })),
   );
@@ -62,4 +87,138 @@ export function randomCase(seed: number): RandomCase {
     public: ['user', 'folder'].filter(() => random(2) === 0),
   };
   return { ruleSet, grants, subjects, objects, names };
+}
+
+const OWN = ['approver', 'blocked'] as const;
+const BUILT_IN = ['editor', 'viewer', 'member', 'parent'] as const;
+const WHOLE_GRANTED = [...BUILT_IN, ...OWN] as const;
+const WHOLE_NAMESPACES = ['user', 'folder', 'document'] as const;
+const WHOLE_DERIVED = ['can_read', 'can_share', 'can_edit'] as const;
+/** Gates inside of each other. */
+const NEST_MAX = 3;
+const TRUTHS: readonly Truth[] = [true, false, 'undefined'];
+
+/**
+ * The condition of every grant that has one. To give a grant a value, store it in the grant's context as `allowed`, or
+ * send it with the call; without one, it is undefined.
+ */
+export const CONDITION = { name: 'allowed', parameters: { allowed: 'bool' }, expression: 'allowed' } as const;
+
+interface Names {
+  /** On objects of the namespace. */
+  readonly here: readonly string[];
+  readonly anywhere: readonly string[];
+  /** Without rules, so that no name depends on its own `but_not` through them. */
+  readonly granted: readonly string[];
+}
+
+function randomName(random: Random, { here, anywhere, granted }: Names, negated: boolean): NameElement {
+  const pick = pickOf(random);
+  const isPlain = negated && granted.length > 0 && random(4) > 0;
+  const from = pick(random(4) === 0 ? WHOLE_GRANTED : ['parent' as const]);
+  const kind = random(6);
+  if (kind < 3) return { name: pick(isPlain ? granted : here), from: undefined };
+  const name = pick(isPlain ? granted : anywhere);
+  return kind < 5 ? { name, from } : { name, from, all: true };
+}
+
+function randomElement(random: Random, names: Names, depth = 0, negated = false): RuleElement {
+  if (depth === NEST_MAX || random(depth === 0 ? 3 : 5) > 1) return randomName(random, names, negated);
+  const several = (count: number, taken = negated) =>
+    Array.from({ length: count }, () => randomElement(random, names, depth + 1, taken));
+  return random(2) === 0
+    ? { operator: 'all_of', elements: several(2), butNot: random(3) === 0 ? several(1, true) : [] }
+    : { operator: 'any_of', elements: several(1 + random(2)), butNot: several(random(4) === 0 ? 2 : 1, true) };
+}
+
+function wholeRules(random: Random): readonly Rule[] {
+  const defined = WHOLE_NAMESPACES.flatMap((namespace) => [
+    ...WHOLE_GRANTED.filter(() => random(10) === 0).map((name) => ({ namespace, name })),
+    ...WHOLE_DERIVED.filter(() => random(namespace === 'document' || namespace === 'folder' ? 2 : 5) === 0).map(
+      (name) => ({ namespace, name }),
+    ),
+  ]);
+  const ruled = new Set<string>(defined.map(({ name }) => name));
+  const granted = WHOLE_GRANTED.filter((name) => !ruled.has(name));
+  const anywhere = [...new Set([...WHOLE_GRANTED, ...ruled])];
+  return defined.map(({ namespace, name }) => {
+    const own = defined.filter((rule) => rule.namespace === namespace).map((rule) => rule.name);
+    const names = { here: [...new Set([...WHOLE_GRANTED, ...own])], anywhere, granted };
+    return { namespace, name, anyOf: Array.from({ length: 1 + random(2) }, () => randomElement(random, names)) };
+  });
+}
+
+/**
+ * Grants to the groups of names that take part in their own `but_not` by it, which rules must not do, and data can; and
+ * a subject to whom it matters.
+ */
+function tiesOf(random: Random, rules: readonly Rule[]): readonly NaiveGrant[] {
+  const pick = pickOf(random);
+  const isGranted = ({ name, from }: NameElement): boolean =>
+    from === undefined && WHOLE_GRANTED.some((granted) => granted === name);
+  return rules.flatMap((rule) => {
+    const { namespace, name } = rule;
+    const names = namesInRule(rule).filter(isGranted);
+    const excluded = names.filter(({ negated }) => negated);
+    if (excluded.length === 0) return [];
+    const circle = random(2) === 0 ? [1] : [1, 2];
+    return circle.flatMap((id, at) => {
+      const object = `${namespace}:${id}`;
+      return [
+        { subject: `${namespace}:${circle[at - 1] ?? circle.length}#${name}`, relation: pick(excluded).name, object },
+        ...names.filter(({ negated }) => !negated).map((each) => ({ subject: 'user:1', relation: each.name, object })),
+      ];
+    });
+  });
+}
+
+const hasGate = ({ rules }: RuleSet): boolean => rules.some(({ anyOf }) => anyOf.some(isGate));
+
+function wholeRuleSet(random: Random): RuleSet {
+  for (;;) {
+    const ruleSet = {
+      ...NO_RULES,
+      relations: OWN,
+      conditions: [CONDITION],
+      rules: wholeRules(random),
+      groups: random(5) > 0,
+      public: ['user', 'folder'].filter(() => random(3) > 0),
+    };
+    if (hasGate(ruleSet) && findNegativeCycle(ruleSet) === undefined) return ruleSet;
+  }
+}
+
+function wholeCase(random: Random): RandomCase {
+  const pick = pickOf(random);
+  const ruleSet = wholeRuleSet(random);
+  const { rules, groups } = ruleSet;
+  const names = [...new Set([...WHOLE_GRANTED, ...rules.map(({ name }) => name)])];
+  const entities = WHOLE_NAMESPACES.flatMap((namespace) => [1, 2].map((id) => `${namespace}:${id}`));
+  const sets = entities.flatMap((entity) => names.map((name) => `${entity}#${name}`)).filter(() => random(6) === 0);
+  const others = entities.filter((entity) => namespaceOf(entity) !== 'user');
+  const kinds = [['user:1', 'user:2'], ['user:*', 'folder:*'], others, others, [...sets, ...entities]];
+  const drawn: NaiveGrant[] = Array.from({ length: 20 + random(30) }, () => {
+    const subject = pick(pick(kinds));
+    const leads = others.includes(subject) && random(3) > 0;
+    return {
+      subject,
+      relation: leads ? 'parent' : pick(WHOLE_GRANTED),
+      object: pick(random(5) === 0 ? entities : others),
+    };
+  });
+  const ties = groups && random(3) > 0 ? tiesOf(random, rules) : [];
+  const isTied = ({ relation, object }: NaiveGrant): boolean =>
+    ties.some((tie) => tie.relation === relation && tie.object === object);
+  const isConditional = random(2) === 0;
+  const grants = [...drawn.filter((grant) => !isTied(grant)), ...ties].map((grant) =>
+    isConditional && random(4) === 0 ? { ...grant, condition: pick(TRUTHS) } : grant,
+  );
+  const distinct = new Map(grants.map((grant) => [`${grant.subject} ${grant.relation} ${grant.object}`, grant]));
+  return {
+    ruleSet,
+    grants: [...distinct.values()],
+    subjects: [...entities, 'user:*', 'folder:*', ...sets],
+    objects: entities,
+    names,
+  };
 }

@@ -70,7 +70,11 @@ describe('rules set, show and diff', () => {
     assert.deepEqual(JSON.parse(stdout), RULES);
     assert.equal(stdout.split('\n').filter((line) => line.includes('any_of')).length, 2);
     const again = await grantd(['rules', 'set', '-', '--tenant', id], { stdin: stdout });
-    assert.deepEqual([again.code, again.stdout], [0, 'The tenant has these rules already.\n']);
+    assert.equal(again.code, 0);
+    assert.match(
+      again.stdout,
+      /^(The rules use grants of \w+ on objects of doc, .*\n){3}The tenant has these rules already\.\n$/,
+    );
     const json = JSON.parse((await grantd(['rules', 'show', '--tenant', id, '--json'])).stdout);
     assert.deepEqual(json, { revision: REVISION, rule_set: RULES });
   });

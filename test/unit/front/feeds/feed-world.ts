@@ -8,8 +8,8 @@ import type { FeedBatch, FeedFollower, FeedStart, FeedSubscription } from '../..
 import { Feeds, type FollowedSession } from '../../../../src/front/feeds/feeds.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
 import type { FeedPage, FeedQuery } from '../../../../src/shard/shard.ts';
-import { FakeFeed } from '../../../kit/fake-feed.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { FakeFeed } from './fake-feed.ts';
 
 export class Noted implements FeedFollower {
   readonly batches: FeedBatch[] = [];

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { grantCreated } from '../../../kit/fake-feed.ts';
+import { grantCreated } from './fake-feed.ts';
 import { FeedWorld, Noted } from './feed-world.ts';
 
 const seqs = (from: number, to: number): readonly string[] =>

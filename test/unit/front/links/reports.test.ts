@@ -10,7 +10,7 @@ import { createUsageTally, UsageLedger, type UsageSource } from '../../../../src
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { Report } from '../../../../src/rpc/gen/grantd/v1/Report.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
-import { addGrant, type FakeShard } from '../../../kit/fake-shard.ts';
+import type { ScriptedShard } from '../../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { contextFor, ids, reportingClock, setStage, until } from '../harness.ts';
 
@@ -19,7 +19,7 @@ const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as co
 /** Of a request of a tenant. */
 const arrived = (limitMs?: number): RequestContext => ({ ...contextFor(limitMs), arrivedAtMs: performance.now() });
 
-function loadsOf(shard: FakeShard) {
+function loadsOf(shard: ScriptedShard) {
   const loads = shard.reports.flatMap(({ load }) => (load === undefined ? [] : [load]));
   const latencies = new Array<number>(160).fill(0);
   for (const load of loads) {
@@ -40,7 +40,7 @@ test('checks, their latency and failures are reported to the shard, each once', 
   let passedMs = 0;
   const clock = { ...reportingClock, monotonicMs: () => reportingClock.monotonicMs() + passedMs };
   const stage = await setStage(t, { clock });
-  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
   await session.check(arrived(), TUPLE);
   await session.checkBulk(arrived(), [TUPLE, TUPLE, TUPLE]);
@@ -88,7 +88,7 @@ test('the requests of a tenant go to whoever owns it when the report goes', asyn
   second.own(slots, stage.servers[1]?.address);
   await until(() => second.reports.some(({ usage }) => usage.length > 0));
   const [usage] = second.reports.flatMap((report) => report.usage);
-  const { tenantId } = stage.tenant.record;
+  const { tenantId } = stage;
   assert.deepEqual(usage && { ...usage, minute: 0 }, {
     slot: slots[0],
     tenantId,

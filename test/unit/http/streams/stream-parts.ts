@@ -1,6 +1,7 @@
 // What the tests of streams need: a session with a feed in memory, and a client that takes parts when the test says so.
 
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import type { TenantSession } from '../../../../src/front/front.ts';
 import type { ResponseStream, StreamListener, StreamPart } from '../../../../src/http/wire/response-stream.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
@@ -12,6 +13,7 @@ export async function openSession(
   plan = 'standard',
   front = new FakeFront(systemClock, systemRandom),
 ): Promise<{ readonly session: TenantSession; readonly feed: FakeChangeFeed; expire(): void }> {
+  after(() => front.close());
   const { tenantId, key } = await front.createTenant(plan);
   const session = await front.authenticate(
     { requestId: 'req_01jhm9r0g0e8xsg4k6t2v8w0yb', deadlineMs: Number.MAX_SAFE_INTEGER },

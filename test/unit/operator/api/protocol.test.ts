@@ -245,14 +245,14 @@ test('closing waits for nothing that is idle', async () => {
 
 test('an address that is taken is refused at the start', async () => {
   const { listenConsole } = await import('../../../../src/operator/server.ts');
-  const { FakeOperator } = await import('../../../kit/fake-operator.ts');
+  const { ScriptedOperator } = await import('../../../kit/scripted-operator.ts');
   const { IdFactory } = await import('../../../../src/core/ids.ts');
   const { createLog } = await import('../../../../src/telemetry/log.ts');
   const { createOperatorTokens } = await import('../../../../src/operator/operator-tokens.ts');
   await assert.rejects(
     listenConsole(
       {
-        operator: new FakeOperator(systemClock, systemRandom),
+        operator: new ScriptedOperator(systemClock, systemRandom),
         tokens: createOperatorTokens([]),
         ids: new IdFactory(systemClock, systemRandom),
         clock: systemClock,

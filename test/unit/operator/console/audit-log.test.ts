@@ -9,7 +9,13 @@ import { systemClock, systemRandom } from '../../../../src/roles/process/system.
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { AuditRecord } from '../../../../src/shard/shard.ts';
 import { answerBy, type CallHandlers } from '../../../kit/call-handlers.ts';
-import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import {
+  type ConsoleService,
+  OPERATOR_NAME,
+  OPERATOR_TOKEN,
+  startConsole,
+  UNKNOWN_TENANT,
+} from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 let service: ConsoleService;
@@ -192,7 +198,7 @@ describe('the audit log', () => {
       state: 'deleting',
       operator: 'bob',
     });
-    service.operator.finishDeletions();
+    await service.operator.finishDeletions();
     const { status, text } = await read(tenantId);
     assert.equal(status, 200);
     assert.match(text, /<bdi class="foreign">Acme &amp; Sons<\/bdi> <span class="badge state-deleted">deleted<\/span>/);
@@ -203,7 +209,7 @@ describe('the audit log', () => {
     const found = await visitor.get(`/console/tenants?q=${tenantId}`);
     assert.ok(hrefsOf(found.text).includes(`/console/tenants/${tenantId}/audit-log`));
     assert.equal((await visitor.get(`/console/tenants/${tenantId}/keys`)).status, 404);
-    assert.equal((await visitor.get('/console/tenants/ten_00000000000000000000000000/audit-log')).status, 404);
+    assert.equal((await visitor.get(`/console/tenants/${UNKNOWN_TENANT}/audit-log`)).status, 404);
   });
 });
 

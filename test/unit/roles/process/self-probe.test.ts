@@ -15,7 +15,7 @@ import { createRpcTls } from '../../../../src/rpc/transport/tls.ts';
 import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createAuthority } from '../../../kit/certificates.ts';
-import { FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 
@@ -114,7 +114,8 @@ describe('the loop-back call over gRPC', () => {
       const log = createLog({ level: 'silent', pretty: false });
       const files = names && (await (await createAuthority(context)).issue('grantd-shard', names));
       const tls = files && createRpcTls(files, { log });
-      const shard = new FakeShard(new FakeWorld());
+      const world = await ShardWorld.start();
+      const shard = new ScriptedShard(world);
       const server = await listenShardServer(
         { shard: () => shard, clock: systemClock, log },
         { address: '0.0.0.0:0', ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
@@ -128,6 +129,7 @@ describe('the loop-back call over gRPC', () => {
         loopBack.close();
         tls?.close();
         await server.close();
+        world.stop();
       });
       // Silence counts only after a first answer: where there was one, a stall of the server is noticed.
       await waitFor('the server to be reached', async () => {

@@ -19,7 +19,7 @@ import {
   encodeFrontMessage,
   encodeShardMessage,
 } from '../../../../src/rpc/protocol.ts';
-import { type RuleSet, NO_RULES } from '../../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import type {
   AnswerOf,
   Attempt,

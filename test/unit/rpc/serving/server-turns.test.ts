@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
+import { parseApiKey } from '../../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
-import { addGrant, FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
-import { addKey, newTenantId, until } from '../../front/harness.ts';
+import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
+import { until } from '../../front/harness.ts';
 import { HeldTurns } from '../../support/held-turns.ts';
 import { HELLO, listen, openStream } from '../harness.ts';
 
@@ -16,27 +17,24 @@ const VIEWER = Relation.RELATION_VIEWER;
 
 /** A stream with a handle of each of two tenants, whose every further check and call waits. */
 async function setUp(t: TestContext) {
-  const world = new FakeWorld();
-  const shard = new FakeShard(world);
+  const world = await ShardWorld.start();
+  const shard = new ScriptedShard(world);
   shard.own(SLOTS);
-  const tenants = [1, 2].map(() => world.addTenant(newTenantId(world, SLOTS)));
-  const calls = tenants.map((tenant, index) => {
-    const key = addKey(tenant);
-    const [keyId = ''] = [...tenant.keys.keys()];
-    return { id: index + 1, authenticate: { tenantId: tenant.record.tenantId, keyId, key } };
-  });
+  const tenantIds = [await world.createTenant(), await world.createTenant()];
   const turns = new HeldTurns();
   turns.holding = false;
   const server = await listen(t, () => shard, { turns });
+  t.after(() => world.stop());
   const peer = openStream(t, server.address, HELLO);
   const handles: number[] = [];
-  for (const each of calls) {
-    peer.stream.write({ calls: [each] });
-    handles.push((await peer.reply(each.id)).handle?.handle ?? assert.fail());
+  for (const [id, tenantId] of tenantIds.entries()) {
+    const key = await world.createKey(tenantId);
+    const keyId = parseApiKey(key)?.keyId ?? assert.fail();
+    peer.stream.write({ calls: [{ id, authenticate: { tenantId, keyId, key } }] });
+    handles.push((await peer.reply(id)).handle?.handle ?? assert.fail());
   }
   turns.holding = true;
-  const tenantIds = tenants.map(({ record }) => record.tenantId);
-  return { shard, tenants, tenantIds, turns, server, handles, ...peer };
+  return { world, shard, tenantIds, turns, server, handles, ...peer };
 }
 
 const check = (id: number, handle = 0) => ({
@@ -48,8 +46,8 @@ const check = (id: number, handle = 0) => ({
 });
 
 test('checks wait for the turn of their tenant, and are answered once it comes', async (t) => {
-  const { tenants, tenantIds, turns, handles, stream, next } = await setUp(t);
-  for (const tenant of tenants) addGrant(tenant, 'user:ann viewer doc:1');
+  const { world, tenantIds, turns, handles, stream, next } = await setUp(t);
+  for (const tenantId of tenantIds) await world.grant(tenantId, 'user:ann viewer doc:1');
   stream.write({
     checks: {
       ids: [5, 6],

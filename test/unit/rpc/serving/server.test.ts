@@ -1,30 +1,33 @@
 // The server of a shard, before peers that keep to the protocol and peers that do not.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
+import { parseApiKey } from '../../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
-import { addGrant, FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
-import { addKey, newTenantId, until } from '../../front/harness.ts';
+import { until } from '../../front/harness.ts';
 import { CONSOLE_HELLO, HELLO, listen, openStream } from '../harness.ts';
 
-function createStage() {
-  const world = new FakeWorld();
-  const shard = new FakeShard(world);
+const world = await ShardWorld.start();
+after(() => world.stop());
+const tenantId = await world.createTenant();
+const key = await world.createKey(tenantId);
+const authenticate = { tenantId, keyId: parseApiKey(key)?.keyId ?? assert.fail(), key };
+
+function createShard(): ScriptedShard {
+  world.owners.clear();
+  const shard = new ScriptedShard(world);
   shard.own([0, 1, 2, 3]);
-  const tenant = world.addTenant(newTenantId(world, [0, 1, 2, 3]));
-  const key = addKey(tenant);
-  const [keyId = ''] = [...tenant.keys.keys()];
-  const authenticate = { tenantId: tenant.record.tenantId, keyId, key };
-  return { shard, tenant, authenticate };
+  return shard;
 }
 
 test('welcomes, says what it serves, and says so again at each change', async (t) => {
-  const { shard } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const askedAtMs = performance.now();
   const { next, stream } = openStream(t, server.address, { ...HELLO, ping: { id: 9 } });
@@ -51,8 +54,8 @@ test('welcomes, says what it serves, and says so again at each change', async (t
 });
 
 test('the checks of a message that memory decides are answered in one message', async (t) => {
-  const { shard, tenant, authenticate } = createStage();
-  addGrant(tenant, 'user:ann viewer doc:1');
+  const shard = createShard();
+  await world.grant(tenantId, 'user:ann viewer doc:1');
   const server = await listen(t, () => shard);
   const { next, reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
@@ -86,7 +89,7 @@ test('a stream that comes before the shard is up is refused as unavailable', asy
 
 test('without TLS a peer is no console because it says so, unless the server is told to believe it', async (t) => {
   for (const unprovenConsoles of [false, true]) {
-    const { shard } = createStage();
+    const shard = createShard();
     const server = await listen(t, () => shard, { unprovenConsoles });
     const { reply } = openStream(t, server.address, { ...CONSOLE_HELLO, calls: [{ id: 1, listMembers: {} }] });
     const { failure, members } = await reply(1);
@@ -109,7 +112,7 @@ const OPERATOR_CALLS = {
 };
 
 test("a front gets no further with the operator's calls than a refusal", async (t) => {
-  const { shard } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const calls = Object.entries(OPERATOR_CALLS).map(([name, body], index) => ({
     id: index + 1,
@@ -126,20 +129,20 @@ test("a front gets no further with the operator's calls than a refusal", async (
 });
 
 test('a claim that is refused or breaks the protocol leaves nothing of its key in a message or the log', async (t) => {
-  const { shard, authenticate } = createStage();
+  const shard = createShard();
   const log = createRecordingLog();
   const server = await listen(t, () => shard, { log });
-  const key = `${authenticate.key.slice(0, -1)}${authenticate.key.endsWith('a') ? 'b' : 'a'}`;
+  const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
   const refused = openStream(t, server.address, {
     ...HELLO,
-    calls: [{ id: 1, authenticate: { ...authenticate, key } }],
+    calls: [{ id: 1, authenticate: { ...authenticate, key: wrong } }],
   });
   const { failure } = await refused.reply(1);
   assert.equal(failure?.code, 'unauthorized');
   const broken = [
-    { ...authenticate, key: `${key}x` },
-    { ...authenticate, key, tenantId: key.repeat(5) },
-    { ...authenticate, key, keyId: key.repeat(5) },
+    { ...authenticate, key: `${wrong}x` },
+    { ...authenticate, key: wrong, tenantId: wrong.repeat(5) },
+    { ...authenticate, key: wrong, keyId: wrong.repeat(5) },
   ];
   const said = [JSON.stringify(failure)];
   for (const claim of broken) {
@@ -149,7 +152,7 @@ test('a claim that is refused or breaks the protocol leaves nothing of its key i
     said.push(details);
   }
   assert.equal(log.lines.length, broken.length);
-  for (const text of [...said, ...log.lines]) assert.ok(!text.includes(key.slice(4, 40)), text);
+  for (const text of [...said, ...log.lines]) assert.ok(!text.includes(wrong.slice(4, 40)), text);
 });
 
 const check = { ids: [1], handles: [1], subjects: ['user:a'], relations: [6], objects: ['doc:1'] } as const;
@@ -253,7 +256,7 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
 
 for (const [name, message] of VIOLATIONS) {
   test(`a violation ends the stream: ${name}`, async (t) => {
-    const { shard } = createStage();
+    const shard = createShard();
     const server = await listen(t, () => shard);
     const { ended, stream } = openStream(t, server.address, CONSOLE_HELLO);
     stream.write(message);
@@ -264,7 +267,7 @@ for (const [name, message] of VIOLATIONS) {
 }
 
 test('a stream that does not begin with a proper hello is ended', async (t) => {
-  const { shard } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   for (const first of [
     { ping: { id: 1 } },
@@ -277,7 +280,7 @@ test('a stream that does not begin with a proper hello is ended', async (t) => {
 });
 
 test('a message above 4 MiB is refused', async (t) => {
-  const { shard } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const { ended, stream } = openStream(t, server.address, HELLO);
   stream.write({ calls: [{ id: 1, createNamespace: { name: 'a'.repeat(5 * 1024 * 1024) } }] });
@@ -285,7 +288,7 @@ test('a message above 4 MiB is refused', async (t) => {
 });
 
 test('an ill-formed identifier refuses that call alone', async (t) => {
-  const { shard, authenticate } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
@@ -301,7 +304,7 @@ test('an ill-formed identifier refuses that call alone', async (t) => {
 });
 
 test('calls beyond the bound of a stream are refused as overloaded', async (t) => {
-  const { shard, authenticate } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const { next, stream } = openStream(t, server.address, HELLO);
   const held: (() => void)[] = [];
@@ -325,14 +328,14 @@ test('calls beyond the bound of a stream are refused as overloaded', async (t) =
 });
 
 test('a peer that does not read its answers is not read either', async (t) => {
-  const { shard, tenant } = createStage();
-  for (let count = 0; count < 1000; count += 1) {
-    addGrant(tenant, `user:${'x'.repeat(200)}${count} viewer doc:${'x'.repeat(200)}${count}`);
-  }
+  const shard = createShard();
+  const grant = { grantId: 'grt_1', createdAtMs: 1, subject: `user:${'x'.repeat(200)}`, relation: 'viewer' } as const;
+  const items = Array.from({ length: 1000 }, (_, index) => ({ ...grant, object: `doc:${'x'.repeat(200)}${index}` }));
+  shard.answers.exportGrants = async () => ({ items, nextCursor: undefined, feedCursor: '' });
   const server = await listen(t, () => shard);
   const { reply, stream } = openStream(t, server.address, {
     ...CONSOLE_HELLO,
-    calls: [{ id: 1, authenticateOperator: { tenantId: tenant.record.tenantId, operator: 'ann' } }],
+    calls: [{ id: 1, authenticateOperator: { tenantId, operator: 'ann' } }],
   });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   stream.pause();
@@ -364,14 +367,13 @@ test('a peer that does not read its answers is not read either', async (t) => {
 });
 
 test('an answer too large for a message fails its call alone', async (t) => {
-  const { shard, tenant, authenticate } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   // Few and long, so that a busy machine has them encoded before either end takes the other for gone.
-  for (let count = 0; count < 100; count += 1) {
-    tenant.namespaces.set(String(count), { name: `${'n'.repeat(50_000)}${count}`, createdAtMs: 1 });
-  }
+  const namespaces = Array.from({ length: 100 }, () => ({ name: 'n'.repeat(50_000), createdAtMs: 1 }));
+  shard.answers.listNamespaces = async () => namespaces;
   stream.write({ calls: [{ id: 2, handle, listNamespaces: {} }] });
   assert.equal((await reply(2)).failure?.code, 'internal');
   stream.write({ calls: [{ id: 3, handle, confirm: {} }] });
@@ -379,7 +381,7 @@ test('an answer too large for a message fails its call alone', async (t) => {
 });
 
 test('a report of a front is taken in as it is said, with what it asks in the same message', async (t) => {
-  const { shard, authenticate } = createStage();
+  const shard = createShard();
   const server = await listen(t, () => shard);
   const load = { elapsedMs: 2000, checks: 3, failures: 1, latencies: [0, 2, 1] };
   const report = { load, usage: { ...usage, checks: [7] } };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
@@ -15,7 +15,7 @@ import { isConsoleCertificate } from '../../../../src/rpc/transport/peer-certifi
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
 import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
-import { FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { ShardWorld } from '../../../kit/scripted-shard.ts';
 import { shellBlocks } from '../../../kit/shell-blocks.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
@@ -24,6 +24,8 @@ import { silentLog } from '../harness.ts';
 const run = promisify(execFile);
 const SERVICE = 'grantd-shard.default.svc';
 const RELOAD_MS = 20;
+const world = await ShardWorld.start();
+after(() => world.stop());
 
 function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log = silentLog): RpcTls {
   const tls = createRpcTls(files, { log }, { reloadMs: RELOAD_MS, ...options });
@@ -32,10 +34,8 @@ function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log =
 }
 
 async function listen(t: TestContext, tls: RpcTls, consoleNames?: readonly string[]) {
-  const shard = new FakeShard(new FakeWorld());
-  shard.own([0, 1, 2, 3]);
   const server = await listenShardServer(
-    { shard: () => shard, clock: systemClock, log: silentLog },
+    { shard: () => world.node, clock: systemClock, log: silentLog },
     { address: '127.0.0.1:0', credentials: tls.serverCredentials(), consoleNames },
   );
   t.after(() => server.close());

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
-import { type RuleSet, NO_RULES } from '../../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';

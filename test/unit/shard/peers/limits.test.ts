@@ -9,7 +9,7 @@ const free = BUILT_IN_PLANS.get('free');
 assert.ok(free !== undefined);
 const PLANS: Plans = new Map([
   ['small', { ...free, name: 'small', namespacesMax: 4, keysMax: 3 }],
-  ['large', { ...free, name: 'large', namespacesMax: 5, keysMax: 4 }],
+  ['large', { ...free, name: 'large', namespacesMax: 5 }],
 ]);
 
 async function openSlot() {
@@ -22,7 +22,7 @@ const names = async (slot: OpenSlot, handle: number) =>
   (await slot.connection.listNamespaces(handle)).map(({ name }) => name);
 
 test('namespaces are made up to the bound exactly, explicit and implicit ones alike', async () => {
-  const { slot, handle } = await openSlot();
+  const { slot, tenantId, handle } = await openSlot();
   assert.equal((await slot.connection.createNamespace(handle, attempt(), 'n1')).created, true);
   assert.equal((await slot.grant(handle, tuple('n2:a', 'n3:b'))).kind, 'created');
   // One is left, and this grant needs two: it grants nothing and makes nothing.
@@ -32,11 +32,18 @@ test('namespaces are made up to the bound exactly, explicit and implicit ones al
   assert.deepEqual(await names(slot, handle), ['n1', 'n2', 'n3']);
   assert.equal((await slot.grant(handle, tuple('n4:a', 'n4:b'))).kind, 'created');
   assert.equal((await slot.grant(handle, tuple('n5:a', 'n1:b'))).kind, 'refused');
-  await assert.rejects(slot.connection.createNamespace(handle, attempt(), 'n5'), { code: 'namespace-limit-reached' });
+  await assert.rejects(slot.connection.createNamespace(handle, attempt(), 'n5'), {
+    code: 'namespace-limit-reached',
+    message: `The plan of tenant ${tenantId} allows 4 namespaces.`,
+  });
   // What is there already needs no capacity.
   assert.equal((await slot.connection.createNamespace(handle, attempt(), 'n4')).created, false);
   assert.equal((await slot.grant(handle, tuple('n1:a', 'n4:b'))).kind, 'created');
   assert.deepEqual(await names(slot, handle), ['n1', 'n2', 'n3', 'n4']);
+  // A larger plan applies from its answer on.
+  await slot.operator.updateTenant(attempt(), { tenantId, plan: 'large', operator: 'test' });
+  const again = await slot.handle(tenantId);
+  assert.equal((await slot.connection.createNamespace(again, attempt(), 'n5')).created, true);
 });
 
 test('within one batch the bound is kept, too; the refused ones leave the others', async () => {
@@ -68,7 +75,11 @@ test('keys are made up to the bound exactly, within one batch too; a revocation 
   const made = await Promise.allSettled(Array.from({ length: 5 }, () => slot.createKey(handle, tenantId)));
   const keys = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   assert.equal(keys.length, 3);
-  for (const each of made) if (each.status === 'rejected') assert.equal(each.reason.code, 'key-limit-reached');
+  const refusal = { code: 'key-limit-reached', message: `The plan of tenant ${tenantId} allows 3 API keys.` };
+  for (const each of made) {
+    if (each.status !== 'rejected') continue;
+    assert.deepEqual({ code: each.reason.code, message: each.reason.message }, refusal);
+  }
   const [first, second] = keys;
   assert.ok(first !== undefined && second !== undefined);
   // In one batch: the revocation comes first, so there is capacity for one.

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
 
@@ -105,36 +104,6 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   const tenant = await slot.operator.readTenant({ tenantId });
   assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
   assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
-});
-
-test('the bounds of a plan refuse the next namespace and the next key, and say which bound it is', async () => {
-  const tight = {
-    name: 'tight',
-    requests: 10,
-    windowSeconds: 1,
-    namespacesMax: 2,
-    keysMax: 1,
-    grantsMax: undefined,
-    streamsMax: 1,
-  };
-  const plans = new Map([...BUILT_IN_PLANS, ['tight', tight] as const]);
-  const slot = await OpenSlot.open(await createMemoryStore(), { plans });
-  const tenantId = await slot.createTenant('tight');
-  const handle = await slot.handle(tenantId);
-  await slot.grant(handle, tuple('user:1', 'doc:1'));
-  await slot.createKey(handle, tenantId);
-  await assert.rejects(slot.connection.createNamespace(handle, attempt(), 'third'), {
-    code: 'namespace-limit-reached',
-    message: `The plan of tenant ${tenantId} allows 2 namespaces.`,
-  });
-  await assert.rejects(slot.createKey(handle, tenantId), {
-    code: 'key-limit-reached',
-    message: `The plan of tenant ${tenantId} allows 1 API keys.`,
-  });
-  // A larger plan is in force with its answer.
-  await update(slot, { tenantId, plan: 'free' });
-  const again = await slot.handle(tenantId);
-  assert.equal((await slot.connection.createNamespace(again, attempt(), 'third')).created, true);
 });
 
 async function openWithTenants(count: number) {

@@ -12,6 +12,10 @@ let tenant: string;
 const get = (query: string, headers: Record<string, string> = {}) =>
   callOperator(service.url, 'GET', `/tenants/${tenant}/audit-log${query}`, undefined, headers);
 
+/** Of the grants alone: the log also has the tenant and its namespaces. */
+const getGrants = (query: string, headers?: Record<string, string>) =>
+  get(`?subject=user:ann&${query.slice(1)}`, headers);
+
 const grant = (object: string) =>
   callOperator(service.url, 'POST', `/tenants/${tenant}/grants`, { subject: 'user:ann', relation: 'viewer', object });
 
@@ -26,23 +30,23 @@ before(async () => {
 after(() => service.close());
 
 test('pages go on with next_cursor, and the last one says where new changes will begin', async () => {
-  const { body: first } = await get('?limit=2');
+  const { body: first } = await getGrants('?limit=2');
   assert.deepEqual(Object.keys(first), ['entries', 'next_cursor', 'resume_cursor', 'scanned_to']);
   assert.deepEqual([objectsOf(first.entries), first.resume_cursor], [['doc:1', 'doc:2'], null]);
-  const { body: last } = await get(`?cursor=${first.next_cursor}`);
+  const { body: last } = await getGrants(`?cursor=${first.next_cursor}`);
   assert.deepEqual([objectsOf(last.entries), last.next_cursor], [['doc:3'], null]);
-  const { body: nothing } = await get(`?cursor=${last.resume_cursor}`);
+  const { body: nothing } = await getGrants(`?cursor=${last.resume_cursor}`);
   assert.deepEqual(nothing.entries, []);
   await grant('doc:4');
-  const { body: news } = await get(`?cursor=${nothing.resume_cursor}`);
+  const { body: news } = await getGrants(`?cursor=${nothing.resume_cursor}`);
   assert.deepEqual(objectsOf(news.entries), ['doc:4']);
 });
 
 test('newest first, the first page says where new changes will begin', async () => {
-  const { body } = await get('?order=desc&limit=1');
+  const { body } = await getGrants('?order=desc&limit=1');
   assert.deepEqual(objectsOf(body.entries), ['doc:4']);
-  assert.deepEqual((await get(`?cursor=${body.resume_cursor}`)).body.entries, []);
-  const { body: second } = await get(`?order=desc&limit=1&cursor=${body.next_cursor}`);
+  assert.deepEqual((await getGrants(`?cursor=${body.resume_cursor}`)).body.entries, []);
+  const { body: second } = await getGrants(`?order=desc&limit=1&cursor=${body.next_cursor}`);
   assert.deepEqual([objectsOf(second.entries), second.resume_cursor], [['doc:3'], null]);
 });
 
@@ -51,28 +55,32 @@ test('lines come where they are asked for, with the cursor in a header', async (
     ['?limit=3&format=ndjson', {}],
     ['?limit=3', { Accept: 'text/html, application/x-ndjson; q=0.9' }],
   ] as const) {
-    const { text, headers: given } = await get(query, headers);
+    const { text, headers: given } = await getGrants(query, headers);
     assert.equal(given.get('content-type'), 'application/x-ndjson');
     assert.ok(text.endsWith('\n'));
     const changes = text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    assert.deepEqual(changes, (await get('?limit=3')).body.entries);
-    const rest = await get(`?format=ndjson&cursor=${given.get('x-service-cursor')}`);
+    assert.deepEqual(changes, (await getGrants('?limit=3')).body.entries);
+    const rest = await getGrants(`?format=ndjson&cursor=${given.get('x-service-cursor')}`);
     assert.match(rest.text, /^\{.*"doc:4".*\}\n$/);
-    const nothing = await get(`?format=ndjson&cursor=${rest.headers.get('x-service-cursor')}`);
+    const nothing = await getGrants(`?format=ndjson&cursor=${rest.headers.get('x-service-cursor')}`);
     assert.deepEqual([nothing.status, nothing.text], [200, '']);
     assert.ok(nothing.headers.get('x-service-cursor') !== null, 'there is always more to come');
   }
-  assert.equal((await get('?order=desc&format=ndjson')).headers.get('x-service-cursor'), null, 'nothing is older');
-  assert.equal((await get('?format=json', { Accept: 'application/x-ndjson' })).body.entries.length, 4);
+  assert.equal(
+    (await getGrants('?order=desc&format=ndjson')).headers.get('x-service-cursor'),
+    null,
+    'nothing is older',
+  );
+  assert.equal((await getGrants('?format=json', { Accept: 'application/x-ndjson' })).body.entries.length, 4);
 });
 
 test('a range of time is handed on, and one that cannot be is refused', async () => {
-  const { body } = await get('?since=2000-01-01T00:00:00Z&until=2999-01-01T00:00:00.000Z');
+  const { body } = await getGrants('?since=2000-01-01T00:00:00Z&until=2999-01-01T00:00:00.000Z');
   assert.equal(body.entries.length, 4);
-  assert.deepEqual((await get('?until=2000-01-01T00:00:00Z')).body.entries, []);
+  assert.deepEqual((await getGrants('?until=2000-01-01T00:00:00Z')).body.entries, []);
   assertProblem(await get('?since=2001-01-01T00:00:00Z&until=2000-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
   assertProblem(await get('?until=1960-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
   for (const query of ['?since=yesterday', '?order=newest', '?format=csv', '?reverse=1', '?limit=0']) {
@@ -96,9 +104,9 @@ test('a filter has what fits in all of its fields', async () => {
   assert.deepEqual(await told('?object=doc:2'), ['grant.created doc:2', 'grant.revoked doc:2']);
   assert.deepEqual(await told('?object=doc:2&order=desc&action=grant.created'), ['grant.created doc:2']);
   assert.deepEqual(await told('?subject=user:ann&object=doc:9'), []);
-  assert.equal((await told('?actor=operator:alice&limit=1000')).length, 5);
+  assert.equal((await told('?actor=operator:alice&limit=1000')).length, 8);
   assert.deepEqual(await told('?actor=system'), []);
-  const { body: all } = await get('');
+  const { body: all } = await getGrants('?');
   const { request_id: requestId } = all.entries[1];
   assert.deepEqual(await told(`?request_id=${requestId}`), ['grant.created doc:2']);
   const { body: page } = await get('?subject=user:ann&limit=1');

@@ -12,6 +12,8 @@ let id: string;
 const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
   callOperator(service.url, method, path, body);
 const read = (query: string): Promise<Reply> => call('GET', `/tenants/${id}/changes${query}`);
+/** Without the namespaces that the grants have created. */
+const readGrants = (query: string): Promise<Reply> => read(`?action=grant.created${query}`);
 const grant = (subject: string, relation: string): Promise<Reply> =>
   call('POST', `/tenants/${id}/grants`, { subject, relation, object: 'document:plan' });
 
@@ -25,7 +27,7 @@ after(() => service.close());
 
 describe('the changes of a tenant', () => {
   test('come page by page, and the last cursor is for what is to come', async () => {
-    const all = await read('');
+    const all = await readGrants('');
     assert.equal(all.status, 200);
     assert.deepEqual(Object.keys(all.body), ['changes', 'next_cursor', 'at_end']);
     assert.equal(all.body.at_end, true);
@@ -37,13 +39,13 @@ describe('the changes of a tenant', () => {
         ['grant.created', 'operator:alice', 'user:bob'],
       ],
     );
-    const first = await read('?limit=1');
+    const first = await readGrants('&limit=1');
     assert.deepEqual([first.body.changes, first.body.at_end], [told.slice(0, 1), false]);
-    const second = await read(`?limit=1&cursor=${first.body.next_cursor}`);
+    const second = await readGrants(`&limit=1&cursor=${first.body.next_cursor}`);
     assert.deepEqual(second.body.changes, told.slice(1));
-    assert.deepEqual((await read(`?cursor=${all.body.next_cursor}`)).body.changes, []);
+    assert.deepEqual((await readGrants(`&cursor=${all.body.next_cursor}`)).body.changes, []);
     await grant('user:cy', 'viewer');
-    const next = await read(`?cursor=${all.body.next_cursor}&wait=30`);
+    const next = await readGrants(`&cursor=${all.body.next_cursor}&wait=30`);
     assert.deepEqual(next.body.changes.length, 1);
   });
 

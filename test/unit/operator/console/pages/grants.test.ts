@@ -199,7 +199,7 @@ describe('pasted lines', () => {
     const limited = await paste(many(2));
     service.operator.namespacesMax = 1000;
     assert.equal(limited.status, 403);
-    assert.match(limited.text, /The tenant has as many as it may have\. Nothing was created\./);
+    assert.match(limited.text, /allows 1 namespaces\. Nothing was created\./);
     assert.ok(limited.text.includes(many(2)));
     // The owner is away: for the write, and then for the name of the tenant too.
     const fault = new GrantdError('unavailable', 'Not now.');

@@ -183,7 +183,14 @@ describe('the listings of a tenant with rules', () => {
     const path = `${base}/grants?${query({ object: 'doc:1', relation: 'viewer' })}`;
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
-    assert.deepEqual(linksIn(text), ['team:eng#member', 'team:ops#member', 'user:ada', 'user:bob']);
+    assert.deepEqual(linksIn(text), [
+      'folder:1#owner',
+      'folder:1#viewer',
+      'team:eng#member',
+      'team:ops#member',
+      'user:ada',
+      'user:bob',
+    ]);
     assert.match(text, /href="[^"]*grants\?object=team%3Aops&amp;relation=member"/);
     assert.match(text, /href="[^"]*check\?subject=user%3Aada&amp;relation=viewer&amp;object=doc%3A1"/);
     assert.deepEqual(linksIn((await visitor.get(`${path}&direct=yes`)).text), []);

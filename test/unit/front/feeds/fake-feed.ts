@@ -1,9 +1,9 @@
-// The change feeds of a world of fake shards: what tenants did, as an audit log in memory, which calls read and wait
-// for. A cursor is its place as text.
+// The change feed of a tenant: its changes as an audit log in memory, committed by the test. A cursor is its place as
+// text.
 
-import { feedMatcher, parseFeedContent } from '../../src/core/change-feed.ts';
-import { GrantdError } from '../../src/core/errors.ts';
-import type { AuditRecord, FeedPage, FeedQuery } from '../../src/shard/shard.ts';
+import { feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { AuditRecord, FeedPage, FeedQuery } from '../../../../src/shard/shard.ts';
 
 /** Rows that one page looks at. */
 const LOOKED_AT_MAX = 50;

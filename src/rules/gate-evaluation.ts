@@ -1,0 +1,413 @@
+// Evaluates a check where names depend on gates. A _goal_ is a name on one object: a search from the object decides
+// what grants give without gates, and collects the gates that may give it. A gate is decided by goals of its own, on
+// its object. So every goal is decided once, in the same run over the same grants, however many gates ask for it.
+//
+// The logic has three values (Kleene's). A goal is undefined if grants are not in memory yet, if a bound ends its
+// search, if it rests on a grant whose condition lacks a parameter, or if it rests on itself. What is undefined never
+// makes an answer. But a gate may be decided without it, and so may the check.
+//
+// Goals that rest on each other are solved together: by the well-founded model, of which the least fixpoint is the case
+// without `but_not` in the circle (van Gelder's alternating fixpoint).
+
+import type { Evaluation, EvaluationLimits } from './check-evaluation.ts';
+import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
+import { GrantedSearch } from './granted-search.ts';
+import { type Adjacent, type Bound, type Graph, SearchCost, TotalCost } from './graph.ts';
+import { type WantedObject, WantedSearch } from './wanted-search.ts';
+
+type Truth = boolean | undefined;
+
+/** The grants that hold for the call, and those that may: their conditions lack a parameter. */
+export interface Grants {
+  readonly certain: Graph;
+  /** The same as `certain` where no grant has a condition. */
+  readonly possible: Graph;
+}
+
+/** A gate on an object, as far from the object of the check as it was found. */
+interface GateAt {
+  readonly gate: number;
+  readonly object: string;
+  readonly depth: number;
+}
+
+/** What a gate rests on. It opens if `base` is true, all of `all` hold, and none of `none`. */
+interface Operands {
+  readonly base: Truth;
+  readonly all: readonly Goal[];
+  readonly none: readonly Goal[];
+  /** Should hold too, or else it is undefined whether they matter. */
+  readonly perhaps: readonly Goal[];
+}
+
+/** Entities with a relation on an object. `base`: whether there is one. */
+interface Parents {
+  readonly base: Truth;
+  readonly sure: readonly string[];
+  readonly perhaps: readonly string[];
+}
+
+/** Whether the subject holds a name, or a gate, on an object. */
+interface Goal {
+  readonly number: number;
+  readonly object: string;
+  depth: number;
+  state: 'new' | 'open' | 'done';
+  value: Truth;
+  /** Of the searches alone; they are done once `gates` are known. */
+  plain: Truth;
+  gates: readonly GateAt[] | undefined;
+  /** Reached along grants that may hold. */
+  perhapsGates: readonly GateAt[];
+}
+
+/** Goals that wait for each other; each takes some frames of the stack. */
+const OPEN_GOALS_MAX = 400;
+/** Steps of solving goals that rest on each other: some milliseconds. */
+const SOLVING_STEPS_MAX = 200_000;
+
+export class GateEvaluation {
+  readonly #rules: CompiledRules;
+  readonly #grants: Grants;
+  readonly #limits: EvaluationLimits;
+  readonly #subjects: readonly string[];
+  readonly #own: { readonly object: string; readonly names: NameSet } | undefined;
+  readonly #subject: string;
+  readonly #goals = new Map<string, Goal>();
+  readonly #parents = new Map<string, Parents>();
+  readonly #visited: Set<string>;
+  /** Of all searches from objects. */
+  readonly #total = new TotalCost();
+  readonly #costs: SearchCost[] = [];
+  /** What the subject holds at most. Where it is complete, nothing else is searched for. */
+  #granted: GrantedSearch | undefined;
+  #spentMax = 0;
+  #isCircular = false;
+  #isSolving = false;
+  #open = 0;
+  #circle: readonly string[] = [];
+  #solvingSteps = 0;
+  #progress: Generator<void, Truth> | undefined;
+
+  /**
+   * `granted`: a search over the possible grants of this subject that other checks of the same moment have begun.
+   * `visited`: takes the objects on which the decisions rest.
+   */
+  constructor(
+    rules: CompiledRules,
+    grants: Grants,
+    limits: EvaluationLimits,
+    subject: string,
+    granted?: GrantedSearch,
+    visited = new Set<string>(),
+  ) {
+    this.#visited = visited;
+    this.#rules = rules;
+    this.#grants = grants;
+    this.#limits = limits;
+    this.#subject = subject;
+    this.#subjects = rules.subjectsOf(subject);
+    this.#own = rules.membershipOf(subject);
+    this.#granted = granted;
+  }
+
+  get spent(): number {
+    return this.#total.spent + (this.#granted?.cost.spent ?? 0) + this.#solvingSteps;
+  }
+
+  /**
+   * Whether the subject holds the name on the object. After an interruption, a call with the same arguments continues,
+   * provided that the grants it rests on have not changed. All calls together stay within the limits.
+   */
+  decide(number: number, object: string): Evaluation {
+    this.#spentMax = this.spent + this.#limits.spentMax;
+    this.#progress ??= this.#decideRoot(this.#goal(number, object, 0));
+    const { done, value } = this.#progress.next();
+    if (done !== true) return { kind: 'interrupted' };
+    this.#progress = undefined;
+    if (value !== undefined) return { kind: 'decided', authorized: value };
+    const costs = this.#granted === undefined ? this.#costs : [...this.#costs, this.#granted.cost];
+    if (costs.some(({ misses }) => misses)) return { kind: 'missing' };
+    const bound = this.#exceeded;
+    return bound === undefined ? { kind: 'undefined', circle: this.#circle } : { kind: 'too-large', bound };
+  }
+
+  /** Whether a change of a grant could change what was found. */
+  restsOn(subject: string, object: string): boolean {
+    return this.#visited.has(object) || this.#granted?.follows(subject) === true;
+  }
+
+  get #exceeded(): Bound | undefined {
+    return this.#costs.find(({ exceeded }) => exceeded !== undefined)?.exceeded;
+  }
+
+  get #misses(): boolean {
+    return this.#costs.some(({ misses }) => misses);
+  }
+
+  #goal(number: number, object: string, depth: number): Goal {
+    const key = `${number} ${object}`;
+    let goal = this.#goals.get(key);
+    if (goal === undefined) {
+      goal = {
+        number,
+        object,
+        depth,
+        state: 'new',
+        value: undefined,
+        plain: undefined,
+        gates: undefined,
+        perhapsGates: [],
+      };
+      this.#goals.set(key, goal);
+    } else if (depth < goal.depth && goal.state === 'done' && goal.value === undefined && !this.#isSolving) {
+      // A bound of depth may have ended it.
+      goal.depth = depth;
+      goal.state = 'new';
+      goal.gates = undefined;
+    }
+    return goal;
+  }
+
+  *#decideRoot(root: Goal): Generator<void, Truth> {
+    const value = yield* this.#decide(root);
+    if (value !== undefined || !this.#isCircular || this.#misses || this.#exceeded !== undefined) return value;
+    return yield* this.#solve(root);
+  }
+
+  *#decide(goal: Goal): Generator<void, Truth> {
+    if (goal.state === 'done') return goal.value;
+    if (goal.state === 'open') {
+      this.#isCircular = true;
+      return undefined;
+    }
+    if (this.#open >= OPEN_GOALS_MAX) {
+      this.#costs[0]?.exceed('depthMax');
+      return undefined;
+    }
+    goal.state = 'open';
+    this.#open += 1;
+    if (goal.gates === undefined) yield* this.#search(goal);
+    let value = goal.plain;
+    for (const at of goal.gates ?? []) {
+      if (value === true) break;
+      const opens = yield* this.#opens(at);
+      if (opens !== false) value = opens;
+    }
+    for (const at of goal.perhapsGates) {
+      if (value !== false) break;
+      if ((yield* this.#opens(at)) !== false) value = undefined;
+    }
+    goal.state = 'done';
+    this.#open -= 1;
+    goal.value = value;
+    return value;
+  }
+
+  *#opens(at: GateAt): Generator<void, Truth> {
+    const { base, all, none, perhaps } = this.#operandsOf(at);
+    let value = base;
+    if (value === false) return false;
+    for (const goal of all) {
+      const holds = yield* this.#decide(goal);
+      if (holds === false) return false;
+      if (holds === undefined) value = undefined;
+    }
+    for (const goal of none) {
+      const holds = yield* this.#decide(goal);
+      if (holds === true) return false;
+      if (holds === undefined) value = undefined;
+    }
+    // Without a parent for certain, one of those that may be must hold.
+    let some = base !== undefined || perhaps.length === 0;
+    for (const goal of perhaps) {
+      const holds = yield* this.#decide(goal);
+      if (holds !== true) value = undefined;
+      if (holds !== false) some = true;
+    }
+    return some ? value : false;
+  }
+
+  #operandsOf({ gate: number, object, depth }: GateAt): Operands {
+    const gate = this.#rules.gateOf(object, number);
+    if (gate.kind === 'operands') {
+      const goals = (numbers: readonly number[]): Goal[] => numbers.map((each) => this.#goal(each, object, depth));
+      return { base: true, all: goals(gate.all), none: goals(gate.none), perhaps: [] };
+    }
+    const key = `${number} ${object}`;
+    const parents = this.#parents.get(key) ?? this.#parentsOf(object, gate.relation);
+    this.#parents.set(key, parents);
+    const goals = (texts: readonly string[]): Goal[] => texts.map((text) => this.#goal(gate.name, text, depth + 1));
+    return { base: parents.base, all: goals(parents.sure), none: [], perhaps: goals(parents.perhaps) };
+  }
+
+  /** The entities that have the relation on the object. */
+  #parentsOf(object: string, relation: number): Parents {
+    const cost = new SearchCost(this.#limits, this.#total);
+    this.#costs.push(cost);
+    const { certain, possible } = this.#grants;
+    const entities = (graph: Graph): readonly string[] | undefined =>
+      cost.known<readonly Adjacent[]>(graph.subjectsOn(object, [relation]))?.flatMap(({ texts }) => {
+        const looked = cost.look(texts.length);
+        return texts.slice(0, looked).filter((text) => this.#rules.isEntity(text));
+      });
+    const sure = entities(certain);
+    const all = possible === certain ? sure : entities(possible);
+    if (sure === undefined || all === undefined || cost.exceeded !== undefined) {
+      return { base: undefined, sure: [], perhaps: [] };
+    }
+    const certainly = new Set(sure);
+    const perhaps = all.filter((text) => !certainly.has(text));
+    return { base: sure.length > 0 ? true : perhaps.length > 0 ? undefined : false, sure, perhaps };
+  }
+
+  /** Searches for grants that give the name, and for gates that may. */
+  *#search(goal: Goal): Generator<void, void> {
+    const { certain, possible } = this.#grants;
+    const sure = yield* this.#searchIn(certain, goal);
+    goal.plain = sure.holds;
+    goal.perhapsGates = [];
+    if (sure.holds !== true && possible !== certain) {
+      const most = yield* this.#searchIn(possible, goal);
+      if (most.holds !== false) goal.plain = undefined;
+      const found = new Set(sure.gates.map(({ gate, object }) => `${gate} ${object}`));
+      goal.perhapsGates = most.gates.filter(({ gate, object }) => !found.has(`${gate} ${object}`));
+    }
+    goal.gates = sure.gates;
+  }
+
+  *#searchIn(
+    graph: Graph,
+    { number, object, depth }: Goal,
+  ): Generator<void, { readonly holds: Truth; readonly gates: readonly GateAt[] }> {
+    const bit = bitOf(number);
+    const gates: GateAt[] = [];
+    const search = new WantedSearch(this.#rules, graph, this.#limits, this.#total, this.#mayHold);
+    this.#costs.push(search.cost);
+    let holds = false;
+    const onVisit = (visit: WantedObject): boolean => {
+      this.#visited.add(visit.object);
+      for (const gate of visit.wanted.gates) gates.push({ gate, object: visit.object, depth: visit.depth });
+      holds = this.#isHeld(visit, search.cost, graph);
+      return holds;
+    };
+    const start = search.start(object, bit, depth);
+    if (start !== undefined) onVisit(start);
+    while (!holds && search.hasNext) {
+      if (this.spent > this.#spentMax) yield;
+      if (this.#stepFromSubject()) continue;
+      if (!this.#mayHold(object, bit)) return { holds: false, gates: [] };
+      search.step(onVisit);
+    }
+    return { holds: holds || (search.isComplete ? false : undefined), gates };
+  }
+
+  /** Whether the subject, or one that includes it, has one of the wanted relations, or is a group of a wanted name. */
+  #isHeld({ object, wanted }: WantedObject, cost: SearchCost, graph: Graph): boolean {
+    const own = this.#own;
+    if (own !== undefined && own.object === object && (own.names & wanted.names) !== 0n) return true;
+    if (wanted.relations.length === 0) return false;
+    return this.#subjects.some(
+      (subject) => (cost.known(graph.relationOf(subject, wanted.relations, object)) ?? 0) !== 0,
+    );
+  }
+
+  /** Whether the search from the subject, if it is complete, has found one of the names on the object. */
+  readonly #mayHold = (object: string, names: NameSet): boolean =>
+    this.#granted?.isComplete !== true || (this.#granted.namesOn(object) & names) !== 0n;
+
+  /** The search from the subject continues while it has cost less; false: it is done, or it is not its turn. */
+  #stepFromSubject(): boolean {
+    if (this.#granted === undefined) {
+      if (this.#total.spent <= this.#limits.lead) return false;
+      this.#granted = new GrantedSearch(this.#rules, this.#grants.possible, this.#limits, this.#subject);
+    }
+    if (!this.#granted.hasNext || this.#granted.cost.spent > this.#total.spent - this.#limits.lead) return false;
+    this.#granted.step(() => false);
+    return true;
+  }
+
+  // ---- goals that rest on each other ----
+
+  *#solve(root: Goal): Generator<void, Truth> {
+    this.#isSolving = true;
+    const goals = new Set([root]);
+    for (const goal of goals) {
+      if (goal.gates === undefined) yield* this.#search(goal);
+      if (goal.plain === true) continue;
+      for (const at of [...(goal.gates ?? []), ...goal.perhapsGates]) {
+        const { all, none, perhaps } = this.#operandsOf(at);
+        for (const each of [...all, ...none, ...perhaps]) goals.add(each);
+      }
+    }
+    if (this.#misses || this.#exceeded !== undefined) return undefined;
+    let lower: ReadonlySet<Goal> = new Set();
+    for (;;) {
+      const upper = yield* this.#least([...goals], lower, true);
+      const next = yield* this.#least([...goals], upper, false);
+      if (this.#exceeded !== undefined) return undefined;
+      if (next.size > lower.size) {
+        lower = next;
+        continue;
+      }
+      for (const goal of goals) {
+        goal.state = 'done';
+        goal.value = lower.has(goal) ? true : upper.has(goal) ? undefined : false;
+      }
+      this.#isSolving = false;
+      if (root.value === undefined) this.#circle = this.#circleIn(root, upper, lower);
+      return root.value;
+    }
+  }
+
+  /**
+   * The goals that follow if exactly the `assumed` ones hold where `but_not` names them. What is undefined by itself
+   * counts in an upper bound alone.
+   */
+  *#least(goals: readonly Goal[], assumed: ReadonlySet<Goal>, isUpper: boolean): Generator<void, ReadonlySet<Goal>> {
+    const held = new Set<Goal>();
+    const opens = (at: GateAt): boolean => {
+      const { base, all, none, perhaps } = this.#operandsOf(at);
+      this.#solvingSteps += 1 + all.length + none.length + perhaps.length;
+      return (
+        (base ?? isUpper) &&
+        all.every((goal) => held.has(goal)) &&
+        !none.some((goal) => assumed.has(goal)) &&
+        (isUpper
+          ? base !== undefined || perhaps.length === 0 || perhaps.some((goal) => held.has(goal))
+          : perhaps.every((goal) => held.has(goal)))
+      );
+    };
+    const follows = ({ plain, gates = [], perhapsGates }: Goal): boolean =>
+      (plain ?? isUpper) || gates.some(opens) || (isUpper && perhapsGates.some(opens));
+    for (let size = -1; size < held.size; ) {
+      size = held.size;
+      for (const goal of goals) {
+        this.#solvingSteps += 1;
+        if (this.#solvingSteps > SOLVING_STEPS_MAX) {
+          this.#costs[0]?.exceed('entitiesMax');
+          return held;
+        }
+        if (this.spent > this.#spentMax) yield;
+        if (!held.has(goal) && follows(goal)) held.add(goal);
+      }
+    }
+    return held;
+  }
+
+  /** Names and objects of undefined goals, each of which rests on the next; the first one again at the end. */
+  #circleIn(root: Goal, upper: ReadonlySet<Goal>, lower: ReadonlySet<Goal>): readonly string[] {
+    const path = new Set<Goal>();
+    let goal: Goal | undefined = root;
+    while (goal !== undefined && !path.has(goal)) {
+      path.add(goal);
+      const parts: Operands[] = [...(goal.gates ?? []), ...goal.perhapsGates].map((at) => this.#operandsOf(at));
+      goal = parts
+        .flatMap(({ all, none, perhaps }) => [...none, ...all, ...perhaps])
+        .find((each) => upper.has(each) && !lower.has(each));
+    }
+    const all = [...path];
+    const circle = goal === undefined ? [] : [...all.slice(all.indexOf(goal)), goal];
+    return circle.map(({ number, object }) => `${this.#rules.describe(number)} on ${object}`);
+  }
+}
