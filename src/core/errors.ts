@@ -65,7 +65,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Too many elements in one call',
-    'A bulk check may contain at most 100 checks, and a bulk write at most 100 grants and revocations together, and at most 100 conditions. The detail says how many there are. Split the call into several.',
+    'A bulk check may contain at most 100 checks, a bulk write at most 100 grants and revocations together and at most 100 conditions, and "context_grants" of a check or listing at most 100 grants. The detail says how many there are. Split the call into several.',
   ),
   unauthorized: entry(
     401,

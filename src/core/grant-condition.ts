@@ -7,6 +7,7 @@
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { demandMembers, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
+import { parseJson } from './text/json.ts';
 
 /** UTF-8 bytes of the canonical context that a grant stores. */
 export const GRANT_CONTEXT_BYTES_MAX = 512;
@@ -85,6 +86,16 @@ export function parseCondition(value: unknown, field = 'condition'): ConditionRe
     throw invalid(`"${field}.name" must be the name of a condition that the rules declare.`);
   }
   return { condition: conditionText(name, canonicalContext(context, `${field}.context`, GRANT_CONTEXT_BYTES_MAX)) };
+}
+
+/**
+ * A condition as people write it in one text, as `name` or `name {"key": "value"}`, not yet validated. Throws
+ * `invalid-request` for a context that is not JSON.
+ */
+export function conditionInText(text: string): { readonly name: string; readonly context?: unknown } {
+  const name = conditionNameOf(text);
+  const context = text.slice(name.length).trim();
+  return context === '' ? { name } : { name, context: parseJson(context, 'The context of the condition') };
 }
 
 /** A revocation names the tuple alone. */

@@ -9,7 +9,17 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
-import type { AuditLogRow, Checkpoint, ConditionCount, ExpiryPlace, LogRecord, MemberRow, Meta, SlotRow, StateWrite } from './store.ts';
+import type {
+  AuditLogRow,
+  Checkpoint,
+  ConditionCount,
+  ExpiryPlace,
+  LogRecord,
+  MemberRow,
+  Meta,
+  SlotRow,
+  StateWrite,
+} from './store.ts';
 
 // ---- cells ----
 

@@ -2,7 +2,7 @@
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 import { GrantdError } from '../../core/errors.ts';
-import { conditionNameOf } from '../../core/grant-condition.ts';
+import { conditionInText } from '../../core/grant-condition.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
@@ -148,13 +148,6 @@ function jsonOf(columns: readonly string[]): { readonly json: string } | { reado
   } catch (error) {
     return refuse(GrantdError.from(error).message);
   }
-}
-
-/** As an export writes it: its name and, behind a space, its context. */
-function conditionInText(text: string): { readonly name: string; readonly context?: unknown } {
-  const name = conditionNameOf(text);
-  const context = text.slice(name.length).trim();
-  return context === '' ? { name } : { name, context: parseJson(context, 'The context of the condition') };
 }
 
 /** The entries of a file in one of grantd's own formats. */

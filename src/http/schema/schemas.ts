@@ -2,14 +2,17 @@
 // generated from them. An error message completes the sentence `"<field>" …`.
 
 import { z } from 'zod';
+import { CALL_CONTEXT_BYTES_MAX } from '../../core/call-context.ts';
 import type { grantRecord } from '../../core/grant-attributes.ts';
 import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/grant-condition.ts';
 import {
   BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
   BULK_CONDITIONS_MAX,
+  CONTEXT_GRANTS_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
 } from '../../core/limits.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import {
@@ -120,8 +123,28 @@ export const questionSchema = closedObject(
   TUPLE_MUST,
 ).meta({ description: 'A relationship, granted or following from the rules. Unknown fields are refused.' });
 
+/** As documented; what a call brings along is parsed by hand (call-context.ts). */
+const callContextShape = {
+  context: contextSchema(
+    `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. Numbers beyond 2^53 are written as strings.`,
+  ).optional(),
+  context_grants: z
+    .array(
+      closedObject({ ...tupleSchema.shape, condition: conditionRequestSchema.nullable().optional() }, TUPLE_MUST).meta({
+        description: 'A grant that counts for one call.',
+      }),
+      { error: 'must be an array' },
+    )
+    .max(CONTEXT_GRANTS_MAX)
+    .meta({
+      description: 'Grants that count for this call as if they were stored. They are not, and no other call sees them.',
+    })
+    .optional(),
+};
+
 export const checkSchema = closedObject({
   ...questionSchema.shape,
+  ...callContextShape,
   explain: z
     .boolean({ error: 'must be true or false' })
     .optional()
@@ -131,6 +154,7 @@ export const checkSchema = closedObject({
 /** The body of a bulk check as documented; its length is checked before its elements. */
 export const bulkSchema = closedObject({
   checks: z.array(questionSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
+  ...callContextShape,
 });
 
 export const conditionSchema = closedObject(
@@ -312,6 +336,17 @@ export const subjectQuerySchema = z.object({
   limit,
   cursor,
 });
+
+const bodyLimit = z
+  .int({ error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .min(1, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .max(PAGE_LIMIT_MAX, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .default(PAGE_LIMIT_DEFAULT)
+  .meta({ description: 'Items per page; may change from page to page.' });
+
+/** The members of a body that is a listing with a context. */
+export const objectBodySchema = closedObject({ ...objectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
+export const subjectBodySchema = closedObject({ ...subjectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
 
 export const grantQuerySchema = z.object({
   subject: subjectSchema.meta({ description: 'The grants of this subject. Either this or `object`.' }).optional(),

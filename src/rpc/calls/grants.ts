@@ -214,13 +214,13 @@ function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
   });
 }
 
-const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({
+export const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({
   subject,
   relation: relationToWire(relation),
   object,
 });
 
-function tuplesFrom(
+export function tuplesFrom(
   tuples: readonly Pick<WireTuple__Output, 'subject' | 'relation' | 'object'>[],
   list: string,
 ): readonly Tuple[] {

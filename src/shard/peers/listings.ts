@@ -7,6 +7,7 @@
 // when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { type CallContext, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, type Relation, relationNumber } from '../../core/tuples.ts';
@@ -130,14 +131,23 @@ function demandGranted(name: string): Relation {
 
 type NamedQuery = Omit<ObjectsQuery, 'subject'>;
 
+/** What a cursor of a listing by name is bound to. */
+const scopeOf = (
+  name: string,
+  { memory }: Listing,
+  entity: string,
+  query: Pick<NamedQuery, 'relation' | 'namespace'> & CallContext,
+): readonly string[] => [name, memory.tenantId, entity, query.relation, query.namespace ?? '', ...contextScope(query)];
+
 async function listByRules(
   context: ListingContext,
   listing: Listing,
   [name, entity]: readonly [string, string],
-  { relation, namespace, limit, cursor }: NamedQuery,
+  query: NamedQuery,
   list: (ruled: Ruled, page: ListingPage) => Promise<HeldPage>,
 ): Promise<HoldersPage> {
-  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  const { relation, namespace, limit, cursor } = query;
+  const scope = scopeOf(name, listing, entity, query);
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const ruled = { ...listing, clock: context.clock };
@@ -197,9 +207,10 @@ async function listCounterparts(
   context: ListingContext,
   listing: Listing,
   { name, pages, entity }: Anchor,
-  { relation, namespace, limit, cursor }: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
+  query: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
 ): Promise<ResultPage<string>> {
-  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  const { relation, namespace, limit, cursor } = query;
+  const scope = scopeOf(name, listing, entity, query);
   // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
@@ -209,8 +220,8 @@ async function listCounterparts(
       return { found: wholeCounterparts(page, relation, from, prefix, limit + 1, holds), rest: undefined };
     }
     const after = { relation, counterpart: from };
-    const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps: holds };
-    const sparse = await sparseRows(context, listing, query);
+    const rows = { pages, entity, relation, after, prefix, limit: limit + 1, keeps: holds };
+    const sparse = await sparseRows(context, listing, rows);
     return { found: sparse.rows.map(({ counterpart }) => counterpart), rest: sparse.rest };
   });
   const items = found.slice(0, limit);

@@ -12,6 +12,7 @@ import {
   parseTerms,
   refuseTerms,
 } from '../../../core/bulk-writes.ts';
+import { type CallContext, parseCallContext } from '../../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { demandMembers, isJsonObject, type JsonObject } from '../../../core/json-members.ts';
@@ -96,11 +97,13 @@ async function unknownHeader(
 /** Read as any value: a parser of core refuses it with an error type of its own. */
 const part = z.unknown().optional();
 const tupleShape = { subject: part, relation: part, object: part };
+const contextShape = { context: part, context_grants: part };
 
-async function readCheck(call: Call): Promise<NamedTuple & { readonly explain: boolean }> {
+async function readCheck(call: Call): Promise<NamedTuple & CallContext & { readonly explain: boolean }> {
   const explain = z.boolean('must be true or false').optional();
-  const body = parseBody(await readJson(call.request), { ...tupleShape, explain });
-  return { ...parseQuestion(body.subject, body.relation, body.object), explain: body.explain === true };
+  const body = parseBody(await readJson(call.request), { ...tupleShape, ...contextShape, explain });
+  const question = parseQuestion(body.subject, body.relation, body.object);
+  return { ...question, ...parseCallContext(body), explain: body.explain === true };
 }
 
 export const check: OperatorOperation = {
@@ -112,7 +115,7 @@ export const check: OperatorOperation = {
   summary: 'Check one relationship',
   body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
   successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
-  errors: [...TUPLE_ERRORS, 'evaluation-too-large'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
@@ -124,19 +127,21 @@ export const check: OperatorOperation = {
   },
 };
 
-function parseChecks(body: unknown): readonly NamedTuple[] {
-  const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
+function parseChecks(body: unknown): { readonly checks: readonly NamedTuple[]; readonly context: CallContext } {
+  const shape = { checks: z.array(z.unknown(), 'must be an array'), ...contextShape };
+  const { checks, ...rest } = parseBody(body, shape);
   if (checks.length > BULK_CHECKS_MAX) {
     throw new GrantdError(
       'bulk-too-large',
       `"checks" holds ${checks.length} checks; at most ${BULK_CHECKS_MAX} are allowed.`,
     );
   }
-  return checks.map((each, index) => {
+  const questions = checks.map((each, index) => {
     const fields = isJsonObject(each) ? each : {};
     demandMembers(fields, TUPLE_MEMBERS, `checks[${index}]`);
     return parseQuestion(fields.subject, fields.relation, fields.object, 'checks', index);
   });
+  return { checks: questions, context: parseCallContext(rest) };
 }
 
 /** The body of a bulk call, which has no query. */
@@ -159,8 +164,8 @@ export const checkBulk: OperatorOperation = {
   errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
   async run(call) {
     const session = await sessionOf(call);
-    const checks = parseChecks(await readBulk(call));
-    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks);
+    const { checks, context } = parseChecks(await readBulk(call));
+    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks, context);
     const results = authorized.map((each) => ({ authorized: each }));
     const headers = await unknownHeader(session, call, namespacesDenied(checks, authorized));
     return jsonResponse(200, { results, checked_at: formatTimestamp(checkedAtMs) }, headers);

@@ -15,7 +15,17 @@ import type {
   ObjectGrantPlace,
   ObjectGrantRow,
 } from '../../store.ts';
-import { decodeConditionCounts, encodeConditionCounts, integerAt, logRecordOf, META_COLUMNS, metaOf, oneOf, parseRelation, textAt } from '../../stored-rows.ts';
+import {
+  decodeConditionCounts,
+  encodeConditionCounts,
+  integerAt,
+  logRecordOf,
+  META_COLUMNS,
+  metaOf,
+  oneOf,
+  parseRelation,
+  textAt,
+} from '../../stored-rows.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 

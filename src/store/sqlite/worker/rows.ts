@@ -4,7 +4,16 @@
 import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { GrantCountRow, GrantRow, LogRecord, Meta, ObjectGrantRow } from '../../store.ts';
-import { decodeConditionCounts, integerAt, isNullAt, logRecordOf, metaOf, parseRelation, tenantIdAt, textAt } from '../../stored-rows.ts';
+import {
+  decodeConditionCounts,
+  integerAt,
+  isNullAt,
+  logRecordOf,
+  metaOf,
+  parseRelation,
+  tenantIdAt,
+  textAt,
+} from '../../stored-rows.ts';
 import type { FlatRow, Row } from '../database.ts';
 
 export const CHECKPOINT_COLUMNS = 'seq, stamp, window_from';

@@ -1,6 +1,7 @@
 // Original file: proto/grantd/v1/shard.proto
 
 import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from '../../grantd/v1/CallContext.ts';
 
 export interface ListHolders {
   'object'?: (string);
@@ -11,6 +12,7 @@ export interface ListHolders {
   'name'?: (string);
   'direct'?: (boolean);
   'includeSelf'?: (boolean);
+  'callContext'?: (_grantd_v1_CallContext | null);
 }
 
 export interface ListHolders__Output {
@@ -22,4 +24,5 @@ export interface ListHolders__Output {
   'name': (string);
   'direct': (boolean);
   'includeSelf': (boolean);
+  'callContext': (_grantd_v1_CallContext__Output | null);
 }

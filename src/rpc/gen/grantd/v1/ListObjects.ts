@@ -1,6 +1,7 @@
 // Original file: proto/grantd/v1/shard.proto
 
 import type { Relation as _grantd_v1_Relation, Relation__Output as _grantd_v1_Relation__Output } from '../../grantd/v1/Relation.ts';
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from '../../grantd/v1/CallContext.ts';
 
 export interface ListObjects {
   'subject'?: (string);
@@ -10,6 +11,7 @@ export interface ListObjects {
   'cursor'?: (string);
   'name'?: (string);
   'direct'?: (boolean);
+  'callContext'?: (_grantd_v1_CallContext | null);
 }
 
 export interface ListObjects__Output {
@@ -20,4 +22,5 @@ export interface ListObjects__Output {
   'cursor': (string);
   'name': (string);
   'direct': (boolean);
+  'callContext': (_grantd_v1_CallContext__Output | null);
 }
