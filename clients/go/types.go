@@ -186,8 +186,14 @@ type CheckResult struct {
 	CheckedAt time.Time `json:"checked_at"`
 
 	// If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group
-	// is part of itself.
+	// is part of itself. Under rules with gates, the grants of the proof.
 	Because []Grant `json:"because,omitempty"`
+
+	// If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and, if
+	// it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates`
+	// that did not open. A gate has the proofs of `all_of` and of `but_not`. A node with `repeated` stands in full
+	// elsewhere.
+	Proof map[string]any `json:"proof,omitempty"`
 }
 
 // Condition: A condition on the state before the call.
@@ -736,6 +742,7 @@ func decodeCheckResult(value any) (CheckResult, error) {
 	decoded.Authorized = required(o, "authorized", decodeBoolean)
 	decoded.CheckedAt = required(o, "checked_at", decodeTime)
 	decoded.Because = orZero(o, "because", listOf(decodeGrant))
+	decoded.Proof = orZero(o, "proof", decodeMap)
 	return decoded, o.err
 }
 

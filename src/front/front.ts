@@ -34,8 +34,10 @@ import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscripti
 export type { ShardLoad, UsageMinute };
 
 export interface ExplainedAnswer extends TimedAnswer {
-  /** A shortest chain of grants from the subject to the object; empty unless authorized. */
+  /** A shortest chain of grants from the subject to the object, or the grants of the proof; empty unless authorized. */
   readonly because: readonly Grant[];
+  /** Under rules with gates: the proof, as JSON. Otherwise empty. */
+  readonly proof: string;
 }
 
 export interface LenientAnswer extends BulkAnswer {

@@ -20,8 +20,8 @@ export type Evaluation =
   /** The graph has recorded the missing grants. */
   | { readonly kind: 'missing' }
   /**
-   * Neither: it rests on itself through `but_not`, in this circle, or, if that is empty, on grants whose conditions lack
-   * a parameter.
+   * Neither: it rests on itself through `but_not`, in this circle, or, if that is empty, on grants whose conditions
+   * lack a parameter.
    */
   | { readonly kind: 'undefined'; readonly circle: readonly string[] }
   /** The bounds do not allow an answer. */

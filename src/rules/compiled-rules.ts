@@ -8,7 +8,7 @@
 import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, relationNumber, type Tuple } from '../core/tuples.ts';
-import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet } from './rule-set.ts';
+import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
 
 /** Bit n stands for the name with number n; relations come first, with the numbers that their grants have. */
 export type NameSet = bigint;
@@ -214,6 +214,8 @@ class Numbering {
   /** By number; undefined: no name has it. */
   readonly names: (string | undefined)[] = [undefined];
   readonly numbers = new Map<string, number>();
+  /** Of gates, and of what else has a number and no name. */
+  readonly texts = new Map<number, string>();
   readonly relations: ReadonlySet<number>;
   readonly definitions = new Map<string, Definitions>();
 
@@ -247,19 +249,21 @@ class Numbering {
     const name = this.#numberOf(element.name);
     const from = element.from === undefined ? undefined : this.#numberOf(element.from);
     if (element.all !== true || from === undefined) return { name, from };
-    return { name: this.#add(of, { kind: 'every', name, relation: from }), from: undefined };
+    return { name: this.#add(of, { kind: 'every', name, relation: from }, element), from: undefined };
   }
 
-  #add(of: Definitions, gate: Gate): number {
+  #add(of: Definitions, gate: Gate, element: RuleElement): number {
     const number = this.names.push(undefined) - 1;
+    this.texts.set(number, textOfElement(element));
     of.gates.set(number, gate);
     return number;
   }
 
-  #gate(of: Definitions, { operator, elements, butNot }: GateElement): number {
+  #gate(of: Definitions, gate: GateElement): number {
+    const { operator, elements, butNot } = gate;
     if (operator === 'any_of' && butNot.length === 0) return this.#union(of, elements);
     const all = operator === 'any_of' ? [this.#union(of, elements)] : elements.map((each) => this.#union(of, [each]));
-    return this.#add(of, { kind: 'operands', all, none: butNot.map((each) => this.#union(of, [each])) });
+    return this.#add(of, { kind: 'operands', all, none: butNot.map((each) => this.#union(of, [each])) }, gate);
   }
 
   /** The number of what follows from any of the elements. */
@@ -268,6 +272,7 @@ class Numbering {
     const [first] = parts;
     if (parts.length === 1 && first !== undefined && first.from === undefined) return first.name;
     const number = this.names.push(undefined) - 1;
+    this.texts.set(number, elements.map(textOfElement).join(' or '));
     of.elements.set(number, parts);
     return number;
   }
@@ -305,6 +310,7 @@ export class CompiledRules {
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
+  readonly #texts: ReadonlyMap<number, string>;
   readonly #namespaces: ReadonlyMap<string, NamespaceRules>;
   readonly #withoutRules: NamespaceRules;
   readonly #namesIn: Kept<readonly string[]>;
@@ -317,7 +323,8 @@ export class CompiledRules {
   constructor(ruleSet: RuleSet, relationNumberOf: RelationNumberOf = inOrder(ruleSet)) {
     this.groups = ruleSet.groups;
     this.#public = new Set(ruleSet.public);
-    const { names, numbers, relations, definitions } = new Numbering(ruleSet, relationNumberOf);
+    const { names, numbers, texts, relations, definitions } = new Numbering(ruleSet, relationNumberOf);
+    this.#texts = texts;
     this.#names = names;
     this.#numbers = numbers;
     let used = 0n;
@@ -362,9 +369,9 @@ export class CompiledRules {
     return this.#numbers.get(name);
   }
 
-  /** For people. */
+  /** A name, or the text of a gate. */
   describe(number: number): string {
-    return this.#names[number] ?? 'a gate';
+    return this.#names[number] ?? this.#texts.get(number) ?? '';
   }
 
   /** Names by ascending number; gates have none. */

@@ -12,8 +12,9 @@
 import type { Evaluation, EvaluationLimits } from './check-evaluation.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { GrantedSearch } from './granted-search.ts';
-import { type Adjacent, type Bound, type Graph, SearchCost, TotalCost } from './graph.ts';
-import { type WantedObject, WantedSearch } from './wanted-search.ts';
+import { type Adjacent, type Bound, type Graph, SearchCost, type Step, TotalCost } from './graph.ts';
+import type { GateProof, Proof } from './proof.ts';
+import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 type Truth = boolean | undefined;
 
@@ -29,6 +30,8 @@ interface GateAt {
   readonly gate: number;
   readonly object: string;
   readonly depth: number;
+  /** Leads to the object of the goal. */
+  readonly visit: WantedObject;
 }
 
 /** What a gate rests on. It opens if `base` is true, all of `all` hold, and none of `none`. */
@@ -38,6 +41,13 @@ interface Operands {
   readonly none: readonly Goal[];
   /** Should hold too, or else it is undefined whether they matter. */
   readonly perhaps: readonly Goal[];
+}
+
+/** `chain`: grants that give the name, if it holds. */
+interface Searched {
+  readonly holds: Truth;
+  readonly gates: readonly GateAt[];
+  readonly chain: (() => readonly Step[]) | undefined;
 }
 
 /** Entities with a relation on an object. `base`: whether there is one. */
@@ -59,6 +69,10 @@ interface Goal {
   gates: readonly GateAt[] | undefined;
   /** Reached along grants that may hold. */
   perhapsGates: readonly GateAt[];
+  /** Grants that give it without a gate. */
+  chain: (() => readonly Step[]) | undefined;
+  /** Goals are decided in this order, so that each rests on earlier ones. */
+  rank: number;
 }
 
 /** Goals that wait for each other; each takes some frames of the stack. */
@@ -85,6 +99,7 @@ export class GateEvaluation {
   #isCircular = false;
   #isSolving = false;
   #open = 0;
+  #ranks = 0;
   #circle: readonly string[] = [];
   #solvingSteps = 0;
   #progress: Generator<void, Truth> | undefined;
@@ -158,6 +173,8 @@ export class GateEvaluation {
         plain: undefined,
         gates: undefined,
         perhapsGates: [],
+        chain: undefined,
+        rank: 0,
       };
       this.#goals.set(key, goal);
     } else if (depth < goal.depth && goal.state === 'done' && goal.value === undefined && !this.#isSolving) {
@@ -200,8 +217,15 @@ export class GateEvaluation {
     }
     goal.state = 'done';
     this.#open -= 1;
-    goal.value = value;
+    this.#decided(goal, value);
     return value;
+  }
+
+  #decided(goal: Goal, value: Truth): void {
+    if (goal.rank > 0 && goal.value !== undefined) return;
+    this.#ranks += 1;
+    goal.rank = this.#ranks;
+    goal.value = value;
   }
 
   *#opens(at: GateAt): Generator<void, Truth> {
@@ -265,6 +289,7 @@ export class GateEvaluation {
   *#search(goal: Goal): Generator<void, void> {
     const { certain, possible } = this.#grants;
     const sure = yield* this.#searchIn(certain, goal);
+    goal.chain = sure.chain;
     goal.plain = sure.holds;
     goal.perhapsGates = [];
     if (sure.holds !== true && possible !== certain) {
@@ -276,40 +301,44 @@ export class GateEvaluation {
     goal.gates = sure.gates;
   }
 
-  *#searchIn(
-    graph: Graph,
-    { number, object, depth }: Goal,
-  ): Generator<void, { readonly holds: Truth; readonly gates: readonly GateAt[] }> {
+  *#searchIn(graph: Graph, { number, object, depth }: Goal): Generator<void, Searched> {
     const bit = bitOf(number);
     const gates: GateAt[] = [];
     const search = new WantedSearch(this.#rules, graph, this.#limits, this.#total, this.#mayHold);
     this.#costs.push(search.cost);
-    let holds = false;
+    let chain: Searched['chain'];
     const onVisit = (visit: WantedObject): boolean => {
       this.#visited.add(visit.object);
-      for (const gate of visit.wanted.gates) gates.push({ gate, object: visit.object, depth: visit.depth });
-      holds = this.#isHeld(visit, search.cost, graph);
-      return holds;
+      for (const gate of visit.wanted.gates) gates.push({ gate, object: visit.object, depth: visit.depth, visit });
+      const found = this.#grantIn(visit, search.cost, graph);
+      if (found === undefined) return false;
+      chain = () => [...found, ...stepsFrom(visit)];
+      return true;
     };
     const start = search.start(object, bit, depth);
     if (start !== undefined) onVisit(start);
-    while (!holds && search.hasNext) {
+    while (chain === undefined && search.hasNext) {
       if (this.spent > this.#spentMax) yield;
       if (this.#stepFromSubject()) continue;
-      if (!this.#mayHold(object, bit)) return { holds: false, gates: [] };
+      if (!this.#mayHold(object, bit)) return { holds: false, gates: [], chain };
       search.step(onVisit);
     }
-    return { holds: holds || (search.isComplete ? false : undefined), gates };
+    return { holds: chain !== undefined || (search.isComplete ? false : undefined), gates, chain };
   }
 
-  /** Whether the subject, or one that includes it, has one of the wanted relations, or is a group of a wanted name. */
-  #isHeld({ object, wanted }: WantedObject, cost: SearchCost, graph: Graph): boolean {
+  /**
+   * The grant of a wanted relation to the subject, or to one that includes it; none if the subject is a group of a
+   * wanted name.
+   */
+  #grantIn({ object, wanted }: WantedObject, cost: SearchCost, graph: Graph): readonly Step[] | undefined {
     const own = this.#own;
-    if (own !== undefined && own.object === object && (own.names & wanted.names) !== 0n) return true;
-    if (wanted.relations.length === 0) return false;
-    return this.#subjects.some(
-      (subject) => (cost.known(graph.relationOf(subject, wanted.relations, object)) ?? 0) !== 0,
-    );
+    if (own !== undefined && own.object === object && (own.names & wanted.names) !== 0n) return [];
+    if (wanted.relations.length === 0) return undefined;
+    for (const subject of this.#subjects) {
+      const relation = cost.known(graph.relationOf(subject, wanted.relations, object)) ?? 0;
+      if (relation !== 0) return [{ subject, relation, object }];
+    }
+    return undefined;
   }
 
   /** Whether the search from the subject, if it is complete, has found one of the names on the object. */
@@ -325,6 +354,59 @@ export class GateEvaluation {
     if (!this.#granted.hasNext || this.#granted.cost.spent > this.#total.spent - this.#limits.lead) return false;
     this.#granted.step(() => false);
     return true;
+  }
+
+  // ---- proofs ----
+
+  /** Why the name on the object was decided as it was. Each goal stands in full once, `nodesMax` of them. */
+  proofOf(number: number, object: string, nodesMax: number): Proof {
+    const shown = new Set<Goal>();
+    const proofOf = (goal: Goal): Proof => {
+      const { value: holds } = goal;
+      const name = this.#rules.describe(goal.number);
+      const repeated = shown.has(goal) || shown.size >= nodesMax;
+      const rest = { chain: [], gates: [], lookedFor: [], repeated };
+      if (repeated || holds === undefined) return { name, object: goal.object, holds, ...rest };
+      shown.add(goal);
+      if (!holds) {
+        const gates = (goal.gates ?? []).map(gateProofOf);
+        return { name, object: goal.object, holds, ...rest, gates, lookedFor: this.#lookedFor(goal) };
+      }
+      if (goal.chain !== undefined) return { name, object: goal.object, holds, ...rest, chain: goal.chain() };
+      const opened = (goal.gates ?? []).find((at) => this.#hasOpened(at, goal.rank));
+      const [chain, gates] = opened === undefined ? [[], []] : [stepsFrom(opened.visit), [gateProofOf(opened)]];
+      return { name, object: goal.object, holds, ...rest, chain, gates };
+    };
+    const gateProofOf = (at: GateAt): GateProof => {
+      const { all, none, perhaps } = this.#operandsOf(at);
+      const decided = (goals: readonly Goal[]) => goals.filter(({ rank }) => rank > 0).map(proofOf);
+      return {
+        gate: this.#rules.describe(at.gate),
+        object: at.object,
+        all: decided([...all, ...perhaps]),
+        none: decided(none),
+      };
+    };
+    return proofOf(this.#goal(number, object, 0));
+  }
+
+  /** Whether the gate gives a goal that was decided then. */
+  #hasOpened(at: GateAt, rank: number): boolean {
+    const { base, all, none, perhaps } = this.#operandsOf(at);
+    return (
+      base === true &&
+      [...all, ...perhaps].every((goal) => goal.value === true && goal.rank < rank) &&
+      none.every((goal) => goal.value === false)
+    );
+  }
+
+  #lookedFor({ number, object }: Goal): readonly string[] {
+    const { relations, parents } = this.#rules.wanted(object, bitOf(number));
+    const texts = (names: NameSet): string => this.#rules.namesIn(names).join(' or ');
+    return [
+      ...relations.map((relation) => this.#rules.describe(relation)),
+      ...parents.map((each) => `${texts(each.names)} from ${this.#rules.describe(each.relation)}`),
+    ];
   }
 
   // ---- goals that rest on each other ----
@@ -350,9 +432,10 @@ export class GateEvaluation {
         lower = next;
         continue;
       }
+      for (const goal of lower) this.#decided(goal, true);
       for (const goal of goals) {
         goal.state = 'done';
-        goal.value = lower.has(goal) ? true : upper.has(goal) ? undefined : false;
+        if (!lower.has(goal)) this.#decided(goal, upper.has(goal) ? undefined : false);
       }
       this.#isSolving = false;
       if (root.value === undefined) this.#circle = this.#circleIn(root, upper, lower);

@@ -1,5 +1,5 @@
-// Parses the body of `PUT /v1/rules`. Everything that is wrong is collected, each with its place, so that a model can be
-// mended at once.
+// Parses the body of `PUT /v1/rules`. Everything that is wrong is collected, each with its place, so that a model can
+// be mended at once.
 
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';
@@ -51,19 +51,22 @@ const NOTHING: NameElement = Object.freeze({ name: '', from: undefined });
 
 class Parser {
   readonly #problems: string[] = [];
+  #count = 0;
 
   /** Throws `invalid-request` with everything that is wrong, a sentence a line. */
   assertRight(): void {
-    const problems = this.#problems;
-    if (problems.length === 0) return;
-    const more = problems.length - PROBLEMS_MAX;
-    const shown = problems.slice(0, PROBLEMS_MAX);
-    if (more > 0) shown.push(`And ${more} more.`);
-    throw new GrantdError('invalid-request', shown.join('\n'));
+    const more = this.#count - this.#problems.length;
+    if (this.#count === 0) return;
+    throw new GrantdError(
+      'invalid-request',
+      [...this.#problems, ...(more > 0 ? [`And ${more} more.`] : [])].join('\n'),
+    );
   }
 
-  wrong(message: string): undefined {
-    this.#problems.push(message);
+  /** A function, where the message takes work: those beyond the bound are only counted. */
+  wrong(message: string | (() => string)): undefined {
+    this.#count += 1;
+    if (this.#count <= PROBLEMS_MAX) this.#problems.push(typeof message === 'string' ? message : message());
     return undefined;
   }
 
@@ -281,14 +284,16 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
       if (name === '') continue;
       if (from !== undefined && !granted.has(from)) {
         parser.wrong(
-          `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or one of "relations".${didYouMean(from, [...granted])}`,
+          () =>
+            `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or one of "relations".${didYouMean(from, [...granted])}`,
         );
       }
       if (granted.has(name) || (from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name)))
         continue;
       const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
       parser.wrong(
-        `"${place}" uses "${name}": it is no built-in relation, none of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
+        () =>
+          `"${place}" uses "${name}": it is no built-in relation, none of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
       );
     }
   }
@@ -301,19 +306,21 @@ function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules 
   for (const [index, { relation, subjects }] of types.entries()) {
     if (relation !== '' && !granted.has(relation)) {
       parser.wrong(
-        `"types[${index}].relation" is ${JSON.stringify(relation)}, which cannot be granted: it is no built-in relation and none of "relations".${didYouMean(relation, [...granted])}`,
+        () =>
+          `"types[${index}].relation" is ${JSON.stringify(relation)}, which cannot be granted: it is no built-in relation and none of "relations".${didYouMean(relation, [...granted])}`,
       );
     }
     for (const [at, { name, condition }] of subjects.entries()) {
       const place = `types[${index}].subjects[${at}]`;
       if (name !== undefined && !names.has(name)) {
         parser.wrong(
-          `"${place}" names "${name}": it is no relation, and no rule defines it.${didYouMean(name, [...names])}`,
+          () => `"${place}" names "${name}": it is no relation, and no rule defines it.${didYouMean(name, [...names])}`,
         );
       }
       if (condition !== undefined && !conditionNames.has(condition)) {
         parser.wrong(
-          `"${place}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
+          () =>
+            `"${place}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
         );
       }
     }
@@ -337,6 +344,10 @@ export function parseRuleSet(body: unknown): RuleSet {
     public: [...new Set(listed.map((namespace, index) => parser.namespace(namespace, `public[${index}]`)))],
   };
   parser.assertRight();
+  const bytes = Buffer.byteLength(textOfRules(parsed));
+  if (bytes > RULE_SET_BYTES_MAX)
+    parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
+  parser.assertRight();
   refuseAllRepeated(parser, parsed);
   refuseUndefined(parser, parsed);
   refuseWrongTypes(parser, parsed);
@@ -347,9 +358,6 @@ export function parseRuleSet(body: unknown): RuleSet {
       `"rules[${cycle.rule}]" depends on itself through "but_not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
     );
   }
-  const bytes = Buffer.byteLength(textOfRules(parsed));
-  if (bytes > RULE_SET_BYTES_MAX)
-    parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
   parser.assertRight();
   return parsed;
 }

@@ -1,6 +1,6 @@
 // Stratification: a name must not depend on itself through `but_not`, since its meaning would then be a paradox.
 
-import { namesInRule, type RuleSet } from './rule-set.ts';
+import { namesInRule, type RuleSet, type SubjectType } from './rule-set.ts';
 
 /** A name on objects of a namespace, as `namespace name`; of every namespace, as `* name`. */
 type Node = string;
@@ -22,26 +22,46 @@ type Dependencies = ReadonlyMap<Node, readonly Dependency[]>;
 
 /**
  * Behind `from` are entities of the namespaces that the types of the relation list, else of every one. Groups and
- * `ns:*` are no entities.
+ * `ns:*` are no entities, unless the rule set has no groups and the namespace is not public.
  */
-function dependenciesOf(ruleSet: RuleSet): Dependencies {
-  const dependencies = new Map<Node, Dependency[]>();
-  const behind = new Map(
-    ruleSet.types.map(({ namespace, relation, subjects }) => [
+function entitiesBehind({ types, groups, public: namespaces }: RuleSet): ReadonlyMap<string, ReadonlySet<string>> {
+  const isEntity = ({ of, namespace }: SubjectType): boolean =>
+    of === 'single' || (of === 'group' ? !groups : !namespaces.includes(namespace));
+  return new Map(
+    types.map(({ namespace, relation, subjects }) => [
       `${namespace} ${relation}`,
-      new Set(subjects.filter(({ of }) => of === 'single').map((subject) => subject.namespace)),
+      new Set(subjects.filter(isEntity).map((subject) => subject.namespace)),
     ]),
   );
+}
+
+/** Names that no rule defines are left out: they depend on nothing. Each dependency stands there once. */
+function dependenciesOf(ruleSet: RuleSet): Dependencies {
+  const dependencies = new Map<Node, readonly Dependency[]>();
+  const behind = entitiesBehind(ruleSet);
+  const defining = Map.groupBy(ruleSet.rules, ({ name }) => name);
+  for (const [name, rules] of defining) {
+    dependencies.set(
+      `* ${name}`,
+      rules.map(({ namespace }) => ({ on: `${namespace} ${name}`, negated: false })),
+    );
+  }
   for (const rule of ruleSet.rules) {
-    const node = `${rule.namespace} ${rule.name}`;
-    const everywhere = `* ${rule.name}`;
-    dependencies.set(everywhere, [...(dependencies.get(everywhere) ?? []), { on: node, negated: false }]);
-    const list: Dependency[] = [];
-    for (const { name, from, negated } of namesInRule(rule)) {
-      const namespaces = from === undefined ? [rule.namespace] : (behind.get(`${rule.namespace} ${from}`) ?? ['*']);
-      for (const namespace of namespaces) list.push({ on: `${namespace} ${name}`, negated });
+    const negatedByNode = new Map<Node, boolean>();
+    const elements = new Map(namesInRule(rule).map((each) => [`${each.from} ${each.name} ${each.negated}`, each]));
+    for (const { name, from, negated } of elements.values()) {
+      const add = (namespace: string): void => {
+        const on = `${namespace} ${name}`;
+        negatedByNode.set(on, negated || negatedByNode.get(on) === true);
+      };
+      const namespaces = from === undefined ? new Set([rule.namespace]) : behind.get(`${rule.namespace} ${from}`);
+      if (namespaces === undefined) add('*');
+      else for (const { namespace } of defining.get(name) ?? []) if (namespaces.has(namespace)) add(namespace);
     }
-    dependencies.set(node, list);
+    dependencies.set(
+      `${rule.namespace} ${rule.name}`,
+      Array.from(negatedByNode, ([on, negated]) => ({ on, negated })),
+    );
   }
   return dependencies;
 }

@@ -50,8 +50,8 @@ export class WantedSearch {
   readonly #sources = new Sources<Source>();
 
   /**
-   * `total`: what other searches share with this one. `mayHold`: only objects of which it returns true for the names are
-   * visited. `atMost`: goes through gates.
+   * `total`: what other searches share with this one. `mayHold`: only objects of which it returns true for the names
+   * are visited. `atMost`: goes through gates.
    */
   constructor(
     rules: CompiledRules,

@@ -17,7 +17,7 @@ import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
-export type { CallContext, ContextGrant } from '../core/call-context.ts';
+export type { CallContext } from '../core/call-context.ts';
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 
 export type ShardFailureKind =
@@ -305,8 +305,13 @@ export interface NamesQuery extends PageQuery, CallContext {
 }
 
 export interface NamedAnswer extends BulkAnswer {
-  /** By check, if asked for: a shortest chain of grants from the subject to the object; empty unless authorized. */
+  /**
+   * By check, if asked for: a shortest chain of grants from the subject to the object; under rules with gates, the
+   * grants of the proof. Empty unless authorized.
+   */
   readonly because: readonly (readonly Grant[])[];
+  /** By check, if asked for under rules with gates: the proof, as JSON. Otherwise empty. */
+  readonly proofs: readonly string[];
   /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
 }
@@ -336,7 +341,7 @@ export interface ResultPage<Item> {
 }
 
 export interface HoldersPage extends ResultPage<string> {
-  /** Those that do not hold the name, though `ns:*` does: in the range of the page, and they count against its limit. */
+  /** Those that do not hold the name, though `ns:*` does, in the range of the page. They count against its limit. */
   readonly excluded?: readonly string[];
 }
 

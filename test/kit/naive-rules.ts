@@ -22,7 +22,7 @@ export interface NaiveGrant {
   readonly relation: string;
   readonly object: string;
   /** The value of its condition in the call. Absent: it has no condition. */
-  readonly allowed?: Truth;
+  readonly condition?: Truth;
 }
 
 /** What one subject holds. */
@@ -38,8 +38,8 @@ type Facts = ReadonlySet<string>;
 
 const OTHER: Readonly<Record<Side, Side>> = { least: 'most', most: 'least' };
 
-const counts = ({ allowed = true }: NaiveGrant, side: Side): boolean =>
-  side === 'least' ? allowed === true : allowed !== false;
+const counts = ({ condition = true }: NaiveGrant, side: Side): boolean =>
+  side === 'least' ? condition === true : condition !== false;
 
 const namespaceOf = (text: string): string => text.slice(0, text.indexOf(':'));
 

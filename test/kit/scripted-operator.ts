@@ -296,9 +296,13 @@ export class ScriptedOperator implements OperatorApi {
       },
       explain: async (context, check) => {
         this.#enter('explain', context);
-        const answer = await named(context, { ...STRICT, checks: [check], explain: true });
-        const { authorized, checkedAtMs, because } = answer;
-        return { authorized: authorized[0] === true, checkedAtMs, because: because[0] ?? [] };
+        const { because, proofs, ...answer } = await named(context, { ...STRICT, checks: [check], explain: true });
+        return {
+          ...answer,
+          authorized: answer.authorized[0] === true,
+          because: because[0] ?? [],
+          proof: proofs[0] ?? '',
+        };
       },
       checkBulk: async (context, checks) => {
         this.#enter('checkBulk', context);

@@ -3,3 +3,4 @@
 import { testDefinition } from '../unit/shard/evaluation/definition-cases.ts';
 
 testDefinition(1);
+testDefinition(1, 'gates');

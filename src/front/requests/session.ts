@@ -213,6 +213,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#checkNamed(context, checks).then((answer) => ({
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
+      proof: answer.proofs[0] ?? '',
     }));
   }
 

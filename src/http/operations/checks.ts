@@ -35,7 +35,14 @@ export const check: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'bulk-too-large', 'evaluation-too-large'],
+  errors: [
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'bulk-too-large',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
     const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
@@ -55,13 +62,10 @@ export const check: PublicOperation = {
       throw error;
     };
     if (question.explain !== true) return session.check(context, question).then((answer) => answered(answer), failed);
-    return session
-      .explain(context, question)
-      .then(
-        (answer) =>
-          answered(answer, answer.authorized ? `,"because":${JSON.stringify(answer.because.map(grantRecord))}` : ''),
-        failed,
-      );
+    return session.explain(context, question).then((answer) => {
+      const because = answer.authorized ? `,"because":${JSON.stringify(answer.because.map(grantRecord))}` : '';
+      return answered(answer, answer.proof === '' ? because : `${because},"proof":${answer.proof}`);
+    }, failed);
   },
 };
 
@@ -97,7 +101,14 @@ export const checkBulk: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
+  errors: [
+    'bulk-too-large',
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer(session, context, { body }, { outcomes }) {
     refuseTooMany(body);
     const { checks, call } = validateBulk(body);

@@ -94,7 +94,7 @@ export const evaluate: PublicOperation = {
       example: { decision: true },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large', 'evaluation-cyclic'],
   answer: (session, context, { body }, { outcomes }) => evaluateOne(session, context, parseEvaluation(body), outcomes),
 };
 
@@ -198,7 +198,14 @@ export const evaluateMany: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large'],
+  errors: [
+    'bulk-too-large',
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer(session, context, { body }, { outcomes }) {
     const request = parseEvaluations(body);
     return request.kind === 'one'

@@ -42,6 +42,7 @@ const LISTING_ERRORS = [
   'invalid-cursor',
   'bulk-too-large',
   'evaluation-too-large',
+  'evaluation-cyclic',
 ] as const;
 
 function answerObjects(
@@ -90,7 +91,7 @@ export const listObjects: PublicOperation = {
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
   responseBytesMax: entityListBytesMax,
   successes: [OBJECTS],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   answer: (session, context, { query }) => answerObjects(session, context, validate(objectQuerySchema, query)),
 };
 
@@ -132,7 +133,7 @@ export const listSubjects: PublicOperation = {
   queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
   responseBytesMax: entityListBytesMax,
   successes: [SUBJECTS],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   answer: (session, context, { query }) => answerSubjects(session, context, validate(subjectQuerySchema, query)),
 };
 

@@ -137,7 +137,14 @@ export const searchSubjects: PublicOperation = {
       },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  errors: [
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'invalid-cursor',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer: (session, context, { body }) =>
     answerSearch(
       session,
@@ -172,7 +179,14 @@ export const searchResources: PublicOperation = {
       example: { page: { next_token: '', count: 1 }, results: [{ type: 'document', id: 'readme' }] },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  errors: [
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'invalid-cursor',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer: (session, context, { body }) =>
     answerSearch(
       session,
@@ -210,7 +224,7 @@ export const searchActions: PublicOperation = {
       example: { page: { next_token: '', count: 2 }, results: [{ name: 'editor' }, { name: 'viewer' }] },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-object', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-subject', 'invalid-object', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   answer: (session, context, { body }) =>
     answerSearch(
       session,

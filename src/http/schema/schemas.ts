@@ -258,7 +258,11 @@ export const checkResultSchema = z.object({
   checked_at: timestamp('When it was decided.'),
   because: z.array(grantSchema).optional().meta({
     description:
-      'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself.',
+      'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself. Under rules with gates, the grants of the proof.',
+  }),
+  proof: z.record(z.string(), z.unknown()).optional().meta({
+    description:
+      'If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and, if it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates` that did not open. A gate has the proofs of `all_of` and of `but_not`. A node with `repeated` stands in full elsewhere.',
   }),
 });
 

@@ -99,17 +99,21 @@ export const checkCalls = {
     }),
     requestFromWire: namedFrom,
     reply: 'namedResults',
-    replyToWire: ({ authorized, checkedAtMs, because, undefinedAt }) => ({
+    replyToWire: ({ authorized, checkedAtMs, because, proofs, undefinedAt }) => ({
       authorized: [...authorized],
       checkedAtMs,
       because: because.map((grants) => ({ grants: grants.map(grantToWire) })),
+      // A check without a proof has an empty one.
+      proofs: Array.from(proofs, (proof = '') => proof),
       undefinedAt: [...undefinedAt],
     }),
-    replyFromWire: ({ authorized, checkedAtMs, because, undefinedAt }, { checks, explain }) => {
+    replyFromWire: ({ authorized, checkedAtMs, because, proofs, undefinedAt }, { checks, explain }) => {
       demandCount(authorized, checks);
       if (explain) demandCount(because, checks);
       demandIndices(undefinedAt, checks);
-      return { authorized, checkedAtMs, because: because.map(({ grants }) => grants.map(grantFrom)), undefinedAt };
+      demand(proofs.length <= checks.length, 'There are more proofs than checks.');
+      const chains = because.map(({ grants }) => grants.map(grantFrom));
+      return { authorized, checkedAtMs, because: chains, proofs, undefinedAt };
     },
   }),
 };

@@ -16,6 +16,7 @@ import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
+import { proofRecord, stepsIn } from './proof-record.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a check. */
@@ -48,6 +49,16 @@ const WAITING_BYTES = 256 * 1024;
 
 type AnyEvaluation = CheckEvaluation | GateEvaluation;
 
+interface Reasons {
+  readonly because: readonly Grant[];
+  /** JSON; empty: the grants are a chain. */
+  readonly proof: string;
+}
+
+const NO_REASONS: Reasons = { because: [], proof: '' };
+/** Names on objects that one proof shows in full. */
+const PROOF_NODES_MAX = 200;
+
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;
 
@@ -65,6 +76,7 @@ class CheckRun {
   readonly #evaluations: AnyEvaluation[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
+  readonly #proofs: string[] = [];
   readonly #undefinedAt: number[] = [];
   /** Continues in the next step. */
   #interrupted: AnyEvaluation | undefined;
@@ -105,6 +117,7 @@ class CheckRun {
       authorized: this.#authorized,
       checkedAtMs: this.#nowMs,
       because: this.#because,
+      proofs: this.#proofs,
       undefinedAt: this.#undefinedAt,
     };
   }
@@ -137,10 +150,11 @@ class CheckRun {
     if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
     if (result.kind === 'interrupted') this.#interrupted = evaluation;
     if (result.kind !== 'decided') return result.kind;
-    const because = explain && evaluation instanceof CheckEvaluation ? this.#grantsOf(evaluation.chain) : [];
-    if (because === undefined) return 'missing';
+    const reasons = explain ? this.#reasonsOf(evaluation, number, check.object) : NO_REASONS;
+    if (reasons === undefined) return 'missing';
     if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized);
-    return this.#decided(result.authorized, because);
+    if (reasons.proof !== '') this.#proofs[index] = reasons.proof;
+    return this.#decided(result.authorized, result.authorized ? reasons.because : []);
   }
 
   #continue(evaluation: AnyEvaluation, number: number, object: string): Evaluation {
@@ -175,6 +189,26 @@ class CheckRun {
     const granted = this.#granted.get(subject) ?? new GrantedSearch(this.#rules, this.#graph, limits, subject);
     this.#granted.set(subject, granted);
     return granted;
+  }
+
+  /** Undefined: one of the grants is no longer in memory. */
+  #reasonsOf(evaluation: AnyEvaluation, number: number, object: string): Reasons | undefined {
+    if (evaluation instanceof CheckEvaluation) {
+      const because = this.#grantsOf(evaluation.chain);
+      return because && { because, proof: '' };
+    }
+    const proof = evaluation.proofOf(number, object, PROOF_NODES_MAX);
+    const keyOf = ({ subject, relation, object: on }: Step): string => `${subject} ${relation} ${on}`;
+    const steps = new Map([...stepsIn(proof)].map((step) => [keyOf(step), step]));
+    const grants = this.#grantsOf([...steps.values()]);
+    if (grants === undefined) return undefined;
+    const byStep = new Map([...steps.keys()].map((key, at) => [key, grants[at]]));
+    const record = proofRecord(proof, (step) => {
+      const grant = byStep.get(keyOf(step));
+      assert(grant !== undefined, 'every grant of the proof was looked up');
+      return grant;
+    });
+    return { because: grants, proof: JSON.stringify(record) };
   }
 
   /** Undefined: one of them is no longer in memory. */

@@ -11,7 +11,7 @@ import { randomCase } from './random-rules.ts';
 function grantOf(text: string): NaiveGrant {
   const [subject = '', relation = '', object = '', , value] = text.split(' ');
   if (value === undefined) return { subject, relation, object };
-  return { subject, relation, object, allowed: value === 'undefined' ? value : value === 'true' };
+  return { subject, relation, object, condition: value === 'undefined' ? value : value === 'true' };
 }
 
 interface Model {
@@ -360,7 +360,7 @@ describe('random cases of the whole model', () => {
       );
       for (const truth of truths) counts[`${truth}`] += 1;
       if (!truths.includes('undefined')) continue;
-      const isConditional = grants.some(({ allowed }) => allowed === 'undefined');
+      const isConditional = grants.some(({ condition }) => condition === 'undefined');
       undefinedIn[isConditional ? 'conditions' : 'circles'] += 1;
     }
     const sum = counts.true + counts.false + counts.undefined;

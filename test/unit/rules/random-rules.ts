@@ -211,7 +211,7 @@ function wholeCase(random: Random): RandomCase {
     ties.some((tie) => tie.relation === relation && tie.object === object);
   const isConditional = random(2) === 0;
   const grants = [...drawn.filter((grant) => !isTied(grant)), ...ties].map((grant) =>
-    isConditional && random(4) === 0 ? { ...grant, allowed: pick(TRUTHS) } : grant,
+    isConditional && random(4) === 0 ? { ...grant, condition: pick(TRUTHS) } : grant,
   );
   const distinct = new Map(grants.map((grant) => [`${grant.subject} ${grant.relation} ${grant.object}`, grant]));
   return {

@@ -208,7 +208,13 @@ class CheckResult:
     """When it was decided. ISO 8601 in UTC with milliseconds."""
     because: list[Grant] | None = None
     """If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a
-    group is part of itself.
+    group is part of itself. Under rules with gates, the grants of the proof.
+    """
+    proof: Mapping[str, Any] | None = None
+    """If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and,
+    if it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates`
+    that did not open. A gate has the proofs of `all_of` and of `but_not`. A node with `repeated` stands in full
+    elsewhere.
     """
 
     @classmethod
@@ -218,6 +224,7 @@ class CheckResult:
             authorized=required(known, "authorized", boolean),
             checked_at=required(known, "checked_at", time),
             because=optional(known, "because", list_of(Grant.decode)),
+            proof=optional(known, "proof", mapping),
         )
 
 

@@ -115,7 +115,7 @@ export const check: OperatorOperation = {
   summary: 'Check one relationship',
   body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
   successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
@@ -123,7 +123,8 @@ export const check: OperatorOperation = {
     const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), question));
     const headers = await unknownHeader(session, call, namespacesDenied([question], [authorized]));
     const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
-    return jsonResponse(200, { authorized, checked_at: formatTimestamp(checkedAtMs), ...because }, headers);
+    const proof = explained === undefined || explained.proof === '' ? {} : { proof: JSON.parse(explained.proof) };
+    return jsonResponse(200, { authorized, checked_at: formatTimestamp(checkedAtMs), ...because, ...proof }, headers);
   },
 };
 
@@ -161,7 +162,7 @@ export const checkBulk: OperatorOperation = {
   successes: [
     success(200, 'One result for each check.', { name: 'BulkCheckResult', schema: bulkResultSchema, header }),
   ],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call) {
     const session = await sessionOf(call);
     const { checks, context } = parseChecks(await readBulk(call));
@@ -342,7 +343,7 @@ export const listObjects = reading({
   summary: 'List the objects on which a subject holds a relation',
   query: { ...ruledShape, subject: mandatory(PARAMETERS.subject) },
   successes: [success(200, 'One page.', { name: 'ObjectList', schema: objectListSchema, header })],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call, query) {
     const { namespace, via, limit, cursor } = query;
     const subject = requireIdentifier('subject', query.subject);
@@ -371,7 +372,7 @@ export const listHolders = reading({
       .optional(),
   },
   successes: [success(200, 'One page.', { name: 'SubjectList', schema: subjectListSchema, header })],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call, query) {
     const { namespace, via, include, limit, cursor } = query;
     const object = requireIdentifier('object', query.object);

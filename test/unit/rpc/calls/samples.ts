@@ -224,6 +224,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         authorized: exactly(fc.boolean(), checks.length),
         checkedAtMs: timeMs,
         because: exactly(many(grant), explain ? checks.length : 0),
+        proofs: fc.array(fc.constantFrom('', '{"holds":true}'), { maxLength: checks.length }),
         undefinedAt: fc.subarray([...checks.keys()]),
       }),
   },

@@ -5,3 +5,4 @@ import { testDefinition } from './definition-cases.ts';
 const SHARE = 0.2;
 
 testDefinition(SHARE);
+testDefinition(SHARE, 'gates');

@@ -6,9 +6,9 @@ import type { TenantId } from '../../../../src/core/ids.ts';
 import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
-import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { isGate, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
-import { type NaiveGrant, naiveHeld } from '../../../kit/naive-rules.ts';
+import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../../kit/naive-rules.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { type OpenSlot, openSlot, type SlotOptions } from '../tools.ts';
 
@@ -60,7 +60,12 @@ export class RuledSlot {
   async write(grants: readonly NaiveGrant[], revoke = false): Promise<void> {
     for (let start = 0; start < grants.length; start += WRITES_PER_CALL) {
       const part = grants.slice(start, start + WRITES_PER_CALL);
-      const writes = part.map((each) => ({ ...each, relation: relationOf(each.relation), revoke }));
+      const writes = part.map(({ subject, relation, object }) => ({
+        subject,
+        relation: relationOf(relation),
+        object,
+        revoke,
+      }));
       await this.slot.connection.writeGrants(this.handle, this.slot.attempt(), writes);
     }
   }
@@ -90,16 +95,22 @@ export class RuledSlot {
     );
   }
 
+  /** `excluded`: takes those whom a gate excludes beside everyone. */
   holders(
     object: string,
     relation: string,
     limit = 100,
     namespace?: string,
     includeSelf = false,
+    excluded: string[] = [],
   ): Promise<readonly string[]> {
-    return readAll((cursor) =>
-      this.slot.connection.listHolders(this.handle, { object, relation, namespace, includeSelf, limit, cursor }),
-    );
+    return readAll(async (cursor) => {
+      const query = { object, relation, namespace, includeSelf, limit, cursor };
+      const page = await this.slot.connection.listHolders(this.handle, query);
+      excluded.push(...(page.excluded ?? []));
+      assert.ok(page.items.length + (page.excluded?.length ?? 0) <= limit);
+      return page;
+    });
   }
 }
 
@@ -107,17 +118,25 @@ export class RuledSlot {
 export class Definition {
   readonly #ruleSet: RuleSet;
   readonly #grants: readonly NaiveGrant[];
-  readonly #held = new Map<string, ReadonlySet<string>>();
+  readonly #models = new Map<string, NaiveModel>();
 
   constructor(ruleSet: RuleSet, grants: readonly NaiveGrant[]) {
     this.#ruleSet = ruleSet;
     this.#grants = grants;
   }
 
-  holds({ subject, relation, object }: NamedTuple): boolean {
-    const held = this.#held.get(subject) ?? naiveHeld(this.#ruleSet, this.#grants, subject);
-    this.#held.set(subject, held);
-    return held.has(`${relation} ${object}`);
+  holds(question: NamedTuple): boolean {
+    return this.truthOf(question) === true;
+  }
+
+  truthOf({ subject, relation, object }: NamedTuple): Truth {
+    const model = this.#models.get(subject) ?? naiveModel(this.#ruleSet, this.#grants, subject);
+    this.#models.set(subject, model);
+    return model.truthOf(relation, object);
+  }
+
+  get hasGates(): boolean {
+    return this.#ruleSet.rules.some(({ anyOf }) => anyOf.some((each) => isGate(each) || each.all === true));
   }
 
   isGranted(subject: string): boolean {
@@ -132,9 +151,9 @@ export class Definition {
   }
 
   /** Asserts that the chain consists of grants that exist, and suffices by itself. */
-  assertChain(question: NamedTuple, chain: readonly NaiveGrant[]): void {
+  assertChain(question: NamedTuple, chain: readonly NamedTuple[]): void {
     const what = `${Object.values(question).join(' ')}: ${JSON.stringify(chain)}`;
-    const same = (one: NaiveGrant) => (other: NaiveGrant) =>
+    const same = (one: NamedTuple) => (other: NamedTuple) =>
       one.subject === other.subject && one.relation === other.relation && one.object === other.object;
     for (const grant of chain) assert.ok(this.#grants.some(same(grant)), `a grant that exists: ${what}`);
     assert.ok(new Definition(this.#ruleSet, chain).holds(question), `it suffices: ${what}`);

@@ -8,6 +8,7 @@ export interface NamedResults {
   'checkedAtMs'?: (number | string | Long);
   'because'?: (_grantd_v1_Reasons)[];
   'undefinedAt'?: (number)[];
+  'proofs'?: (string)[];
 }
 
 export interface NamedResults__Output {
@@ -15,4 +16,5 @@ export interface NamedResults__Output {
   'checkedAtMs': (number);
   'because': (_grantd_v1_Reasons__Output)[];
   'undefinedAt': (number)[];
+  'proofs': (string)[];
 }

@@ -1,0 +1,48 @@
+// A proof as both APIs show it, with the grants that it rests on.
+
+import { grantRecord } from '../../core/grant-attributes.ts';
+import type { Grant } from '../../core/tuples.ts';
+import type { Step } from '../../rules/graph.ts';
+import type { GateProof, Proof } from '../../rules/proof.ts';
+
+interface GateRecord {
+  readonly gate: string;
+  readonly object: string;
+  readonly all_of: readonly ProofRecord[];
+  readonly but_not: readonly ProofRecord[];
+}
+
+interface ProofRecord {
+  readonly name: string;
+  readonly object: string;
+  readonly holds: boolean | null;
+  readonly because?: readonly object[];
+  readonly gate?: GateRecord;
+  readonly gates?: readonly GateRecord[];
+  readonly looked_for?: readonly string[];
+  readonly repeated?: true;
+}
+
+/** The grants of all chains of a proof. */
+export function* stepsIn({ chain, gates }: Proof): Generator<Step> {
+  yield* chain;
+  for (const { all, none } of gates) for (const proof of [...all, ...none]) yield* stepsIn(proof);
+}
+
+const gateRecord = ({ gate, object, all, none }: GateProof, grantOf: (step: Step) => Grant): GateRecord => ({
+  gate,
+  object,
+  all_of: all.map((proof) => proofRecord(proof, grantOf)),
+  but_not: none.map((proof) => proofRecord(proof, grantOf)),
+});
+
+export function proofRecord(proof: Proof, grantOf: (step: Step) => Grant): ProofRecord {
+  const { name, object, holds, chain, gates, lookedFor, repeated } = proof;
+  const record = { name, object, holds: holds ?? null };
+  if (repeated) return { ...record, repeated };
+  const records = gates.map((each) => gateRecord(each, grantOf));
+  if (holds !== true) return { ...record, looked_for: lookedFor, gates: records };
+  const because = chain.map((step) => grantRecord(grantOf(step)));
+  const [gate] = records;
+  return gate === undefined ? { ...record, because } : { ...record, because, gate };
+}

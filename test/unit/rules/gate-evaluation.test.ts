@@ -1,0 +1,7 @@
+// A few of the cases of `gate-evaluation-cases.ts`; `test/property` runs many.
+
+import { testGateEvaluation } from './gate-evaluation-cases.ts';
+
+const CASES = 30;
+
+testGateEvaluation(CASES);
