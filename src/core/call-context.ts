@@ -69,7 +69,7 @@ function parseContextGrants(value: unknown): CallContext {
   return value.length === 0 ? NO_CONTEXT : { contextGrants: value.map(grantIn) };
 }
 
-/** The members `context` and `context_grants` of a body. Throws a GrantdError that names the place of the first error. */
+/** The members `context` and `context_grants` of a body. Throws a GrantdError that names where the first error is. */
 export const parseCallContext = (body: JsonObject): CallContext => ({
   ...parseContext(body.context),
   ...parseContextGrants(body.context_grants),

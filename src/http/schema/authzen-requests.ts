@@ -1,7 +1,7 @@
 // Requests of the AuthZEN Authorization API 1.0 (https://openid.net/specs/authorization-api-1_0.html): evaluations, one
 // or many. A `{type, id}` is the identifier `type:id`, and the name of an action that of a relation. The
-// `context` has values for conditions; attributes, in `properties`, must be well-formed and are otherwise ignored. Invariant: different pairs of type and id
-// never make the same identifier.
+// `context` has values for conditions; attributes, in `properties`, must be well-formed and are otherwise ignored.
+// Invariant: different pairs of type and id never make the same identifier.
 
 import { type CallContext, parseContext } from '../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';

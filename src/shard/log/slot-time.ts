@@ -63,7 +63,8 @@ export class SlotTime {
 }
 
 /**
- * Which grants count for one listing or evaluation: those that exist at its time, and those whose condition is met, too.
+ * Which grants count for one listing or evaluation: those that exist at its time, and of them those whose condition is
+ * met.
  * If a listing meets grants that have expired since the log was written, the log must reach
  * their expiry before the listing may leave them out.
  */
