@@ -10,6 +10,7 @@ const (
 	TypeInvalidRelation       = "invalid-relation"
 	TypeInvalidObject         = "invalid-object"
 	TypeInvalidRequest        = "invalid-request"
+	TypeInvalidCondition      = "invalid-condition"
 	TypeInvalidCursor         = "invalid-cursor"
 	TypeBulkTooLarge          = "bulk-too-large"
 	TypeUnauthorized          = "unauthorized"
@@ -26,6 +27,7 @@ const (
 	TypeAlreadyCreated        = "already-created"
 	TypeKeyNotRotatable       = "key-not-rotatable"
 	TypeRelationInUse         = "relation-in-use"
+	TypeConditionInUse        = "condition-in-use"
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeEvaluationCyclic      = "evaluation-cyclic"
@@ -334,6 +336,19 @@ type Grant struct {
 
 	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
 	ExpiresAt *time.Time `json:"expires_at"`
+
+	// The grant holds only where this condition is met. Absent: it has none.
+	Condition *GrantCondition `json:"condition,omitempty"`
+}
+
+// GrantCondition: The grant holds only where this condition is met. Absent: it has none.
+type GrantCondition struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context"`
 }
 
 // GrantList: an answer of the service.
@@ -343,6 +358,16 @@ type GrantList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// GrantRequestCondition: A condition under which a grant holds.
+type GrantRequestCondition struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context,omitempty"`
 }
 
 // Key: an answer of the service.
@@ -632,8 +657,21 @@ type WrittenGrant struct {
 	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// False: the grant existed already; at most its expiry was changed.
+	// The grant holds only where this condition is met. Absent: it has none.
+	Condition *WrittenGrantCondition `json:"condition,omitempty"`
+
+	// False: the grant existed already; at most its expiry or its condition was changed.
 	Created bool `json:"created"`
+}
+
+// WrittenGrantCondition: The grant holds only where this condition is met. Absent: it has none.
+type WrittenGrantCondition struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context"`
 }
 
 func decodeActionSearchResult(value any) (ActionSearchResult, error) {
@@ -786,6 +824,15 @@ func decodeGrant(value any) (Grant, error) {
 	decoded.Object = required(o, "object", decodeText)
 	decoded.CreatedAt = required(o, "created_at", decodeTime)
 	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Condition = optional(o, "condition", decodeGrantCondition)
+	return decoded, o.err
+}
+
+func decodeGrantCondition(value any) (GrantCondition, error) {
+	var decoded GrantCondition
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Context = required(o, "context", decodeMap)
 	return decoded, o.err
 }
 
@@ -924,6 +971,15 @@ func decodeWrittenGrant(value any) (WrittenGrant, error) {
 	decoded.Object = required(o, "object", decodeText)
 	decoded.CreatedAt = required(o, "created_at", decodeTime)
 	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Condition = optional(o, "condition", decodeWrittenGrantCondition)
 	decoded.Created = required(o, "created", decodeBoolean)
+	return decoded, o.err
+}
+
+func decodeWrittenGrantCondition(value any) (WrittenGrantCondition, error) {
+	var decoded WrittenGrantCondition
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Context = required(o, "context", decodeMap)
 	return decoded, o.err
 }

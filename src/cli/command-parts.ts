@@ -2,7 +2,10 @@
 
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { GrantdError } from '../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
+import { parseJson } from '../core/text/json.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';
@@ -29,6 +32,18 @@ export interface ListOptions extends JsonOption {
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
 export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
+
+/** The value of an option that is a JSON object. */
+export function jsonObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(text, 'The value');
+  } catch (error) {
+    throw new InvalidArgumentError(GrantdError.from(error).message);
+  }
+  if (isJsonObject(value)) return value;
+  throw new InvalidArgumentError('It must be a JSON object.');
+}
 
 const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;

@@ -4,9 +4,10 @@
 
 import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
-import { type GrantAttributes, grantRecord } from './grant-attributes.ts';
-import { type ExpiryRequest, parseExpiry, refuseExpiry } from './grant-expiry.ts';
-import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
+import { type GrantAttributes, grantRecord, type TermsRequest } from './grant-attributes.ts';
+import { parseCondition, refuseCondition } from './grant-condition.ts';
+import { parseExpiry, refuseExpiry } from './grant-expiry.ts';
+import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
 import type { Unfollowed } from './service-warnings.ts';
 import {
@@ -20,11 +21,21 @@ import {
   tupleKey,
 } from './tuples.ts';
 
-/** `invalid-request`: the expiry has passed. `invalid-relation`: the tenant does not declare the relation. */
-export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached' | 'invalid-request' | 'invalid-relation';
+/**
+ * `invalid-request`: the expiry has passed. `invalid-relation`: the tenant does not declare the relation.
+ * `invalid-condition`: the rules do not declare the condition like this.
+ */
+export const GRANT_REFUSALS = [
+  'namespace-limit-reached',
+  'grant-limit-reached',
+  'invalid-request',
+  'invalid-relation',
+  'invalid-condition',
+] as const;
+export type GrantRefusal = (typeof GRANT_REFUSALS)[number];
 
-/** A grant to be made, or one that exists and whose expiry may change. */
-export interface GrantedTuple extends Tuple, ExpiryRequest {}
+/** A grant to be made, or one that exists and whose terms may change. */
+export interface GrantedTuple extends Tuple, TermsRequest {}
 
 /** A precondition of a bulk write on the state before it: the grant exists, or does not. */
 interface WriteCondition extends Tuple {
@@ -62,8 +73,8 @@ export interface GrantFilter {
   readonly relation: Relation | undefined;
 }
 
-/** In a revocation, `expires_at` has a refusal of its own. */
-const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at'];
+/** In a revocation, the terms have a refusal of their own. */
+const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at', 'condition'];
 const CONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
 const BULK_MEMBERS = ['grants', 'revocations', 'if'];
 
@@ -89,16 +100,28 @@ function tupleIn(value: unknown, list: string, index: number): Tuple {
   return parseTuple(value.subject, value.relation, value.object, list, index);
 }
 
-const expiryField = (value: unknown): unknown => (isJsonObject(value) ? value.expires_at : undefined);
+/** The terms that a request sets. `place`: of the object, for messages; empty: the body itself. */
+export function parseTerms(fields: JsonObject, wallMs: number, place = ''): TermsRequest {
+  return {
+    ...parseExpiry(fields.expires_at, wallMs, memberAt(place, 'expires_at')),
+    ...parseCondition(fields.condition, memberAt(place, 'condition')),
+  };
+}
 
-const grantIn = (value: unknown, index: number, wallMs: number): GrantedTuple => ({
-  ...tupleIn(value, 'grants', index),
-  ...parseExpiry(expiryField(value), wallMs, `grants[${index}].expires_at`),
-});
+/** A revocation names the tuple alone. */
+export function refuseTerms(fields: JsonObject, place = ''): void {
+  refuseExpiry(fields.expires_at, memberAt(place, 'expires_at'));
+  refuseCondition(fields.condition, memberAt(place, 'condition'));
+}
+
+function grantIn(value: unknown, index: number, wallMs: number): GrantedTuple {
+  const tuple = tupleIn(value, 'grants', index);
+  return isJsonObject(value) ? { ...tuple, ...parseTerms(value, wallMs, `grants[${index}]`) } : tuple;
+}
 
 function revocationIn(value: unknown, index: number): Tuple {
   const tuple = tupleIn(value, 'revocations', index);
-  refuseExpiry(expiryField(value), `revocations[${index}].expires_at`);
+  if (isJsonObject(value)) refuseTerms(value, `revocations[${index}]`);
   return tuple;
 }
 
@@ -222,7 +245,7 @@ export function parseGrantFilter(body: unknown): GrantFilter {
   const fields = objectIn(body);
   demandMembers(fields, GRANT_MEMBERS);
   const { subject, object, relation } = fields;
-  refuseExpiry(expiryField(fields));
+  refuseTerms(fields);
   const anchor = anchorOf(subject, object);
   return {
     of:

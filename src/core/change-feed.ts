@@ -3,7 +3,8 @@
 // which applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-filter.ts';
-import { attributesOfId, grantRecord, withExpiry } from './grant-attributes.ts';
+import { attributesOfId, grantRecord, withTerms } from './grant-attributes.ts';
+import { parseCondition } from './grant-condition.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
 import { type Grant, grantOf, isRelationName, namespaceOf } from './tuples.ts';
@@ -104,11 +105,12 @@ function parsed(text: string): JsonObject | undefined {
 }
 
 function grantIn(fields: JsonObject): Grant | undefined {
-  const { subject, relation, object, grant_id: grantId, expires_at: expiresAt } = fields;
+  const { subject, relation, object, grant_id: grantId, expires_at: expiresAt, condition } = fields;
   if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined;
   if (typeof grantId !== 'string' || !isRelationName(relation)) return undefined;
   const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
-  return grantOf({ subject, relation, object }, withExpiry(attributesOfId(grantId), expiresAtMs));
+  const terms = { ...(expiresAtMs === undefined ? {} : { expiresAtMs }), ...parseCondition(condition) };
+  return grantOf({ subject, relation, object }, withTerms(attributesOfId(grantId), terms));
 }
 
 /** Undefined: everything passes. */
@@ -153,8 +155,11 @@ export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedC
   return `{"seq":${seq},"index":${index},"at":"${at}",${who},"action":"${change.action}",${contentJson(change)}}`;
 }
 
-/** What a change takes besides its identifiers, names and rules. */
-const FRAME_BYTES = 400;
+/** What a change takes besides its identifiers, names, conditions and rules. */
+const FRAME_BYTES = 450;
+
+const lengthOf = ({ subject, object, condition = '' }: Grant): number =>
+  subject.length + object.length + condition.length;
 
 /** At least the UTF-8 bytes of a change: each UTF-16 unit takes up to three, escaped or not. */
 export function changeBytesMax({ change }: FeedChange): number {
@@ -164,6 +169,6 @@ export function changeBytesMax({ change }: FeedChange): number {
     case 'rules.updated':
       return FRAME_BYTES + 3 * (change.rules.length + change.former.length);
     default:
-      return FRAME_BYTES + 3 * (change.grant.subject.length + change.grant.object.length);
+      return FRAME_BYTES + 3 * lengthOf(change.grant);
   }
 }

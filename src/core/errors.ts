@@ -49,6 +49,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Invalid request',
     'The request is malformed: JSON that does not parse, bytes that are not UTF-8, a field or query parameter of the wrong shape, an unknown or repeated query parameter, or an ill-formed namespace name. The detail names what and where.',
   ),
+  'invalid-condition': entry(
+    400,
+    3,
+    'Invalid condition',
+    'The condition of a grant is none that the rules of the tenant declare, or its context has a key that the condition does not declare. The detail names what is allowed. Nothing was changed.',
+  ),
   'invalid-cursor': entry(
     400,
     3,
@@ -59,7 +65,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Too many elements in one call',
-    'A bulk check may contain at most 100 checks, and a bulk write at most 100 grants and revocations together, and at most 100 conditions. The detail says how many there are. Split the call into several.',
+    'A bulk check may contain at most 100 checks, a bulk write at most 100 grants and revocations together and at most 100 conditions, and "context_grants" of a check or listing at most 100 grants. The detail says how many there are. Split the call into several.',
   ),
   unauthorized: entry(
     401,
@@ -119,6 +125,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     9,
     'Relation in use',
     'The new rules no longer declare a relation that still has grants. Nothing was changed. The detail names each such relation and the number of its grants. Revoke them first, or keep the relation.',
+  ),
+  'condition-in-use': entry(
+    409,
+    9,
+    'Condition in use',
+    'The new rules lack a condition that grants carry, or one of its parameters, or give it another type. Nothing was changed. The detail names each such condition and the number of its grants. Revoke them first, or keep the condition.',
   ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(

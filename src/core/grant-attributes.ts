@@ -3,6 +3,14 @@
 // for new columns, in a migration. Invariant: stored grants stay readable. So attributes are only ever appended to the
 // list, and one that older versions did not write must have a meaning if it is absent.
 
+import {
+  CONDITION_BYTES_MAX,
+  type ConditionRecord,
+  type ConditionRequest,
+  conditionRecord,
+  isCondition,
+} from './grant-condition.ts';
+import type { ExpiryRequest } from './grant-expiry.ts';
 import { readUuidWords, timeOfId, UUID_WORDS, uuidTextOf } from './ids.ts';
 import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
 
@@ -13,6 +21,8 @@ export interface GrantAttributes {
   readonly createdAtMs: number;
   /** From this moment on, by the slot's time, the grant does not hold. Absent: it never expires. */
   readonly expiresAtMs?: number;
+  /** The grant holds only where this condition is met: see grant-condition.ts. Absent: it has none. */
+  readonly condition?: string;
 }
 
 export interface GrantAttribute {
@@ -30,9 +40,11 @@ const CREATED_AT = { field: 'createdAtMs', column: 'created_at_ms', index: 1 } a
 const EXPIRES_AT = { field: 'expiresAtMs', column: 'expires_at_ms', index: 2 } as const;
 /** A column holds this for a grant that never expires: the row may hold the expiry of an earlier grant. */
 const NEVER = 0;
+/** Left out of a grant without a condition; in a column it is then empty, for the same reason. */
+const CONDITION = { field: 'condition', column: 'condition', index: 3 } as const;
 
 /** In the order of the columns. */
-export const GRANT_ATTRIBUTES: readonly GrantAttribute[] = [GRANT_ID, CREATED_AT, EXPIRES_AT];
+export const GRANT_ATTRIBUTES: readonly GrantAttribute[] = [GRANT_ID, CREATED_AT, EXPIRES_AT, CONDITION];
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
@@ -46,11 +58,16 @@ export function readGrantAttributes(read: (attribute: GrantAttribute) => unknown
   const grantId = textIn(read(GRANT_ID));
   const createdAtMs = integerIn(read(CREATED_AT));
   if (grantId === undefined || createdAtMs === undefined) return undefined;
-  const stored = read(EXPIRES_AT);
-  if (stored === undefined || stored === null) return { grantId, createdAtMs };
-  const expiresAtMs = integerIn(stored);
-  if (expiresAtMs === undefined) return undefined;
-  return expiresAtMs === NEVER ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+  const expiresAtMs = integerIn(read(EXPIRES_AT) ?? NEVER);
+  const condition = textIn(read(CONDITION) ?? '');
+  if (expiresAtMs === undefined || condition === undefined) return undefined;
+  if (condition !== '' && !isCondition(condition)) return undefined;
+  return attributesOf({
+    grantId,
+    createdAtMs,
+    ...(expiresAtMs === NEVER ? {} : { expiresAtMs }),
+    ...(condition === '' ? {} : { condition }),
+  });
 }
 
 /** The values of the columns, in their order. */
@@ -58,19 +75,54 @@ export const grantColumnValues = (attributes: GrantAttributes): readonly (string
   attributes.grantId,
   attributes.createdAtMs,
   attributes.expiresAtMs ?? NEVER,
+  attributes.condition ?? '',
 ];
 
 /** Only the attributes of a larger object, in the order of the log. */
-export const attributesOf = ({ grantId, createdAtMs, expiresAtMs }: GrantAttributes): GrantAttributes =>
-  expiresAtMs === undefined ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+export function attributesOf({ grantId, createdAtMs, expiresAtMs, condition }: GrantAttributes): GrantAttributes {
+  if (condition === undefined) {
+    return expiresAtMs === undefined ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+  }
+  return expiresAtMs === undefined
+    ? { grantId, createdAtMs, condition }
+    : { grantId, createdAtMs, expiresAtMs, condition };
+}
 
-/** The same grant with another end; undefined: it never ends. */
-export const withExpiry = ({ grantId, createdAtMs }: GrantAttributes, expiresAtMs: number | undefined) =>
-  attributesOf(expiresAtMs === undefined ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs });
+/** What a grant may be given when it is created, and may lose or change later. */
+export type GrantTerms = Pick<GrantAttributes, 'expiresAtMs' | 'condition'>;
+
+/** The terms that a request sets: absent keeps the present one, `null` removes it. */
+export interface TermsRequest extends ExpiryRequest, ConditionRequest {}
+
+/** The same grant on the terms of a request. */
+export function withTerms(attributes: GrantAttributes, request: TermsRequest): GrantAttributes {
+  const { grantId, createdAtMs } = attributes;
+  const { expiresAtMs = attributes.expiresAtMs, condition = attributes.condition } = request;
+  return attributesOf({
+    grantId,
+    createdAtMs,
+    ...(expiresAtMs === undefined || expiresAtMs === null ? {} : { expiresAtMs }),
+    ...(condition === undefined || condition === null ? {} : { condition }),
+  });
+}
+
+/** The same grant without its terms. */
+export const withoutTerms = (attributes: GrantAttributes): GrantAttributes =>
+  withTerms(attributes, { expiresAtMs: null, condition: null });
 
 /** Whether the grant has ended at this moment of its slot's time. */
 export const hasExpired = ({ expiresAtMs }: GrantAttributes, nowMs: number): boolean =>
   expiresAtMs !== undefined && expiresAtMs <= nowMs;
+
+/** Whether it depends on the moment, or on the context of a call, that the grant holds. */
+export const isContingent = ({ expiresAtMs, condition }: GrantTerms): boolean =>
+  expiresAtMs !== undefined || condition !== undefined;
+
+/** Whether the condition of a grant is met; of a grant without one, it is. */
+export type MeetsCondition = (facts: GrantAttributes) => boolean;
+
+/** Where no condition is evaluated, a grant with one does not hold. */
+export const meetsNone: MeetsCondition = ({ condition }) => condition === undefined;
 
 /** A grant as JSON, in both APIs. */
 export const grantRecord = (
@@ -82,14 +134,22 @@ export const grantRecord = (
   object: grant.object,
   created_at: formatTimestamp(grant.createdAtMs),
   expires_at: optionalTimestamp(grant.expiresAtMs),
+  ...conditionMember(grant),
 });
 
+/** Absent from a grant without a condition: most tenants have none. */
+const conditionMember = ({ condition }: GrantAttributes): { readonly condition?: ConditionRecord } =>
+  condition === undefined ? {} : { condition: conditionRecord(condition) };
+
 /** What the audit log stores of a grant in addition to its tuple. */
-export const auditedAttributes = ({ grantId, expiresAtMs }: GrantAttributes): object =>
-  expiresAtMs === undefined ? { grant_id: grantId } : { grant_id: grantId, expires_at: formatTimestamp(expiresAtMs) };
+export const auditedAttributes = (grant: GrantAttributes): object => ({
+  grant_id: grant.grantId,
+  ...(grant.expiresAtMs === undefined ? {} : { expires_at: formatTimestamp(grant.expiresAtMs) }),
+  ...conditionMember(grant),
+});
 
 /**
- * Whether a grant's id determines all its attributes but the expiry, so that `attributesOfId` restores them. True for
+ * Whether a grant's id determines all its attributes but its terms, so that `attributesOfId` restores them. True for
  * every grant created here.
  */
 export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
@@ -109,22 +169,25 @@ export const PACKED_ID_LENGTH = 4 * UUID_WORDS;
 const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 
 const words = new Uint32Array(UUID_WORDS);
-const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH);
+const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX);
 
 /**
  * As one string, to save memory: separate objects would take half of a grant's memory, and the text of the id three
- * times the memory of its bytes. Attributes of an uncommon form are written out, at a length that no other form has.
+ * times the memory of its bytes. A character is a byte: of the id, then of the expiry, then of the condition as UTF-8,
+ * as far as the grant has them. Attributes of an uncommon form are written out, with a space at the end, which no
+ * condition has there, and at a length that no form without a condition has.
  */
 export function packAttributes(attributes: GrantAttributes): string {
-  const { grantId, createdAtMs, expiresAtMs } = attributes;
+  const { grantId, createdAtMs, expiresAtMs, condition } = attributes;
   const isShort = expiresAtMs === undefined || expiresAtMs < EXPIRY_LIMIT_MS;
   if (isShort && isToldById(attributes) && readGrantWords(grantId)) {
     for (let word = 0; word < UUID_WORDS; word += 1) bytes.writeUInt32BE(words[word] ?? 0, 4 * word);
-    if (expiresAtMs === undefined) return bytes.toString('latin1', 0, PACKED_ID_LENGTH);
-    bytes.writeUIntBE(expiresAtMs, PACKED_ID_LENGTH, EXPIRY_BYTES);
-    return bytes.toString('latin1');
+    if (expiresAtMs === undefined && condition === undefined) return bytes.toString('latin1', 0, PACKED_ID_LENGTH);
+    bytes.writeUIntBE(expiresAtMs ?? NEVER, PACKED_ID_LENGTH, EXPIRY_BYTES);
+    const end = PACKED_EXPIRING_LENGTH + bytes.write(condition ?? '', PACKED_EXPIRING_LENGTH, 'utf8');
+    return bytes.toString('latin1', 0, end);
   }
-  const text = `${grantId} ${createdAtMs} ${expiresAtMs ?? ''}`;
+  const text = `${grantId} ${createdAtMs} ${expiresAtMs ?? ''} ${condition ?? ''} `;
   return isPackedShort(text) ? `${text} ` : text;
 }
 
@@ -133,27 +196,35 @@ const readGrantWords = (grantId: string): boolean =>
 
 const isPackedShort = ({ length }: string): boolean => length === PACKED_ID_LENGTH || length === PACKED_EXPIRING_LENGTH;
 
-/** The expiry of a packed grant; undefined: it never expires. */
-export function packedExpiry(packed: string): number | undefined {
-  if (packed.length === PACKED_ID_LENGTH) return undefined;
-  if (packed.length !== PACKED_EXPIRING_LENGTH) {
-    const [, , expiresAtMs = ''] = packed.split(' ');
-    return expiresAtMs === '' ? undefined : Number(expiresAtMs);
-  }
-  bytes.write(packed, 'latin1');
-  return bytes.readUIntBE(PACKED_ID_LENGTH, EXPIRY_BYTES);
+const isWrittenOut = (packed: string): boolean => !isPackedShort(packed) && packed.endsWith(' ');
+
+const WRITTEN_OUT = /^(\S*) (\d+) (\d*) (.*?) +$/s;
+
+function unpackWrittenOut(packed: string): GrantAttributes {
+  const [, grantId = '', createdAtMs, expiresAtMs = '', condition = ''] = WRITTEN_OUT.exec(packed) ?? [];
+  return attributesOf({
+    grantId,
+    createdAtMs: Number(createdAtMs),
+    ...(expiresAtMs === '' ? {} : { expiresAtMs: Number(expiresAtMs) }),
+    ...(condition === '' ? {} : { condition }),
+  });
+}
+
+/** Whether the packed grant is contingent. */
+export function isPackedContingent(packed: string): boolean {
+  if (packed.length === PACKED_ID_LENGTH) return false;
+  return !isWrittenOut(packed) || isContingent(unpackWrittenOut(packed));
 }
 
 export function unpackAttributes(packed: string): GrantAttributes {
-  const expiresAtMs = packedExpiry(packed);
-  let known: GrantAttributes;
-  if (isPackedShort(packed)) {
-    bytes.write(packed, 'latin1');
-    for (let word = 0; word < UUID_WORDS; word += 1) words[word] = bytes.readUInt32BE(4 * word);
-    known = attributesOfId(GRANT_ID_PREFIX + uuidTextOf(words, 0));
-  } else {
-    const [grantId = '', createdAtMs] = packed.split(' ');
-    known = { grantId, createdAtMs: Number(createdAtMs) };
-  }
-  return expiresAtMs === undefined ? known : { ...known, expiresAtMs };
+  if (isWrittenOut(packed)) return unpackWrittenOut(packed);
+  const length = bytes.write(packed, 'latin1');
+  for (let word = 0; word < UUID_WORDS; word += 1) words[word] = bytes.readUInt32BE(4 * word);
+  const grantId = GRANT_ID_PREFIX + uuidTextOf(words, 0);
+  const createdAtMs = timeOfId(grantId) ?? 0;
+  if (length === PACKED_ID_LENGTH) return { grantId, createdAtMs };
+  const expiresAtMs = bytes.readUIntBE(PACKED_ID_LENGTH, EXPIRY_BYTES);
+  if (length === PACKED_EXPIRING_LENGTH) return { grantId, createdAtMs, expiresAtMs };
+  const condition = bytes.toString('utf8', PACKED_EXPIRING_LENGTH, length);
+  return expiresAtMs === NEVER ? { grantId, createdAtMs, condition } : { grantId, createdAtMs, expiresAtMs, condition };
 }

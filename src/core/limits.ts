@@ -8,6 +8,9 @@ export const BULK_CHECKS_MAX = 100;
 export const BULK_CHANGES_MAX = 100;
 export const BULK_CONDITIONS_MAX = 100;
 
+/** Grants that one check or listing brings along. */
+export const CONTEXT_GRANTS_MAX = 100;
+
 /** Grants that one call revokes by a filter, at one moment: a step of a few milliseconds. */
 export const REVOKED_PER_CALL_MAX = 1000;
 

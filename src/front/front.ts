@@ -2,6 +2,7 @@
 // calls, retries within the deadline and hides every change of owner. Invariant: every error is a GrantdError of the
 // catalogue.
 
+import type { CallContext } from '../core/call-context.ts';
 import type { FeedFilter } from '../core/change-feed.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
@@ -43,6 +44,9 @@ export interface LenientAnswer extends BulkAnswer {
   /** Indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
 }
+
+/** A check with a context of its own. */
+export type ContextualCheck = NamedTuple & Pick<CallContext, 'context'>;
 
 /** One HTTP request: its id, and when to give up, on the monotonic clock of this process. */
 export interface RequestContext {
@@ -96,11 +100,11 @@ export interface TenantSession {
   /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
   /** Rejects as `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
-  check(context: RequestContext, check: NamedTuple): Promise<TimedAnswer>;
-  explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer>;
-  checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer>;
+  check(context: RequestContext, check: NamedTuple & CallContext): Promise<TimedAnswer>;
+  explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer>;
+  checkBulk(context: RequestContext, checks: readonly NamedTuple[], call?: CallContext): Promise<BulkAnswer>;
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
-  checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer>;
+  checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[]): Promise<LenientAnswer>;
   /**
    * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
    * if all are known here. It is only a hint: it rejects as every call does.

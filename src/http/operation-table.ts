@@ -6,7 +6,7 @@ import { check, checkBulk } from './operations/checks.ts';
 import { evaluate, evaluateMany } from './operations/evaluations.ts';
 import { createGrant, listGrants, revokeGrant, revokeGrants, writeBulk } from './operations/grants.ts';
 import { createKey, listKeys, revokeKey } from './operations/keys.ts';
-import { listObjects, listSubjects } from './operations/listings.ts';
+import { listObjects, listObjectsInContext, listSubjects, listSubjectsInContext } from './operations/listings.ts';
 import { createNamespace, listNamespaces } from './operations/namespaces.ts';
 import type { PublicOperation } from './operations/operation.ts';
 import { readRules, writeRules } from './operations/rules.ts';
@@ -43,7 +43,9 @@ export const OPERATIONS: readonly PublicOperation[] = [
   writeBulk,
   revokeGrants,
   listObjects,
+  listObjectsInContext,
   listSubjects,
+  listSubjectsInContext,
   listNamespaces,
   createNamespace,
   listKeys,

@@ -3,8 +3,7 @@
 // (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
-import { isJsonObject } from '../core/json-members.ts';
-import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
+import { RELATION_PATTERN, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
 export const RULES_MAX = 200;
@@ -186,10 +185,3 @@ export const textOfRules = (ruleSet: RuleSet): string => JSON.stringify(ruleSetR
 export const revisionOfRules = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 export const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
-
-/** The own relations that a canonical text declares. */
-export function relationsIn(text: string): readonly Relation[] {
-  const parsed: unknown = JSON.parse(text);
-  const relations: readonly unknown[] = isJsonObject(parsed) && Array.isArray(parsed.relations) ? parsed.relations : [];
-  return relations.filter((each): each is Relation => typeof each === 'string' && isRelationName(each));
-}

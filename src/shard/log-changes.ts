@@ -4,7 +4,8 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
-import { auditedAttributes, withExpiry } from '../core/grant-attributes.ts';
+import { auditedAttributes, withoutTerms } from '../core/grant-attributes.ts';
+import { conditionNameOf } from '../core/grant-condition.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -20,8 +21,8 @@ export type Change =
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }
-  /** The grant lives on with another expiry, or without one. */
-  | { readonly kind: 'grant-updated'; readonly grant: Grant }
+  /** The grant lives on with another expiry or condition, or without one. `formerCondition`: what it had, if any. */
+  | { readonly kind: 'grant-updated'; readonly grant: Grant; readonly formerCondition?: string | undefined }
   /** The time of the grant's expiry has come, by the base of the entry. */
   | { readonly kind: 'grant-expired'; readonly grant: Grant }
   | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
@@ -64,7 +65,7 @@ export interface ChangePosition {
 /** Compact: a filter searches this text for its values. */
 const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
 
-type GrantChange = Extract<Change, { readonly grant: Grant }>;
+export type GrantChange = Extract<Change, { readonly grant: Grant }>;
 
 /** As the audit log and the change feed call them. */
 export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
@@ -83,6 +84,19 @@ export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
 
 /** Whether the tuple holds no grant after the change. */
 export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-revoked' || kind === 'grant-expired';
+
+/** By how much a change alters the number of grants that carry a condition, by the name of the condition. */
+export function conditionDifferences(change: GrantChange): readonly (readonly [condition: string, grants: number])[] {
+  const { condition } = change.grant;
+  const former = change.kind === 'grant-updated' ? change.formerCondition : undefined;
+  if (condition === undefined && former === undefined) return NO_DIFFERENCES;
+  return [
+    ...(condition === undefined ? [] : [[conditionNameOf(condition), endsGrant(change) ? -1 : 1] as const]),
+    ...(former === undefined ? [] : [[conditionNameOf(former), -1] as const]),
+  ];
+}
+
+const NO_DIFFERENCES = Object.freeze([]);
 
 /** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
 function describe(change: Change): string {
@@ -153,8 +167,8 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
       if (expiresAtMs !== undefined && !tombstone) {
         rows.push({ kind: 'expiry', tenantId, expiresAtMs, subject, relation, object, stamp });
       }
-      // A tombstone row has no expiry that a later grant could inherit.
-      const grant = tombstone ? grantOf(change.grant, withExpiry(change.grant, undefined)) : change.grant;
+      // A tombstone row has no terms that a later grant could inherit.
+      const grant = tombstone ? grantOf(change.grant, withoutTerms(change.grant)) : change.grant;
       rows.push({ ...grant, kind: 'grant', tenantId, tombstone, stamp });
       return rows;
     }

@@ -4,6 +4,7 @@
 
 import type { AuditFilter } from '../core/audit-filter.ts';
 import type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
+import type { CallContext } from '../core/call-context.ts';
 import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
@@ -16,6 +17,7 @@ import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
+export type { CallContext } from '../core/call-context.ts';
 export type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 
 export type ShardFailureKind =
@@ -283,9 +285,11 @@ export interface BulkAnswer {
   readonly checkedAtMs: number;
 }
 
-export interface NamedChecks {
+export interface NamedChecks extends CallContext {
   /** At most 100. */
   readonly checks: readonly NamedTuple[];
+  /** One for each check, in place of `context`, in the same form; `{}` if it has none. Absent: they share `context`. */
+  readonly contexts?: readonly string[];
   /** What the caller calls them in its messages; empty: it is a single check. */
   readonly list: string;
   /** Whether the answers are to name the grants on which they rest. */
@@ -295,7 +299,7 @@ export interface NamedChecks {
 }
 
 /** What a subject may do on an object: see `CompiledRules.actionsOn`. */
-export interface NamesQuery extends PageQuery {
+export interface NamesQuery extends PageQuery, CallContext {
   readonly subject: string;
   readonly object: string;
 }
@@ -347,7 +351,7 @@ export interface PageQuery {
 }
 
 /** The objects on which a subject holds a relation; all of them, or those of one namespace. */
-export interface ObjectsQuery extends PageQuery {
+export interface ObjectsQuery extends PageQuery, CallContext {
   readonly subject: string;
   /** A built-in relation, or a name that a rule of the tenant defines. */
   readonly relation: string;
@@ -357,7 +361,7 @@ export interface ObjectsQuery extends PageQuery {
 }
 
 /** The subjects that hold a relation on an object; all of them, or those of one namespace. */
-export interface HoldersQuery extends PageQuery {
+export interface HoldersQuery extends PageQuery, CallContext {
   readonly object: string;
   /** A built-in relation, or a name that a rule of the tenant defines. */
   readonly relation: string;

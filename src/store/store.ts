@@ -304,6 +304,12 @@ export interface OwnGrantCount {
   readonly grants: number;
 }
 
+/** Grants that carry one condition of a tenant. */
+export interface ConditionCount {
+  readonly condition: string;
+  readonly grants: number;
+}
+
 /** How many live grants a tenant has after a seq of its slot's log, and their bytes. */
 export interface GrantCountRow {
   readonly tenantId: TenantId;
@@ -314,6 +320,8 @@ export interface GrantCountRow {
   readonly bytes: number;
   /** By own relation, those without a grant left out: at most 50. Undefined: there are none. */
   readonly own?: readonly OwnGrantCount[];
+  /** By condition, those without a grant left out: at most 100. Undefined: there are none. */
+  readonly conditions?: readonly ConditionCount[];
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToMs?: number;
 }

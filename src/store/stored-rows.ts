@@ -12,6 +12,7 @@ import { isRelationName, type Relation } from '../core/tuples.ts';
 import type {
   AuditLogRow,
   Checkpoint,
+  ConditionCount,
   ExpiryPlace,
   LogRecord,
   MemberRow,
@@ -72,6 +73,21 @@ export function decodeOwnCounts(text: string): readonly OwnGrantCount[] {
     const [relation = '', grants = '', ...rest] = each.split(':');
     assert(/^\d+$/.test(grants) && rest.length === 0, 'a count of grants is a number');
     return { relation: parseRelation(relation), grants: Number(grants) };
+  });
+}
+
+/** `office_hours:12 trial:3`; undefined: there are none. */
+export const encodeConditionCounts = (conditions: readonly ConditionCount[] | undefined): string | undefined =>
+  conditions?.map(({ condition, grants }) => `${condition}:${grants}`).join(' ');
+
+const CONDITION_COUNT = /^([^: ]+):(\d+)$/;
+
+/** Throws if `encodeConditionCounts` cannot have written this text. */
+export function decodeConditionCounts(text: string): readonly ConditionCount[] {
+  return text.split(' ').map((each) => {
+    const [, condition, grants] = CONDITION_COUNT.exec(each) ?? [];
+    assert(condition !== undefined, 'the counts of grants by condition are names and numbers');
+    return { condition, grants: Number(grants) };
   });
 }
 
@@ -232,7 +248,7 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
   'grant-count': {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'own', 'collected_to_ms'],
+    values: ['seq', 'grants', 'bytes', 'own', 'conditions', 'collected_to_ms'],
     partition: 1,
   },
 };
@@ -271,8 +287,9 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];
     }
     case 'grant-count': {
-      const { tenantId, seq, grants, bytes, own, collectedToMs } = write.row;
-      return [write.slot, tenantId, seq, grants, bytes, encodeOwnCounts(own), collectedToMs];
+      const { tenantId, seq, grants, bytes, own, conditions, collectedToMs } = write.row;
+      const [byRelation, byCondition] = [encodeOwnCounts(own), encodeConditionCounts(conditions)];
+      return [write.slot, tenantId, seq, grants, bytes, byRelation, byCondition, collectedToMs];
     }
     default:
       return assertNever(write);

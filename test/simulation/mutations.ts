@@ -824,7 +824,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
-        find: 'if (facts.expiresAtMs !== undefined) this.depends = true;',
+        find: 'if (isContingent(facts)) this.depends = true;',
         replace: '',
       },
     ],

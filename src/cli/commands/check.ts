@@ -2,10 +2,11 @@
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
+import type { JsonObject } from '../../core/json-members.ts';
 import { CHECK_OUTPUTS, type CheckOutput, HEADS, renderResults, renderSummary } from '../checks/check-output.ts';
 import { type CheckOutcome, runChecks } from '../checks/check-run.ts';
 import type { CliContext } from '../cli-context.ts';
-import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { addExamples, jsonObject, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { ImportFormat } from '../import/import-lines.ts';
 import { formatOf, formatOption, openSource } from '../import/import-source.ts';
@@ -22,6 +23,7 @@ interface CheckOptions {
   readonly format?: ImportFormat;
   readonly output?: CheckOutput;
   readonly json?: boolean;
+  readonly context?: JsonObject;
 }
 
 async function checkOne(context: CliContext, json: object, options: CheckOptions): Promise<number> {
@@ -93,6 +95,7 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     )
     .addOption(formatOption())
     .addOption(new Option('--output <output>', 'form of the results (default: table)').choices(CHECK_OUTPUTS))
+    .option('--context <json>', 'values for parameters of conditions, as a JSON object; for one check', jsonObject)
     .option(...TENANT_OPTION)
     .option('--json', 'print JSON; for a file, a line of JSON for each of its lines')
     .addHelpText(
@@ -111,12 +114,16 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
         object: string | undefined,
         options: CheckOptions,
       ) => {
-        const { file } = options;
-        if (file !== undefined && subject === undefined) return checkFile(context, file, options);
+        const { file, context: values } = options;
+        if (file !== undefined && subject === undefined && values === undefined)
+          return checkFile(context, file, options);
         if (file !== undefined || subject === undefined || relation === undefined || object === undefined) {
-          throw new CliFailure('Pass either a subject, a relation and an object, or --file.', EXIT.usage);
+          throw new CliFailure(
+            'Pass either a subject, a relation and an object, perhaps with --context, or --file.',
+            EXIT.usage,
+          );
         }
-        return checkOne(context, { subject, relation, object }, options);
+        return checkOne(context, { subject, relation, object, ...(values && { context: values }) }, options);
       },
     ),
   );

@@ -2,11 +2,13 @@
 // `import` and `export` handle many.
 
 import type { Command } from 'commander';
+import type { JsonObject } from '../../core/json-members.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
   addListOptions,
   JSON_OPTION,
+  jsonObject,
   type ListOptions,
   printAnswer,
   printListing,
@@ -71,8 +73,21 @@ function registerGrantList(grants: Command, context: CliContext): void {
   );
 }
 
-interface Expiry {
+interface Terms {
   readonly expires?: string;
+  readonly condition?: string;
+  readonly context?: JsonObject;
+  readonly unconditional?: boolean;
+}
+
+function conditionIn({ condition, context, unconditional }: Terms): { readonly condition?: object | null } {
+  if (unconditional === true) {
+    if (condition === undefined && context === undefined) return { condition: null };
+    throw new CliFailure('Pass either --condition or --unconditional.', EXIT.usage);
+  }
+  if (condition !== undefined) return { condition: { name: condition, ...(context && { context }) } };
+  if (context === undefined) return {};
+  throw new CliFailure('--context needs --condition, whose context it is.', EXIT.usage);
 }
 
 /** A grant is identified by its three parts, so creating an existing one succeeds. */
@@ -81,7 +96,7 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
   const add = grants
     .command('add')
     .description(
-      'create a grant: the subject then holds the relation on the object; of an existing grant only the expiry may change',
+      'create a grant: the subject then holds the relation on the object; of an existing grant only the expiry and the condition may change',
     )
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
@@ -90,16 +105,21 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
     .option('--expires <time>', `when the grant ends, in UTC: ${TIME_FORMS}, from now; or never`, (text: string) =>
       text === 'never' ? text : parseTime(text),
     )
+    .option('--condition <name>', 'the grant holds only where this condition of the rules is met')
+    .option('--context <json>', 'values for parameters of the condition, as a JSON object', jsonObject)
+    .option('--unconditional', 'an existing grant loses its condition')
     .option(...JSON_OPTION);
   addExamples(
     add,
     `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
     `grants add user:ann viewer doc:readme --expires 90d --tenant ${TENANT_EXAMPLE}`,
+    `grants add user:ann viewer doc:readme --condition office_hours --context '{"zone":"Europe/Vienna"}' --tenant ${TENANT_EXAMPLE}`,
   ).action(
-    context.action((subject: string, relation: string, object: string, options: TenantOption & Expiry) => {
+    context.action((subject: string, relation: string, object: string, options: TenantOption & Terms) => {
       const { expires } = options;
       const expires_at = expires === 'never' ? null : expires;
-      const json = { subject, relation, object, ...(expires_at === undefined ? {} : { expires_at }) };
+      const terms = { ...(expires_at === undefined ? {} : { expires_at }), ...conditionIn(options) };
+      const json = { subject, relation, object, ...terms };
       return printAnswer(context, { method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }, options);
     }),
   );

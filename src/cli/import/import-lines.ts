@@ -2,6 +2,7 @@
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 import { GrantdError } from '../../core/errors.ts';
+import { conditionInText } from '../../core/grant-condition.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';
@@ -15,11 +16,15 @@ export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 const CSV_HEADS: ReadonlySet<string> = new Set([
   'subject,relation,object',
   'subject,relation,object,expires_at',
+  'subject,relation,object,expires_at,condition',
   EXPECTED_HEAD,
 ]);
 
 /** Twenty times the longest tuple in JSON with every character escaped; a longer line cannot be valid. */
 export const LINE_BYTES_MAX = 128 * 1024;
+
+const COLUMNS_MIN = 3;
+const COLUMNS_MAX = 5;
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -125,14 +130,24 @@ export function encodeLine(
   if (text === '' || (format === 'csv' && line.number === 1 && CSV_HEADS.has(text.toLowerCase()))) return undefined;
   const columns = format === 'tsv' ? text.split('\t') : parseCsvLine(text);
   if (columns === undefined) return refuse('A quote in the line is not closed, or not doubled.');
-  if (columns.length !== 3 && columns.length !== 4) {
+  if (columns.length < COLUMNS_MIN || columns.length > COLUMNS_MAX) {
     const separators = format === 'tsv' ? 'tabs' : 'commas';
     return refuse(
-      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by ${separators}.`,
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of ${COLUMNS_MIN} to ${COLUMNS_MAX}: subject, relation, object and perhaps the expiry and the condition, separated by ${separators}.`,
     );
   }
-  const [subject, relation, object, end = ''] = columns;
-  return { json: JSON.stringify({ subject, relation, object, ...(end === '' ? {} : { expires_at: end }) }) };
+  return jsonOf(columns);
+}
+
+function jsonOf(columns: readonly string[]): { readonly json: string } | { readonly refusal: Refusal } {
+  const [subject, relation, object, end = '', condition = ''] = columns;
+  const grant = { subject, relation, object, ...(end === '' ? {} : { expires_at: end }) };
+  if (condition === '') return { json: JSON.stringify(grant) };
+  try {
+    return { json: JSON.stringify({ ...grant, condition: conditionInText(condition) }) };
+  } catch (error) {
+    return refuse(GrantdError.from(error).message);
+  }
 }
 
 /** The entries of a file in one of grantd's own formats. */

@@ -3,6 +3,7 @@
 
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
+import { type CallContext, contextOf, hasContext } from '../../core/call-context.ts';
 import type { FeedFilter } from '../../core/change-feed.ts';
 import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
@@ -29,6 +30,7 @@ import type {
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
 import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
 import type {
+  ContextualCheck,
   ExplainedAnswer,
   LenientAnswer,
   OperatorTenantCallName,
@@ -75,6 +77,15 @@ const FEED_CALL_MS = 10_000;
 
 /** Others are asked about by name, an own relation, too. */
 const isBuiltIn = (check: NamedTuple): check is BuiltInTuple => isRelation(check.relation);
+
+/** Of checks that may each have a context of their own; undefined: none has. */
+function contextsOf(checks: readonly ContextualCheck[]): Pick<NamedChecks, 'context' | 'contexts'> | undefined {
+  const [first] = checks;
+  if (!checks.every(({ context }) => context === first?.context)) {
+    return { contexts: checks.map(({ context = '{}' }) => context) };
+  }
+  return first?.context === undefined ? undefined : { context: first.context };
+}
 
 function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): TimedAnswer {
   assert(authorized !== undefined, 'a single check has one answer');
@@ -166,11 +177,12 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#makeCall(CALLS.confirm, context, undefined);
   }
 
-  check(context: RequestContext, { subject, relation: name, object }: NamedTuple): Promise<TimedAnswer> {
+  check(context: RequestContext, question: NamedTuple & CallContext): Promise<TimedAnswer> {
+    const { subject, relation: name, object } = question;
     const relation = relationNumber(name);
-    if (relation === undefined) {
+    if (relation === undefined || hasContext(question)) {
       const checks = [{ subject, relation: name, object }];
-      return this.#checkNamed(context, { ...STRICT, checks, list: '' }).then(onlyAnswer);
+      return this.#checkNamed(context, { ...STRICT, checks, list: '', ...contextOf(question) }).then(onlyAnswer);
     }
     this.usage.checks += 1;
     return new Promise((resolve, reject) => {
@@ -179,23 +191,27 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     });
   }
 
-  checkBulk(context: RequestContext, checks: readonly NamedTuple[]): Promise<BulkAnswer> {
+  checkBulk(context: RequestContext, checks: readonly NamedTuple[], call: CallContext = {}): Promise<BulkAnswer> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    if (!checks.every(isBuiltIn)) return this.#checkNamed(context, { ...STRICT, checks, list: 'checks' });
+    if (!checks.every(isBuiltIn) || hasContext(call)) {
+      return this.#checkNamed(context, { ...STRICT, checks, list: 'checks', ...contextOf(call) });
+    }
     this.usage.checks += checks.length;
     return this.#makeCall(CALLS.checkBulk, context, columnsOf(checks), { checks: checks.length });
   }
 
-  checkOrDeny(context: RequestContext, checks: readonly NamedTuple[]): Promise<LenientAnswer> {
-    if (checks.every(isBuiltIn)) {
+  checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[]): Promise<LenientAnswer> {
+    const contexts = contextsOf(checks);
+    if (checks.every(isBuiltIn) && contexts === undefined) {
       return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
     }
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    return this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true });
+    return this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true, ...contexts });
   }
 
-  explain(context: RequestContext, check: NamedTuple): Promise<ExplainedAnswer> {
-    return this.#checkNamed(context, { ...STRICT, checks: [check], explain: true, list: '' }).then((answer) => ({
+  explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer> {
+    const checks = { ...STRICT, checks: [check], explain: true, list: '', ...contextOf(check) };
+    return this.#checkNamed(context, checks).then((answer) => ({
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
       proof: answer.proofs[0] ?? '',

@@ -24,7 +24,7 @@ export const check: PublicOperation = {
   tag: 'Checks',
   summary: 'Check one relationship',
   description:
-    'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny. With rules, what follows from them counts; `explain` asks for the grants on which an `authorized` rests.',
+    'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny. With rules, what follows from them counts; `explain` asks for the grants on which an `authorized` rests. `context` has values for conditions, and `context_grants` grants that count for this call alone.',
   body: { name: 'CheckRequest', schema: checkSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
   responseBytesMax: ({ body }) => reasonsBytesMax(body),
   successes: [
@@ -35,7 +35,14 @@ export const check: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: [
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'bulk-too-large',
+    'evaluation-too-large',
+    'evaluation-cyclic',
+  ],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
     const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
@@ -79,7 +86,7 @@ export const checkBulk: PublicOperation = {
   tag: 'Checks',
   summary: `Check up to ${BULK_CHECKS_MAX} relationships`,
   description:
-    'All checks are decided at one moment. An error in one element refuses the whole call and names the element, as in `checks[3].subject`. Counts as one request.',
+    'All checks are decided at one moment; `context` and `context_grants` are those of all of them. An error in one element refuses the whole call and names the element, as in `checks[3].subject`. Counts as one request.',
   body: {
     name: 'BulkCheck',
     schema: bulkSchema,
@@ -104,8 +111,8 @@ export const checkBulk: PublicOperation = {
   ],
   answer(session, context, { body }, { outcomes }) {
     refuseTooMany(body);
-    const checks = validateBulk(body);
-    return session.checkBulk(context, checks).then(
+    const { checks, call } = validateBulk(body);
+    return session.checkBulk(context, checks, call).then(
       ({ authorized, checkedAtMs }) => {
         const held = authorized.filter(Boolean).length;
         outcomes.authorized(held);

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { isRelation } from '../../core/tuples.ts';
-import type { RequestContext, TenantSession } from '../../front/front.ts';
+import type { ContextualCheck, RequestContext, TenantSession } from '../../front/front.ts';
 import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
@@ -48,7 +48,7 @@ const errorText = ({ code, message }: GrantdError): string =>
 function evaluateOne(
   session: TenantSession,
   context: RequestContext,
-  question: NamedTuple,
+  question: ContextualCheck,
   outcomes: CheckOutcomes,
 ): Promise<OperationResponse> {
   const { relation } = question;
@@ -80,7 +80,7 @@ export const evaluate: PublicOperation = {
   tag: 'AuthZEN',
   summary: 'Evaluate one access request',
   description:
-    'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied. `properties` and `context` are ignored. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
+    'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied. `context` has values for conditions; what no condition asks for is ignored, and so are `properties`. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
   body: {
     name: 'EvaluationRequest',
     schema: evaluationSchema,
@@ -159,7 +159,7 @@ async function evaluateItems(
 async function decide(
   session: TenantSession,
   context: RequestContext,
-  checks: readonly NamedTuple[],
+  checks: readonly ContextualCheck[],
 ): Promise<readonly Decision[]> {
   if (checks.length === 0) {
     await session.confirm(context);

@@ -1,10 +1,16 @@
 // Grants (/v1/grants): create, find and revoke them, one by one or many at one moment of the tenant's history.
 
 import { assert } from '../../core/assert.ts';
-import { anchorOf, bulkWriteRecord, demandWritten, parseBulkWrite, parseGrantFilter } from '../../core/bulk-writes.ts';
+import {
+  anchorOf,
+  bulkWriteRecord,
+  demandWritten,
+  parseBulkWrite,
+  parseGrantFilter,
+  refuseTerms,
+} from '../../core/bulk-writes.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
-import { parseExpiry, refuseExpiry } from '../../core/grant-expiry.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import {
   BODY_BYTES_MAX,
@@ -88,7 +94,7 @@ export const createGrant: PublicOperation = {
   tag: 'Grants',
   summary: 'Create a grant',
   description:
-    'Idempotent. Missing namespaces of subject and object are created. Durable once the response is sent. An existing grant keeps its expiry unless `expires_at` is given; `null` removes it. A grant that has expired does not exist: a new one is created.',
+    'Idempotent. Missing namespaces of subject and object are created. Durable once the response is sent. An existing grant keeps its expiry unless `expires_at` is given, and its condition unless `condition` is; `null` removes either. A grant that has expired does not exist: a new one is created.',
   body: {
     name: 'GrantRequest',
     schema: grantBodySchema,
@@ -97,19 +103,25 @@ export const createGrant: PublicOperation = {
   },
   successes: [
     success(201, 'The grant was created.', grantResponse),
-    success(200, 'The grant already existed; at most its expiry was changed.', grantResponse),
+    success(200, 'The grant already existed; at most its expiry or its condition was changed.', grantResponse),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached', 'grant-limit-reached'],
+  errors: [
+    'invalid-subject',
+    'invalid-relation',
+    'invalid-object',
+    'invalid-condition',
+    'namespace-limit-reached',
+    'grant-limit-reached',
+  ],
   answer(session, context, { body }, { clock }) {
-    const { tuple, expiresAt } = validateGrant(body);
-    const write = { ...tuple, revoke: false, ...parseExpiry(expiresAt, clock.wallMs()) };
-    return session.call(CALLS.writeGrants, context, [write]).then(([result]) => {
+    const grant = validateGrant(body, clock.wallMs());
+    return session.call(CALLS.writeGrants, context, [{ ...grant, revoke: false }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
       return {
         status: result.kind === 'created' ? 201 : 200,
         warning: warningHeaderOf(unfollowedWarnings([result])),
-        json: JSON.stringify(grantRecord(grantOf(tuple, result))),
+        json: JSON.stringify(grantRecord(grantOf(grant, result))),
       };
     });
   },
@@ -135,7 +147,7 @@ export const revokeGrant: PublicOperation = {
   successes: [success(204, 'The grant was removed.')],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'grant-not-found'],
   answer(session, context, { body, query }) {
-    if (isJsonObject(body)) refuseExpiry(body.expires_at);
+    if (isJsonObject(body)) refuseTerms(body);
     const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
     return session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
@@ -155,7 +167,7 @@ export const writeBulk: PublicOperation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: `Create and revoke up to ${BULK_CHANGES_MAX} grants at once`,
-  description: `All changes take effect at one moment, or none does: no check sees a part of them. Creating a grant that exists and revoking one that does not exist are not errors. An existing grant keeps its expiry unless \`expires_at\` is given; \`null\` removes it. A grant that has expired does not exist. \`if\` holds up to ${BULK_CONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call never does anything twice; but once a call has taken effect, its own changes may keep a repeated one from meeting its conditions. Counts as one request.`,
+  description: `All changes take effect at one moment, or none does: no check sees a part of them. Creating a grant that exists and revoking one that does not exist are not errors. An existing grant keeps its expiry unless \`expires_at\` is given, and its condition unless \`condition\` is; \`null\` removes either. A grant that has expired does not exist. \`if\` holds up to ${BULK_CONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call never does anything twice; but once a call has taken effect, its own changes may keep a repeated one from meeting its conditions. Counts as one request.`,
   body: {
     name: 'BulkWrite',
     schema: bulkWriteSchema,
@@ -180,6 +192,7 @@ export const writeBulk: PublicOperation = {
     'invalid-subject',
     'invalid-relation',
     'invalid-object',
+    'invalid-condition',
     'precondition-failed',
     'namespace-limit-reached',
     'grant-limit-reached',

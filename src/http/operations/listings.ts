@@ -1,15 +1,82 @@
 // What follows from grants, page by page: the objects on which a subject holds a relation (GET /v1/objects), and the
-// subjects that hold a relation on an object (GET /v1/subjects).
+// subjects that hold a relation on an object (GET /v1/subjects). With a context, both are a POST.
 
+import type { z } from 'zod';
+import type { CallContext } from '../../core/call-context.ts';
+import { BULK_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
+import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import { EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
-import { objectListSchema, objectQuerySchema, subjectListSchema, subjectQuerySchema } from '../schema/schemas.ts';
-import { validate } from '../schema/validation.ts';
-import { type PublicOperation, withUnknownNamespaces } from './operation.ts';
-import { entityListBytesMax } from './response-bytes.ts';
+import {
+  objectBodySchema,
+  objectListSchema,
+  objectQuerySchema,
+  subjectBodySchema,
+  subjectListSchema,
+  subjectQuerySchema,
+} from '../schema/schemas.ts';
+import { validate, validateBody, validateCallContext } from '../schema/validation.ts';
+import { type OperationResponse, type PublicOperation, withUnknownNamespaces } from './operation.ts';
+import { entityBodyBytesMax, entityListBytesMax } from './response-bytes.ts';
+
+const OBJECTS = success(200, 'One page.', {
+  name: 'ObjectList',
+  schema: objectListSchema,
+  example: { objects: ['document:readme', 'document:roadmap'], next_cursor: null },
+  header: WARNING_HEADER,
+});
+const SUBJECTS = success(200, 'One page.', {
+  name: 'SubjectList',
+  schema: subjectListSchema,
+  example: { subjects: ['user:alice', 'user:bob'], next_cursor: null },
+  header: WARNING_HEADER,
+});
+
+/** Of a listing with context grants. */
+const LISTING_ERRORS = [
+  'invalid-subject',
+  'invalid-relation',
+  'invalid-cursor',
+  'bulk-too-large',
+  'evaluation-too-large',
+  'evaluation-cyclic',
+] as const;
+
+function answerObjects(
+  session: TenantSession,
+  context: RequestContext,
+  { via, ...query }: z.output<typeof objectQuerySchema>,
+  call: CallContext = {},
+): Promise<OperationResponse> {
+  const { subject, namespace, cursor } = query;
+  return session
+    .call(CALLS.listObjects, context, { ...query, ...call, namespace, cursor, direct: via === 'direct' })
+    .then(({ items, nextCursor }) => {
+      const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
+      const namespaces = namespacesOfEmpty({ entity: subject, namespace, cursor }, { items, nextCursor });
+      return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
+    });
+}
+
+function answerSubjects(
+  session: TenantSession,
+  context: RequestContext,
+  { via, include, ...query }: z.output<typeof subjectQuerySchema>,
+  call: CallContext = {},
+): Promise<OperationResponse> {
+  const { object, namespace, cursor } = query;
+  const [direct, includeSelf] = [via === 'direct', include === 'self'];
+  return session
+    .call(CALLS.listHolders, context, { ...query, ...call, namespace, cursor, direct, includeSelf })
+    .then(({ items, nextCursor }) => {
+      const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null });
+      const namespaces = namespacesOfEmpty({ entity: object, namespace, cursor }, { items, nextCursor });
+      return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
+    });
+}
 
 export const listObjects: PublicOperation = {
   id: 'listObjects',
@@ -23,24 +90,33 @@ export const listObjects: PublicOperation = {
   query: objectQuerySchema.shape,
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
   responseBytesMax: entityListBytesMax,
-  successes: [
-    success(200, 'One page.', {
-      name: 'ObjectList',
-      schema: objectListSchema,
-      example: { objects: ['document:readme', 'document:roadmap'], next_cursor: null },
-      header: WARNING_HEADER,
-    }),
-  ],
+  successes: [OBJECTS],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
-  answer(session, context, { query }) {
-    const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
-    return session
-      .call(CALLS.listObjects, context, { subject, relation, namespace, direct: via === 'direct', limit, cursor })
-      .then(({ items, nextCursor }) => {
-        const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
-        const namespaces = namespacesOfEmpty({ entity: subject, namespace, cursor }, { items, nextCursor });
-        return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
-      });
+  answer: (session, context, { query }) => answerObjects(session, context, validate(objectQuerySchema, query)),
+};
+
+export const listObjectsInContext: PublicOperation = {
+  id: 'listObjectsInContext',
+  method: 'POST',
+  path: '/v1/objects',
+  scope: 'check:read',
+  tag: 'Grants',
+  summary: 'List the objects on which a subject holds a relation, in a context',
+  description:
+    'The same as the GET, with its parameters as members of a body, besides `context` and `context_grants`. A cursor is valid only with the same context and the same context grants.',
+  body: {
+    name: 'ObjectListRequest',
+    schema: objectBodySchema,
+    bytesMax: BULK_BODY_BYTES_MAX,
+    example: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, context: EXAMPLE_CONTEXT },
+  },
+  responseBytesMax: entityBodyBytesMax,
+  successes: [OBJECTS],
+  errors: [...LISTING_ERRORS, 'invalid-object'],
+  answer(session, context, { body }) {
+    const call = validateCallContext(objectBodySchema, body);
+    const { context: _, context_grants: __, ...query } = validateBody(objectBodySchema, body);
+    return answerObjects(session, context, query, call);
   },
 };
 
@@ -56,24 +132,32 @@ export const listSubjects: PublicOperation = {
   query: subjectQuerySchema.shape,
   queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
   responseBytesMax: entityListBytesMax,
-  successes: [
-    success(200, 'One page.', {
-      name: 'SubjectList',
-      schema: subjectListSchema,
-      example: { subjects: ['user:alice', 'user:bob'], next_cursor: null },
-      header: WARNING_HEADER,
-    }),
-  ],
+  successes: [SUBJECTS],
   errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
-  answer(session, context, { query }) {
-    const { object, relation, namespace, via, include, limit, cursor } = validate(subjectQuerySchema, query);
-    const [direct, includeSelf] = [via === 'direct', include === 'self'];
-    return session
-      .call(CALLS.listHolders, context, { object, relation, namespace, direct, includeSelf, limit, cursor })
-      .then(({ items, nextCursor, excluded }) => {
-        const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null, excluded });
-        const namespaces = namespacesOfEmpty({ entity: object, namespace, cursor }, { items, nextCursor });
-        return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
-      });
+  answer: (session, context, { query }) => answerSubjects(session, context, validate(subjectQuerySchema, query)),
+};
+
+export const listSubjectsInContext: PublicOperation = {
+  id: 'listSubjectsInContext',
+  method: 'POST',
+  path: '/v1/subjects',
+  scope: 'check:read',
+  tag: 'Grants',
+  summary: 'List the subjects that hold a relation on an object, in a context',
+  description:
+    'The same as the GET, with its parameters as members of a body, besides `context` and `context_grants`. A cursor is valid only with the same context and the same context grants.',
+  body: {
+    name: 'SubjectListRequest',
+    schema: subjectBodySchema,
+    bytesMax: BULK_BODY_BYTES_MAX,
+    example: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, context: EXAMPLE_CONTEXT },
+  },
+  responseBytesMax: entityBodyBytesMax,
+  successes: [SUBJECTS],
+  errors: [...LISTING_ERRORS, 'invalid-object'],
+  answer(session, context, { body }) {
+    const call = validateCallContext(subjectBodySchema, body);
+    const { context: _, context_grants: __, ...query } = validateBody(subjectBodySchema, body);
+    return answerSubjects(session, context, query, call);
   },
 };

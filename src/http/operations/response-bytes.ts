@@ -1,7 +1,14 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
+import { CONDITION_BYTES_MAX } from '../../core/grant-condition.ts';
 import { isJsonObject } from '../../core/json-members.ts';
-import { BULK_CHANGES_MAX, NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
+import {
+  BULK_CHANGES_MAX,
+  NAME_LENGTH_MAX,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  parsePageLimit,
+} from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
 import type { OperationRequest } from './operation.ts';
@@ -28,11 +35,17 @@ function limitOf({ query: { limit } }: Listing): number {
 
 export const entityListBytesMax = (request: Listing): number => limitOf(request) * ENTITY_BYTES_MAX;
 
+/** The same of a listing in a body, which is not validated yet. */
+export function entityBodyBytesMax({ body }: Pick<OperationRequest, 'body'>): number {
+  const { limit = PAGE_LIMIT_DEFAULT } = isJsonObject(body) ? body : {};
+  return typeof limit === 'number' && limit <= PAGE_LIMIT_MAX ? Math.max(limit, 0) * ENTITY_BYTES_MAX : 0;
+}
+
 /** Entities written as `{type, id}`. */
 export const entityBytesMax = (count: number): number => count * (ENTITY_BYTES_MAX + '{"type":,"id":""}'.length);
 
-/** Bytes of a grant besides its two identifiers: about the same in every record. */
-const GRANT_FRAME_BYTES = 300;
+/** Bytes of a grant besides its two identifiers: about the same in every record, and the longest condition. */
+const GRANT_FRAME_BYTES = 340 + CONDITION_BYTES_MAX;
 const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + GRANT_FRAME_BYTES;
 
 export const grantListBytesMax = (request: Listing): number => limitOf(request) * GRANT_BYTES_MAX;

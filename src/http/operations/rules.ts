@@ -76,7 +76,7 @@ export const writeRules: PublicOperation = {
       header: 'ETag',
     }),
   ],
-  errors: ['precondition-failed'],
+  errors: ['precondition-failed', 'condition-in-use'],
   answer(session, context, { body, query, headers }) {
     const { dry_run: dryRun } = validate(rulesQuerySchema, query);
     const request = parseRulesRequest(body, headers);

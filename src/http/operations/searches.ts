@@ -72,7 +72,7 @@ function asTokenError(error: unknown): unknown {
 async function listed<Asked>(
   session: TenantSession,
   context: RequestContext,
-  { page, asked }: Search<Asked>,
+  { page, call, asked }: Search<Asked>,
   list: List<Asked>,
 ): Promise<Listed> {
   const { limit, cursor } = page;
@@ -82,7 +82,7 @@ async function listed<Asked>(
     return NOTHING;
   }
   try {
-    return await list(asked, { limit: Math.max(limit, 1), cursor });
+    return await list(asked, { limit: Math.max(limit, 1), cursor, ...call });
   } catch (error) {
     if (isUndefinedAction(error)) return NOTHING;
     throw asTokenError(error);

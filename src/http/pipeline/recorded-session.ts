@@ -42,8 +42,8 @@ export function recordedSession(session: TenantSession, { decisions, clock }: De
       record(context, checks, answer);
       return answer;
     },
-    async checkBulk(context, checks) {
-      const answer = await session.checkBulk(context, checks);
+    async checkBulk(context, checks, call) {
+      const answer = await session.checkBulk(context, checks, call);
       record(context, checks, answer);
       return answer;
     },

@@ -1,13 +1,14 @@
 // Requests of the AuthZEN Authorization API 1.0 (https://openid.net/specs/authorization-api-1_0.html): evaluations, one
-// or many. A `{type, id}` is the identifier `type:id`, and the name of an action that of a relation. Attributes, in
-// `properties` and `context`, must be well-formed and are otherwise ignored. Invariant: different pairs of type and id
-// never make the same identifier.
+// or many. A `{type, id}` is the identifier `type:id`, and the name of an action that of a relation. The
+// `context` has values for conditions; attributes, in `properties`, must be well-formed and are otherwise ignored.
+// Invariant: different pairs of type and id never make the same identifier.
 
+import { type CallContext, parseContext } from '../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { isIdentifier } from '../../core/tuples.ts';
-import type { NamedTuple } from '../../rules/questions.ts';
+import type { ContextualCheck } from '../../front/front.ts';
 
 export const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
 export type Semantic = (typeof SEMANTICS)[number];
@@ -70,21 +71,26 @@ export function demandBody(body: unknown): JsonObject {
   return body;
 }
 
+/** The context of a request: values for conditions. Absent where it is `null` or empty. */
+export function parseAttributes(value: unknown, field: string): Pick<CallContext, 'context'> {
+  demandAttributes(value, field);
+  return isAbsent(value) ? {} : parseContext(value, field);
+}
+
 /** The relation is any text: only the owner knows whether rules define it. Throws for the first bad field. */
-export function parseEvaluation(body: unknown, place = ''): NamedTuple {
+export function parseEvaluation(body: unknown, place = ''): ContextualCheck {
   const fields = demandBody(body);
   const subject = identifierIn(fields, 'subject', place);
   const relation = actionIn(fields, place);
   const object = identifierIn(fields, 'resource', place);
-  demandAttributes(fields.context, `${place}context`);
-  return { subject, relation, object };
+  return { subject, relation, object, ...parseAttributes(fields.context, `${place}context`) };
 }
 
 /** An element of `evaluations`; its fault affects no other element. */
-export type Item = { readonly question: NamedTuple } | { readonly error: GrantdError };
+export type Item = { readonly question: ContextualCheck } | { readonly error: GrantdError };
 
 export type Evaluations =
-  | { readonly kind: 'one'; readonly question: NamedTuple }
+  | { readonly kind: 'one'; readonly question: ContextualCheck }
   | { readonly kind: 'many'; readonly items: readonly Item[]; readonly semantic: Semantic };
 
 /** Throws for a bad field outside `evaluations`. */

@@ -6,6 +6,7 @@
 // except that it may leave out the limit, which then stays.
 
 import { hash } from 'node:crypto';
+import type { CallContext } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
@@ -18,11 +19,13 @@ import {
   entityIn,
   identifierOf,
   isAbsent,
+  parseAttributes,
   textIn,
 } from './authzen-requests.ts';
 
 export interface Search<Asked> {
   readonly page: SearchPage;
+  readonly call: Pick<CallContext, 'context'>;
   /** Undefined: there can be no results. */
   readonly asked: Asked | undefined;
 }
@@ -64,7 +67,8 @@ function parseEntitySearch(
   const action = { name: relation, properties: entityIn(body, 'action').properties };
   const page = parseSearchPage(body, [wanted, { type, properties }, action, entity]);
   const possible = identifier !== undefined && isNamespaceName(type) && isRuleName(relation);
-  return { page, asked: possible ? { entity: identifier, relation, namespace: type } : undefined };
+  const call = parseAttributes(body.context, 'context');
+  return { page, call, asked: possible ? { entity: identifier, relation, namespace: type } : undefined };
 }
 
 export const parseSubjectSearch = (body: unknown): Search<AskedEntities> =>
@@ -79,7 +83,8 @@ export function parseActionSearch(value: unknown): Search<AskedActions> {
   const page = parseSearchPage(body, ['action', subject.entity, resource.entity]);
   const { identifier: object } = resource;
   const possible = subject.identifier !== undefined && object !== undefined;
-  return { page, asked: possible ? { subject: subject.identifier, object } : undefined };
+  const call = parseAttributes(body.context, 'context');
+  return { page, call, asked: possible ? { subject: subject.identifier, object } : undefined };
 }
 
 // ---- pages ----

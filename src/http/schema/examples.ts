@@ -1,6 +1,9 @@
 // The examples of the OpenAPI file, one story throughout: alice may view a document.
 
 export const EXAMPLE_TUPLE = { subject: 'user:alice', relation: 'viewer', object: 'document:readme' };
+/** For a condition that asks for them. */
+export const EXAMPLE_CONTEXT = { now: '2026-01-15T09:30:00Z', zone: 'Europe/Vienna' };
+
 export const EXAMPLE_EVALUATION = {
   subject: { type: 'user', id: 'alice' },
   action: { name: 'viewer' },

@@ -2,13 +2,17 @@
 // generated from them. An error message completes the sentence `"<field>" …`.
 
 import { z } from 'zod';
+import { CALL_CONTEXT_BYTES_MAX } from '../../core/call-context.ts';
 import type { grantRecord } from '../../core/grant-attributes.ts';
+import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/grant-condition.ts';
 import {
   BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
   BULK_CONDITIONS_MAX,
+  CONTEXT_GRANTS_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
 } from '../../core/limits.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import {
@@ -83,7 +87,25 @@ export const tupleSchema = closedObject(
   TUPLE_MUST,
 ).meta({ description: 'A relationship. Unknown fields are refused.' });
 
-/** As documented; the expiry is parsed by hand (grant-expiry.ts). */
+const contextSchema = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
+
+/** As documented; the condition is parsed by hand (grant-condition.ts). */
+const grantConditionShape = {
+  name: z
+    .string()
+    .regex(new RegExp(`^${CONDITION_NAME_PATTERN}$`))
+    .meta({ description: 'The name of a condition that the rules of the tenant declare.' }),
+  context: contextSchema(
+    `Values for parameters of the condition, at most ${GRANT_CONTEXT_BYTES_MAX} bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.`,
+  ),
+};
+
+const conditionRequestSchema = closedObject({
+  ...grantConditionShape,
+  context: grantConditionShape.context.optional(),
+}).meta({ description: 'A condition under which a grant holds.' });
+
+/** As documented; the terms are parsed by hand (grant-expiry.ts, grant-condition.ts). */
 export const grantBodySchema = closedObject(
   {
     ...tupleSchema.shape,
@@ -91,17 +113,41 @@ export const grantBodySchema = closedObject(
       description:
         'The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.',
     }),
+    condition: conditionRequestSchema.nullable().optional().meta({
+      description:
+        'The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.',
+    }),
   },
   TUPLE_MUST,
-).meta({ description: 'A relationship, and until when it holds. Unknown fields are refused.' });
+).meta({ description: 'A relationship, until when it holds, and on which condition. Unknown fields are refused.' });
 
 export const questionSchema = closedObject(
   { subject: subjectSchema, relation: relationNameSchema, object: objectSchema },
   TUPLE_MUST,
 ).meta({ description: 'A relationship, granted or following from the rules. Unknown fields are refused.' });
 
+/** As documented; what a call brings along is parsed by hand (call-context.ts). */
+const callContextShape = {
+  context: contextSchema(
+    `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. Numbers beyond 2^53 are written as strings.`,
+  ).optional(),
+  context_grants: z
+    .array(
+      closedObject({ ...tupleSchema.shape, condition: conditionRequestSchema.nullable().optional() }, TUPLE_MUST).meta({
+        description: 'A grant that counts for one call.',
+      }),
+      { error: 'must be an array' },
+    )
+    .max(CONTEXT_GRANTS_MAX)
+    .meta({
+      description: 'Grants that count for this call as if they were stored. They are not, and no other call sees them.',
+    })
+    .optional(),
+};
+
 export const checkSchema = closedObject({
   ...questionSchema.shape,
+  ...callContextShape,
   explain: z
     .boolean({ error: 'must be true or false' })
     .optional()
@@ -111,6 +157,7 @@ export const checkSchema = closedObject({
 /** The body of a bulk check as documented; its length is checked before its elements. */
 export const bulkSchema = closedObject({
   checks: z.array(questionSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
+  ...callContextShape,
 });
 
 export const conditionSchema = closedObject(
@@ -128,7 +175,7 @@ export const bulkWriteSchema = closedObject({
   grants: z
     .array(grantBodySchema, { error: 'must be an array' })
     .max(BULK_CHANGES_MAX)
-    .meta({ description: 'To create. Of what exists already, only the expiry may change.' })
+    .meta({ description: 'To create. Of what exists already, only the expiry and the condition may change.' })
     .optional(),
   revocations: z
     .array(tupleSchema, { error: 'must be an array' })
@@ -180,13 +227,18 @@ export const grantSchema = z
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
     expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
+    condition: z.object(grantConditionShape).optional().meta({
+      description: 'The grant holds only where this condition is met. Absent: it has none.',
+    }),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 
 export const writtenGrantSchema = z
   .object({
     ...grantSchema.shape,
-    created: z.boolean().meta({ description: 'False: the grant existed already; at most its expiry was changed.' }),
+    created: z
+      .boolean()
+      .meta({ description: 'False: the grant existed already; at most its expiry or its condition was changed.' }),
   })
   .meta({ description: 'A grant of a bulk write.' });
 
@@ -295,6 +347,17 @@ export const subjectQuerySchema = z.object({
   limit,
   cursor,
 });
+
+const bodyLimit = z
+  .int({ error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .min(1, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .max(PAGE_LIMIT_MAX, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .default(PAGE_LIMIT_DEFAULT)
+  .meta({ description: 'Items per page; may change from page to page.' });
+
+/** The members of a body that is a listing with a context. */
+export const objectBodySchema = closedObject({ ...objectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
+export const subjectBodySchema = closedObject({ ...subjectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
 
 export const grantQuerySchema = z.object({
   subject: subjectSchema.meta({ description: 'The grants of this subject. Either this or `object`.' }).optional(),

@@ -2,6 +2,8 @@
 // message names the field as the client wrote it (`checks[3].subject`).
 
 import type { z } from 'zod';
+import { type GrantedTuple, parseTerms } from '../../core/bulk-writes.ts';
+import { type CallContext, parseCallContext } from '../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import {
   demandMembers,
@@ -87,28 +89,41 @@ export function validateTuple(body: unknown): Tuple {
   return parseTuple(subject, relation, object);
 }
 
-/** The same for a tuple that is granted. The expiry is returned as it is. */
-export function validateGrant(body: unknown): { readonly tuple: Tuple; readonly expiresAt: unknown } {
-  const { subject, relation, object, expires_at: expiresAt } = membersOf(body, GRANT_MEMBERS);
-  return { tuple: parseTuple(subject, relation, object), expiresAt };
+/** The same for a tuple that is granted. `wallMs`: the present. */
+export function validateGrant(body: unknown, wallMs: number): GrantedTuple {
+  const fields = membersOf(body, GRANT_MEMBERS);
+  return { ...parseTuple(fields.subject, fields.relation, fields.object), ...parseTerms(fields, wallMs) };
 }
 
 /** Like `validateBody` with the schema of a check, but several times faster. */
-export function validateCheck(body: unknown): NamedTuple & { readonly explain?: true } {
-  const { subject, relation, object, explain = false } = membersOf(body, CHECK_MEMBERS);
+export function validateCheck(body: unknown): NamedTuple & CallContext & { readonly explain?: true } {
+  const fields = membersOf(body, CHECK_MEMBERS);
+  const { subject, relation, object, explain = false, context, context_grants: contextGrants } = fields;
   const question = parseQuestion(subject, relation, object);
   if (typeof explain !== 'boolean') throw new GrantdError('invalid-request', '"explain" must be true or false.');
-  return explain ? { ...question, explain } : question;
+  const asked = explain ? { ...question, explain } : question;
+  return context === undefined && contextGrants === undefined ? asked : { ...asked, ...parseCallContext(fields) };
 }
 
 /** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
-export function validateBulk(body: unknown): readonly NamedTuple[] {
+export function validateBulk(body: unknown): BulkQuestion {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
     demandMembers(body, BULK_MEMBERS);
     demandMembersOfEach(body.checks, TUPLE_MEMBERS, 'checks');
-    return body.checks.map(({ subject, relation, object }, index) =>
+    const checks = body.checks.map(({ subject, relation, object }, index) =>
       parseQuestion(subject, relation, object, 'checks', index),
     );
+    return { checks, call: parseCallContext(body) };
   }
-  return validateBody(bulkSchema, body).checks;
+  return { checks: validateBody(bulkSchema, body).checks, call: {} };
 }
+
+interface BulkQuestion {
+  readonly checks: readonly NamedTuple[];
+  /** Of all of them. */
+  readonly call: CallContext;
+}
+
+/** What a body brings along, whose members `schema` knows; the others are validated afterwards. */
+export const validateCallContext = (schema: z.ZodObject, body: unknown): CallContext =>
+  parseCallContext(membersOf(body, Object.keys(schema.shape)));

@@ -12,6 +12,7 @@ import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { demandCount, demandIndices } from './answer-fields.ts';
+import { callContextFrom, callContextToWire, contextFrom } from './call-context.ts';
 import { defineCall } from './define-call.ts';
 import { grantFrom, grantToWire } from './grants.ts';
 import { demandIdentifiers, demandTuple } from './request-fields.ts';
@@ -50,7 +51,8 @@ function bulkFrom(bulk: CheckBulk__Output): TupleColumns {
   return bulk;
 }
 
-function namedFrom({ subjects, names, objects, explain, list, denyUndefined }: CheckNamed__Output): NamedChecks {
+function namedFrom(request: CheckNamed__Output): NamedChecks {
+  const { subjects, names, objects, explain, list, denyUndefined, contexts } = request;
   const { length } = subjects;
   demand(length <= BULK_CHECKS_MAX, `A call has more than ${BULK_CHECKS_MAX} checks.`);
   demand(names.length === length && objects.length === length, 'The columns of the checks differ in length.');
@@ -61,7 +63,9 @@ function namedFrom({ subjects, names, objects, explain, list, denyUndefined }: C
     demand(relationNumber(relation) !== undefined || isRuleName(relation), 'A check has no name.');
     return { subject, relation, object };
   });
-  return { checks, explain, list, denyUndefined };
+  demand(contexts.length === 0 || contexts.length === length, 'The columns of the checks differ in length.');
+  const own = contexts.length === 0 ? {} : { contexts: contexts.map(contextFrom) };
+  return { checks, explain, list, denyUndefined, ...callContextFrom(request.callContext), ...own };
 }
 
 export const checkCalls = {
@@ -83,11 +87,15 @@ export const checkCalls = {
   checkNamed: defineCall('checkNamed', {
     access: 'check:read',
     costMs: ({ subjects }) => NAMED_CHECK_MS * subjects.length,
-    requestToWire: ({ checks, ...options }) => ({
+    requestToWire: ({ checks, explain, list, denyUndefined, contexts = [], ...rest }) => ({
       subjects: checks.map(({ subject }) => subject),
       names: checks.map(({ relation }) => relation),
       objects: checks.map(({ object }) => object),
-      ...options,
+      explain,
+      list,
+      denyUndefined,
+      contexts: [...contexts],
+      ...callContextToWire(rest),
     }),
     requestFromWire: namedFrom,
     reply: 'namedResults',

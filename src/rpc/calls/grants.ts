@@ -1,14 +1,16 @@
 // The calls about the grants of a tenant: writes, revocations by a filter, and pages of grants.
 
 import { assert, assertNever } from '../../core/assert.ts';
-import type { GrantAttributes } from '../../core/grant-attributes.ts';
+import { GRANT_REFUSALS } from '../../core/bulk-writes.ts';
+import { attributesOf, type GrantAttributes, type TermsRequest } from '../../core/grant-attributes.ts';
+import { type ConditionRequest, isCondition } from '../../core/grant-condition.ts';
+import type { ExpiryRequest } from '../../core/grant-expiry.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { UNFOLLOWED_REASONS, type Unfollowed } from '../../core/service-warnings.ts';
 import { type Grant, parseTuple, type Tuple } from '../../core/tuples.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
-  GrantedTuple,
   GrantFilter,
   GrantRefusal,
   GrantRequest,
@@ -56,6 +58,7 @@ function filterFrom({ subject, object, relation }: WireFilter): GrantFilter {
 export const grantToWire = (grant: Grant) => ({
   ...grant,
   expiresAtMs: grant.expiresAtMs ?? 0,
+  condition: grant.condition ?? '',
 });
 
 const grantsToWire = (page: GrantsPage): Grants => ({
@@ -69,13 +72,18 @@ export function grantFrom(grant: GrantRecord__Output): Grant {
   return { subject, relation: knownRelation(grant.relation), object, ...attributesFrom(grant) };
 }
 
-/** 0: the grant never expires. */
-const attributesFrom = ({
-  grantId,
-  createdAtMs,
-  expiresAtMs,
-}: Pick<GrantRecord__Output, 'grantId' | 'createdAtMs' | 'expiresAtMs'>): GrantAttributes =>
-  expiresAtMs === 0 ? { grantId, createdAtMs } : { grantId, createdAtMs, expiresAtMs };
+type WireAttributes = Pick<GrantRecord__Output, 'grantId' | 'createdAtMs' | 'expiresAtMs' | 'condition'>;
+
+/** 0: the grant never expires; an empty condition: it has none. */
+function attributesFrom({ grantId, createdAtMs, expiresAtMs, condition }: WireAttributes): GrantAttributes {
+  if (condition !== '' && !isCondition(condition)) throw malformed('The condition of a grant is ill-formed.');
+  return attributesOf({
+    grantId,
+    createdAtMs,
+    ...(expiresAtMs === 0 ? {} : { expiresAtMs }),
+    ...(condition === '' ? {} : { condition }),
+  });
+}
 
 function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsPage {
   if (feedCursor === '') throw malformed('A page of grants lacks its cursor of the change feed.');
@@ -84,32 +92,46 @@ function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsP
 
 const GRANTS_REPLY = { reply: 'grants', replyToWire: grantsToWire, replyFromWire: grantsFrom } as const;
 
-// ---- the expiry that a write sets ----
+// ---- the terms that a write sets ----
 
 /** The year 2300: beyond what any front lets through. */
 const EXPIRY_MS_MAX = Date.UTC(2300, 0, 1);
 
-type Expiry = Pick<GrantedTuple, 'expiresAtMs'>;
-
-interface WireExpiry {
+interface WireTerms {
   readonly expiresAtMs: number;
   readonly permanent: boolean;
+  readonly condition: string;
+  readonly unconditional: boolean;
 }
 
-const expiryToWire = ({ expiresAtMs }: Expiry): Partial<WireExpiry> => ({
+const termsToWire = ({ expiresAtMs, condition }: TermsRequest): Partial<WireTerms> => ({
   ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
   ...(expiresAtMs === null ? { permanent: true } : {}),
+  ...(typeof condition === 'string' ? { condition } : {}),
+  ...(condition === null ? { unconditional: true } : {}),
 });
 
-function expiryFrom({ expiresAtMs, permanent }: WireExpiry): Expiry {
+const termsFrom = (terms: WireTerms): TermsRequest => ({ ...expiryFrom(terms), ...conditionFrom(terms) });
+
+function expiryFrom({ expiresAtMs, permanent }: WireTerms): ExpiryRequest {
   if (permanent) return { expiresAtMs: null };
   if (expiresAtMs === 0) return {};
   demand(expiresAtMs > 0 && expiresAtMs <= EXPIRY_MS_MAX, 'An expiry is out of bounds.');
   return { expiresAtMs };
 }
 
-const demandNoExpiry = ({ expiresAtMs, permanent }: WireExpiry): void =>
-  demand(expiresAtMs === 0 && !permanent, 'A revocation has no expiry.');
+function conditionFrom({ condition, unconditional }: WireTerms): ConditionRequest {
+  if (unconditional) return { condition: null };
+  if (condition === '') return {};
+  demand(isCondition(condition), 'The condition of a write is ill-formed.');
+  return { condition };
+}
+
+const demandNoTerms = ({ expiresAtMs, permanent, condition, unconditional }: WireTerms): void =>
+  demand(
+    expiresAtMs === 0 && !permanent && condition === '' && !unconditional,
+    'A revocation has neither an expiry nor a condition.',
+  );
 
 // ---- the result of one grant of a write ----
 
@@ -130,11 +152,12 @@ function resultToWire(result: GrantResult): WireGrantResult {
   }
 }
 
-const attributesToWire = ({ grantId, createdAtMs, expiresAtMs = 0, notFollowed }: GrantAttributes & Unfollowed) => ({
-  grantId,
-  createdAtMs,
-  expiresAtMs,
-  notFollowed: notFollowed ?? '',
+const attributesToWire = (grant: GrantAttributes & Unfollowed) => ({
+  grantId: grant.grantId,
+  createdAtMs: grant.createdAtMs,
+  expiresAtMs: grant.expiresAtMs ?? 0,
+  condition: grant.condition ?? '',
+  notFollowed: grant.notFollowed ?? '',
 });
 
 /** A reason that this version does not know is left out: it is only a hint. */
@@ -143,11 +166,8 @@ function unfollowedFrom({ notFollowed }: GrantResult__Output): Unfollowed {
   return reason === undefined ? {} : { notFollowed: reason };
 }
 
-const isGrantRefusal = (code: string): code is GrantRefusal =>
-  code === 'namespace-limit-reached' ||
-  code === 'grant-limit-reached' ||
-  code === 'invalid-request' ||
-  code === 'invalid-relation';
+const grantRefusals: ReadonlySet<string> = new Set(GRANT_REFUSALS);
+const isGrantRefusal = (code: string): code is GrantRefusal => grantRefusals.has(code);
 
 type Refused = Extract<GrantResult, { kind: 'refused' }>;
 
@@ -184,14 +204,14 @@ function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
   const relations = writes.map(({ relation }) => relationFrom(relation));
   return writes.map((write, index) => {
     const { revoke, subject, object } = write;
-    if (revoke) demandNoExpiry(write);
-    return { ...parseTuple(subject, relations[index], object, 'writes', index), revoke, ...expiryFrom(write) };
+    if (revoke) demandNoTerms(write);
+    return { ...parseTuple(subject, relations[index], object, 'writes', index), revoke, ...termsFrom(write) };
   });
 }
 
-const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({ subject, relation, object });
+export const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({ subject, relation, object });
 
-function tuplesFrom(
+export function tuplesFrom(
   tuples: readonly Pick<WireTuple__Output, 'subject' | 'relation' | 'object'>[],
   list: string,
 ): readonly Tuple[] {
@@ -209,11 +229,11 @@ function bulkFrom({ grants, revocations, conditions }: WriteBulk__Output): BulkW
   demand(named.size === changes, 'Two changes of a bulk write name the same tuple.');
   const granted = tuplesFrom(grants, 'grants');
   const asked = tuplesFrom(conditions, 'conditions');
-  for (const revocation of revocations) demandNoExpiry(revocation);
+  for (const revocation of revocations) demandNoTerms(revocation);
   return {
     grants: grants.flatMap((grant, index) => {
       const tuple = granted[index];
-      return tuple === undefined ? [] : [{ ...tuple, ...expiryFrom(grant) }];
+      return tuple === undefined ? [] : [{ ...tuple, ...termsFrom(grant) }];
     }),
     revocations: tuplesFrom(revocations, 'revocations'),
     conditions: asked.map((tuple, index) => ({ ...tuple, exists: conditions[index]?.exists === true })),
@@ -265,7 +285,7 @@ export const grantCalls = {
     requestToWire: (writes) => {
       assert(writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX, 'a call has 1 to 1,000 writes');
       return {
-        writes: writes.map((write) => ({ revoke: write.revoke, ...tupleToWire(write), ...expiryToWire(write) })),
+        writes: writes.map((write) => ({ revoke: write.revoke, ...tupleToWire(write), ...termsToWire(write) })),
       };
     },
     requestFromWire: writesFrom,
@@ -286,7 +306,7 @@ export const grantCalls = {
     requestToWire: ({ grants, revocations, conditions }) => {
       assert(grants.length + revocations.length <= BULK_CHANGES_MAX, 'a bulk write has at most 100 changes');
       return {
-        grants: grants.map((grant) => ({ ...tupleToWire(grant), ...expiryToWire(grant) })),
+        grants: grants.map((grant) => ({ ...tupleToWire(grant), ...termsToWire(grant) })),
         revocations: revocations.map(tupleToWire),
         conditions: conditions.map((condition) => ({ ...tupleToWire(condition), exists: condition.exists })),
       };

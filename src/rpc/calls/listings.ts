@@ -4,6 +4,7 @@
 import type { HoldersPage, HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
 import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import { nextCursorOf, pageFrom } from './answer-fields.ts';
+import { callContextFrom, callContextToWire } from './call-context.ts';
 import { defineCall } from './define-call.ts';
 import { demandIdentifiers, orUndefined, pageQueryFromWire, pageQueryToWire, relationFrom } from './request-fields.ts';
 
@@ -23,6 +24,7 @@ export const listingCalls = {
     access: 'check:read',
     costMs: ({ limit }) => ENTITY_MS * limit,
     requestToWire: ({ subject, relation, namespace = '', direct = false, ...page }) => ({
+      ...callContextToWire(page),
       ...pageQueryToWire(page),
       subject,
       relation,
@@ -35,6 +37,7 @@ export const listingCalls = {
       relation: relationFrom(query.relation),
       namespace: orUndefined(query.namespace),
       direct: query.direct,
+      ...callContextFrom(query.callContext),
     }),
     ...OBJECTS_REPLY,
   }),
@@ -44,6 +47,7 @@ export const listingCalls = {
     access: 'check:read',
     costMs: ({ limit }) => ENTITY_MS * limit,
     requestToWire: ({ object, relation, namespace = '', direct = false, includeSelf = false, ...page }) => ({
+      ...callContextToWire(page),
       ...pageQueryToWire(page),
       object,
       relation,
@@ -58,6 +62,7 @@ export const listingCalls = {
       namespace: orUndefined(query.namespace),
       direct: query.direct,
       includeSelf: query.includeSelf,
+      ...callContextFrom(query.callContext),
     }),
     reply: 'objects',
     replyToWire: ({ excluded = [], ...page }: HoldersPage): Objects => ({
@@ -74,11 +79,16 @@ export const listingCalls = {
   listNames: defineCall('listNames', {
     access: 'check:read',
     costMs: () => NAMES_MS,
-    requestToWire: ({ subject, object, ...page }) => ({ ...pageQueryToWire(page), subject, object }),
+    requestToWire: ({ subject, object, ...page }) => ({
+      ...pageQueryToWire(page),
+      ...callContextToWire(page),
+      subject,
+      object,
+    }),
     requestFromWire: (query): NamesQuery => {
       const { subject, object } = query;
       demandIdentifiers(subject, object);
-      return { ...pageQueryFromWire(query), subject, object };
+      return { ...pageQueryFromWire(query), subject, object, ...callContextFrom(query.callContext) };
     },
     reply: 'names',
     replyToWire: (page) => ({ names: [...page.items], nextCursor: nextCursorOf(page) }),

@@ -9,6 +9,7 @@ import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, Authentic
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from './grantd/v1/CallContext.ts';
 import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from './grantd/v1/Changes.ts';
 import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './grantd/v1/CheckBulk.ts';
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from './grantd/v1/CheckNamed.ts';
@@ -123,6 +124,7 @@ export interface ProtoGrpcType {
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
       BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
+      CallContext: MessageTypeDefinition<_grantd_v1_CallContext, _grantd_v1_CallContext__Output>
       Changes: MessageTypeDefinition<_grantd_v1_Changes, _grantd_v1_Changes__Output>
       CheckBulk: MessageTypeDefinition<_grantd_v1_CheckBulk, _grantd_v1_CheckBulk__Output>
       CheckNamed: MessageTypeDefinition<_grantd_v1_CheckNamed, _grantd_v1_CheckNamed__Output>

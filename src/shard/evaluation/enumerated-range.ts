@@ -1,7 +1,7 @@
 // Counterparts of one relation of an entity without a whole page, read from the state tables: all of them, or the first
 // ones for a page of a listing. Invariant: evaluated under the delta that was opened before the read, they are current.
 
-import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
+import { attributesOf, type GrantAttributes, isContingent } from '../../core/grant-attributes.ts';
 import type { Relation } from '../../core/tuples.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import { bytesOfText, type PagePlace, type PageRow } from '../memory/grant-page.ts';
@@ -17,8 +17,8 @@ export class EnumeratedRange {
   readonly #delta: GrantDelta;
   readonly #fits: (counterpart: string) => boolean;
   readonly #texts: string[] = [];
-  /** The attributes of those that expire. */
-  readonly #expiring = new Map<string, GrantAttributes>();
+  /** The attributes of those whose grants are contingent. */
+  readonly #contingent = new Map<string, GrantAttributes>();
   /** Estimated bytes. */
   bytes = 0;
   /** A bound ended the read: there are more. */
@@ -41,7 +41,7 @@ export class EnumeratedRange {
       const { counterpart } = row;
       if (!this.#fits(counterpart)) continue;
       this.#texts.push(counterpart);
-      if (row.expiresAtMs !== undefined) this.#expiring.set(counterpart, attributesOf(row));
+      if (isContingent(row)) this.#contingent.set(counterpart, attributesOf(row));
       this.bytes += TEXT_BYTES + bytesOfText(counterpart);
     }
   }
@@ -53,24 +53,24 @@ export class EnumeratedRange {
   current(keeps: (facts: GrantAttributes) => boolean): readonly string[] | undefined {
     const changed = this.#changed();
     if (changed === undefined) return undefined;
-    if (changed.size === 0 && this.#expiring.size === 0) return this.#texts;
+    if (changed.size === 0 && this.#contingent.size === 0) return this.#texts;
     const current = this.#texts.filter((text) => {
       if (changed.has(text)) return false;
-      const facts = this.#expiring.get(text);
+      const facts = this.#contingent.get(text);
       return facts === undefined || keeps(facts);
     });
     for (const [text, facts] of changed) if (facts !== null && keeps(facts)) current.push(text);
     return current;
   }
 
-  /** Those that exist now, each with its attributes if it expires. Undefined as above. */
+  /** Those that exist now, each with its attributes if its grant is contingent. Undefined as above. */
   now(): Map<string, GrantAttributes | undefined> | undefined {
     const changed = this.#changed();
     if (changed === undefined) return undefined;
-    const now = new Map(this.#texts.map((text) => [text, this.#expiring.get(text)]));
+    const now = new Map(this.#texts.map((text) => [text, this.#contingent.get(text)]));
     for (const [text, facts] of changed) {
       if (facts === null) now.delete(text);
-      else now.set(text, facts.expiresAtMs === undefined ? undefined : facts);
+      else now.set(text, isContingent(facts) ? facts : undefined);
     }
     return now;
   }

@@ -96,7 +96,7 @@ class CheckRun {
     this.#time = new ListingTime(slotTime, nowMs);
     this.#checks = checks;
     this.#answers = answers;
-    graph.startRun(this.#time.keeps);
+    graph.startRun(this.#time.holds);
   }
 
   /** A denial rests on a grant that has expired since the log was written. */

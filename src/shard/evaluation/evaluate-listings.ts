@@ -261,7 +261,7 @@ function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Prom
   };
   return evaluateInRounds(of, options, async (graph, nowMs) => {
     const time = new ListingTime(tenure.slotTime, nowMs);
-    graph.startRun(time.keeps);
+    graph.startRun(time.holds);
     const rules = memory.rules.pinned.compiled;
     const number = rules.numberOf(listing.query.name);
     if (number === undefined) throw undefinedName(listing.query.name);

@@ -278,7 +278,7 @@ export class PageGraph implements Graph, Disposable {
 
   /** Without those that do not count at the time of the run. */
   #current(page: GrantPage, lists: readonly Counterparts[]): readonly Adjacent[] {
-    if (!page.expiring) return lists;
+    if (!page.contingent) return lists;
     return lists.map(({ relation, texts }) => ({
       relation,
       texts: texts.filter((text) => page.counts(relation, text, this.#keeps)),
@@ -372,7 +372,7 @@ export class PageGraph implements Graph, Disposable {
   #firstOf(page: GrantPage, number: number, { prefix, after, countMax }: TextsQuery): readonly string[] {
     const sorted = page.counterparts(number);
     const start = firstAfter(sorted, after);
-    if (!page.expiring) return sorted.slice(start, start + countMax);
+    if (!page.contingent) return sorted.slice(start, start + countMax);
     const found: string[] = [];
     for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
       const text = sorted[index] ?? '';

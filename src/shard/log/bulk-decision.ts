@@ -5,7 +5,7 @@
 // it finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write
 // that collected them itself would need room in the log for twice its changes.
 
-import { attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
+import { attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
@@ -18,10 +18,11 @@ import { asOf, type Draft } from './draft.ts';
 import {
   assertLives,
   type CollectedTuple,
+  conditionFault,
   type Decide,
   type DecideContext,
   type Decision,
-  decideExpiry,
+  decideTerms,
   demandHeld,
   limitReached,
 } from './write-decisions.ts';
@@ -43,13 +44,22 @@ const OPERATION_BYTES = 1024;
  */
 const BYTES_PER_UNIT = 3;
 
-/** The room that the write needs in the log. At most 100 changes of the longest identifiers take 400 KiB. */
+/** In the change and in its result, with every quote escaped. */
+const CONDITION_BYTES_PER_BYTE = 4;
+/**
+ * At most 100 changes of the longest identifiers take 400 KiB. An entry has room for twice what a batch may reserve,
+ * so the conditions of grants that exist already, of which a call knows nothing, fit too.
+ */
+const BYTES_MAX = 480 * 1024;
+
+/** The room that the write needs in the log. */
 export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Proposal, 'bytesMax' | 'changesMax'> {
   let bytesMax = OPERATION_BYTES;
+  for (const { condition } of grants) bytesMax += CONDITION_BYTES_PER_BYTE * Buffer.byteLength(condition ?? '');
   for (const { subject, object } of [...grants, ...revocations]) {
     bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);
   }
-  return { bytesMax, changesMax: grants.length + revocations.length };
+  return { bytesMax: Math.min(bytesMax, BYTES_MAX), changesMax: grants.length + revocations.length };
 }
 
 const withoutChange = (bulk: BulkWriteResult): Decision => ({ result: { kind: 'bulk', bulk }, changes: [] });
@@ -88,6 +98,10 @@ export function decideBulk(
     if (passed >= 0) {
       const message = expiryPassed(`grants[${passed}].expires_at`);
       return withoutChange({ kind: 'refused', code: 'invalid-request', message });
+    }
+    for (const [index, grant] of write.grants.entries()) {
+      const message = conditionFault(draft, memory, grant, `grants[${index}]`);
+      if (message !== undefined) return withoutChange({ kind: 'refused', code: 'invalid-condition', message });
     }
     const uncollected = new Map<string, CollectedTuple>();
     const present = tuplesOf(write).map((request, index) => {
@@ -142,11 +156,11 @@ function decideChanges(
   const grants = write.grants.map((tuple, index) => {
     const present = granted[index];
     if (present) {
-      const { attributes, changes } = decideExpiry(tuple, present);
+      const { attributes, changes } = decideTerms(tuple, present);
       updated.push(...changes);
       return { created: false, ...attributes };
     }
-    const attributes = withExpiry(attributesOfId(context.ids.create('grt')), tuple.expiresAtMs ?? undefined);
+    const attributes = withTerms(attributesOfId(context.ids.create('grt')), tuple);
     const newSubject = !listed.has(tuple.subject) && !memory.pages.holdsSome(tuple.subject);
     listed.add(tuple.subject);
     created.push({ kind: 'grant-created', grant: grantOf(tuple, attributes), newSubject });

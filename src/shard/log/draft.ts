@@ -7,9 +7,9 @@ import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
-import { relationsIn } from '../../rules/rule-set.ts';
-import { type Change, endsGrant } from '../log-changes.ts';
+import { type Change, conditionDifferences, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { RulesText } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 
 /** A grant as decided earlier in the batch. */
@@ -24,14 +24,13 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
-  /** Canonical texts. */
-  readonly #rules = new Map<TenantId, string>();
+  readonly #rules = new Map<TenantId, RulesText>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
   /** The same by own relation. */
   readonly #ownGrantCounts = new Map<TenantId, Map<Relation, number>>();
-  /** Of `#rules`, as far as they were asked for. */
-  readonly #ownRelations = new Map<TenantId, readonly Relation[]>();
+  /** The same by condition. */
+  readonly #conditionCounts = new Map<TenantId, Map<string, number>>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
   readonly nowMs: number;
 
@@ -55,6 +54,10 @@ export class Draft {
           if (!isRelation(tuple.relation)) {
             const counts = nested(this.#ownGrantCounts, tenantId);
             counts.set(tuple.relation, (counts.get(tuple.relation) ?? 0) + difference);
+          }
+          for (const [condition, grants] of conditionDifferences(change)) {
+            const counts = nested(this.#conditionCounts, tenantId);
+            counts.set(condition, (counts.get(condition) ?? 0) + grants);
           }
           break;
         }
@@ -80,8 +83,7 @@ export class Draft {
           break;
         case 'rules-updated':
           this.#tenants.set(tenantId, change.tenant);
-          this.#rules.set(tenantId, change.rules);
-          this.#ownRelations.delete(tenantId);
+          this.#rules.set(tenantId, new RulesText(change.rules));
           break;
       }
     }
@@ -107,6 +109,11 @@ export class Draft {
   /** Of one own relation. A grant that has expired counts until it is collected. */
   ownGrantCount({ tenantId, grantCount }: TenantMemory, relation: Relation): number {
     return grantCount.grantsOf(relation) + (this.#ownGrantCounts.get(tenantId)?.get(relation) ?? 0);
+  }
+
+  /** Grants that carry the condition. One that has expired counts until it is collected. */
+  grantsWith({ tenantId, grantCount }: TenantMemory, condition: string): number {
+    return grantCount.grantsWith(condition) + (this.#conditionCounts.get(tenantId)?.get(condition) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {
@@ -145,19 +152,14 @@ export class Draft {
     return this.#tenants.get(memory.tenantId) ?? memory.tenant;
   }
 
-  /** The canonical text of the tenant's rules. */
-  rules(memory: TenantMemory): string {
-    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned.text;
+  /** The tenant's rules, which must be pinned. */
+  rules(memory: TenantMemory): RulesText {
+    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned;
   }
 
   /** The relations that the tenant declares. Its rules must be pinned. */
   ownRelations(memory: TenantMemory): readonly Relation[] {
-    const { tenantId } = memory;
-    const drafted = this.#rules.get(tenantId);
-    if (drafted === undefined) return memory.rules.pinned.ruleSet.relations;
-    const relations = this.#ownRelations.get(tenantId) ?? relationsIn(drafted);
-    this.#ownRelations.set(tenantId, relations);
-    return relations;
+    return this.rules(memory).ruleSet.relations;
   }
 
   /** Whether the relation can be granted. The rules of the tenant must be pinned unless it is a built-in one. */

@@ -129,7 +129,7 @@ const tenantSchema = z.object({
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
   z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
-  z.object({ kind: z.literal('grant-updated'), grant: grantSchema }),
+  z.object({ kind: z.literal('grant-updated'), grant: grantSchema, formerCondition: z.string().optional() }),
   z.object({ kind: z.literal('grant-expired'), grant: grantSchema }),
   z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
   z.object({ kind: z.literal('key-created'), key: keySchema }),

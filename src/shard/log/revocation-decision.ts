@@ -30,8 +30,8 @@ export type RevocationSize = Required<Pick<Proposal, 'bytesMax' | 'changesMax'>>
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-const bytesOf = (entityBytes: number, { counterpart }: PageRow): number =>
-  REVOCATION_BYTES + entityBytes + jsonBytes(counterpart);
+const bytesOf = (entityBytes: number, { counterpart, condition = '' }: PageRow): number =>
+  REVOCATION_BYTES + entityBytes + jsonBytes(counterpart) + jsonBytes(condition);
 
 /** Too much has changed since the matching grants were read; the caller reads them again. Nothing was done. */
 export class RangeOutdated extends Error {}

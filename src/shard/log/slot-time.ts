@@ -22,7 +22,13 @@
 //   - An expired lease: the owner answers nothing at all.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
+import {
+  type GrantAttributes,
+  hasExpired,
+  isContingent,
+  type MeetsCondition,
+  meetsNone,
+} from '../../core/grant-attributes.ts';
 import type { Stamp } from '../../store/store.ts';
 import { wallStamp } from './entries.ts';
 
@@ -48,16 +54,18 @@ export class SlotTime {
     return Math.max(timeOfStamp(wallStamp(this.#clock)), this.loggedMs);
   }
 
-  /** Whether a tuple holds at `nowMs`. Undefined: the log has to reach that time first. */
+  /** Whether a tuple holds at `nowMs`, where no condition is met. Undefined: the log has to reach that time first. */
   holds(facts: GrantAttributes | null, nowMs: number): boolean | undefined {
-    if (facts === null) return false;
+    if (facts === null || !meetsNone(facts)) return false;
     if (!hasExpired(facts, nowMs)) return true;
     return hasExpired(facts, this.loggedMs) ? false : undefined;
   }
 }
 
 /**
- * The time of one listing. If a listing meets grants that have expired since the log was written, the log must reach
+ * Which grants count for one listing or evaluation: those that exist at its time, and of them those whose condition is
+ * met.
+ * If a listing meets grants that have expired since the log was written, the log must reach
  * their expiry before the listing may leave them out.
  */
 export class ListingTime {
@@ -65,16 +73,23 @@ export class ListingTime {
   readonly #nowMs: number;
   /** Whether the listing met a grant for which it must wait. */
   waits = false;
-  /** Whether it met a grant that expires: at another time, the same grants may give another answer. */
+  /** Whether it met a contingent grant: at another time, or for another context, the answer may be another one. */
   depends = false;
+  readonly #meets: MeetsCondition;
 
-  constructor({ loggedMs }: SlotTime, nowMs: number) {
+  /** `meets`: without it, a grant with a condition does not hold. */
+  constructor({ loggedMs }: SlotTime, nowMs: number, meets: MeetsCondition = meetsNone) {
     this.#loggedMs = loggedMs;
     this.#nowMs = nowMs;
+    this.#meets = meets;
   }
 
+  /** Whether a grant holds, as far as a check or a listing of holders goes. */
+  readonly holds = (facts: GrantAttributes): boolean => this.keeps(facts) && this.#meets(facts);
+
+  /** Whether a grant exists, for a listing of grants; whether its condition is met does not matter. */
   readonly keeps = (facts: GrantAttributes): boolean => {
-    if (facts.expiresAtMs !== undefined) this.depends = true;
+    if (isContingent(facts)) this.depends = true;
     if (!hasExpired(facts, this.#nowMs)) return true;
     if (!hasExpired(facts, this.#loggedMs)) this.waits = true;
     return false;

@@ -5,7 +5,7 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { attributesOf, attributesOfId, type GrantAttributes, withExpiry } from '../../core/grant-attributes.ts';
+import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
@@ -18,6 +18,7 @@ import {
   type Tuple,
   undeclaredMessage,
 } from '../../core/tuples.ts';
+import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
@@ -69,7 +70,7 @@ export interface DecideContext {
   readonly onRefused: (code: LimitCode) => void;
 }
 
-type LimitCode = Exclude<GrantRefusal, 'invalid-request' | 'invalid-relation'> | 'key-limit-reached';
+type LimitCode = Extract<GrantRefusal, `${string}-limit-reached`> | 'key-limit-reached';
 
 /** A write that was queued before its tenant's deletion must not follow it. Its caller then fails to authenticate. */
 export function assertLives(draft: Draft, memory: TenantMemory): void {
@@ -82,9 +83,27 @@ export const limitReached = (memory: TenantMemory, what: string, max: number): s
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
 
 /** A result rather than a failure of the call: the other grants of the call take effect. */
+const refused = (code: GrantRefusal, message: string): Decision => ({
+  result: { kind: 'grant', grant: { kind: 'refused', code, message } },
+  changes: [],
+});
+
 function refuseGrant({ onRefused }: DecideContext, code: Extract<LimitCode, GrantRefusal>, message: string): Decision {
   onRefused(code);
-  return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
+  return refused(code, message);
+}
+
+/**
+ * Why the rules, as of this moment of the batch, do not allow the condition that the request sets; they must be pinned.
+ * Undefined: they do, or it sets none. `place`: of the grant in its call.
+ */
+export function conditionFault(
+  draft: Draft,
+  memory: TenantMemory,
+  { condition }: GrantedTuple,
+  place = '',
+): string | undefined {
+  return typeof condition === 'string' ? undeclaredIn(draft.rules(memory).ruleSet, condition, place) : undefined;
 }
 
 /**
@@ -119,11 +138,12 @@ export function decideGrant(
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
     if (typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs) {
-      const refused = { kind: 'refused', code: 'invalid-request', message: expiryPassed() } as const;
-      return { result: { kind: 'grant', grant: refused }, changes: [] };
+      return refused('invalid-request', expiryPassed());
     }
+    const fault = conditionFault(draft, memory, request);
+    if (fault !== undefined) return refused('invalid-condition', fault);
     if (present !== null) {
-      const { attributes, changes } = decideExpiry(request, present);
+      const { attributes, changes } = decideTerms(request, present);
       return { result: { kind: 'grant', grant: { kind: 'exists', ...attributes } }, changes };
     }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
@@ -135,7 +155,7 @@ export function decideGrant(
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
       return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
-    const attributes = withExpiry(attributesOfId(context.ids.create('grt')), expiresAtMs ?? undefined);
+    const attributes = withTerms(attributesOfId(context.ids.create('grt')), request);
     const { createdAtMs } = attributes;
     return {
       result: { kind: 'grant', grant: { kind: 'created', ...attributes } },
@@ -152,15 +172,17 @@ export function decideGrant(
   };
 }
 
-/** For a tuple with a grant: keeps, replaces or removes its expiry. */
-export function decideExpiry(
+/** For a tuple with a grant: keeps, replaces or removes its expiry and its condition. */
+export function decideTerms(
   request: GrantedTuple,
   present: GrantAttributes,
 ): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
-  const expiresAtMs = request.expiresAtMs === undefined ? present.expiresAtMs : (request.expiresAtMs ?? undefined);
-  const attributes = withExpiry(present, expiresAtMs);
-  const isSame = expiresAtMs === present.expiresAtMs;
-  return { attributes, changes: isSame ? [] : [{ kind: 'grant-updated', grant: grantOf(request, attributes) }] };
+  const attributes = withTerms(present, request);
+  const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
+  if (isSame) return { attributes, changes: [] };
+  const { condition: formerCondition } = present;
+  const grant = grantOf(request, attributes);
+  return { attributes, changes: [{ kind: 'grant-updated', grant, ...(formerCondition && { formerCondition }) }] };
 }
 
 /** Collects the grants that have expired by the time of the batch, unless they have ended or changed since. */
@@ -313,6 +335,18 @@ export function refuseRemoved(
   );
 }
 
+/** Throws `condition-in-use` if the rules no longer allow what grants store. */
+function refuseNarrowed(draft: Draft, memory: TenantMemory, ruleSet: RuleSet): void {
+  const narrowed = narrowedConditions(draft.rules(memory).ruleSet, ruleSet);
+  const used = narrowed.filter((condition) => draft.grantsWith(memory, condition) > 0);
+  if (used.length === 0) return;
+  const counted = used.map((condition) => `"${condition}" has ${draft.grantsWith(memory, condition)}`);
+  throw new GrantdError(
+    'condition-in-use',
+    `"conditions" lacks conditions that grants carry, or parameters of them: ${counted.join(', ')}. Revoke these grants first, or keep the conditions. Nothing was changed.`,
+  );
+}
+
 /** The rules of the tenant must be pinned. */
 export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
   const rules = textOfRules(ruleSet);
@@ -321,7 +355,7 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     assertLives(draft, memory);
     const present = draft.tenant(memory);
     demandRevision(ifMatch, present.rulesRevision);
-    const former = draft.rules(memory);
+    const former = draft.rules(memory).text;
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
     refuseRemoved(draft.ownRelations(memory), ruleSet, (relation) => draft.ownGrantCount(memory, relation));
     if (!memory.relations.hasRoomFor(ruleSet.relations)) {
@@ -330,6 +364,7 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
         `The tenant has lately declared ${NAMES_PER_TENURE_MAX} different relations of its own. Nothing was changed.`,
       );
     }
+    refuseNarrowed(draft, memory, ruleSet);
     const tenant = withRulesRevision(present, revision);
     return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
   };

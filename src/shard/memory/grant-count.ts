@@ -1,13 +1,13 @@
-// The number of a tenant's live grants, also by own relation, and their bytes. All are derived from the log, change by change from the
-// creation of the tenant on, so every owner that reads the same log has the same count. The applier writes the count
-// with the entries that changed it, so the stored row is never behind the checkpoint. It may be ahead: its seq says
-// which entries of a replay it already includes.
+// The number of a tenant's live grants, also by own relation and by condition, and their bytes. All are derived from the
+// log, change by change from the creation of the tenant on, so every owner that reads the same log has the same count.
+// The applier writes the count with the entries that changed it, so the stored row is never behind the checkpoint. It
+// may be ahead: its seq says which entries of a replay it already includes.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { isRelation, type Relation, type Tuple } from '../../core/tuples.ts';
 import type { GrantCountRow } from '../../store/store.ts';
-import type { Change } from '../log-changes.ts';
+import { type Change, conditionDifferences, type GrantChange } from '../log-changes.ts';
 import type { TenantGrants } from '../shard.ts';
 
 /** What a grant adds to the bytes of its tenant: its three strings in UTF-8. */
@@ -21,6 +21,8 @@ export class GrantCount {
   #bytes = 0;
   /** By own relation, those without a grant left out; undefined: there are none. */
   #own: Map<Relation, number> | undefined;
+  /** By condition, those without a grant left out; undefined: there are none. */
+  #conditions: Map<string, number> | undefined;
   /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   /**
@@ -46,11 +48,17 @@ export class GrantCount {
     return this.#own?.get(ownRelation) ?? 0;
   }
 
+  /** Grants that carry the condition. */
+  grantsWith(condition: string): number {
+    return this.#conditions?.get(condition) ?? 0;
+  }
+
   /** Continues from a stored row, before any entry is replayed. */
   load(row: GrantCountRow): void {
     this.#grants = row.grants;
     this.#bytes = row.bytes;
     this.#own = row.own && new Map(row.own.map(({ relation, grants }) => [relation, grants]));
+    this.#conditions = row.conditions && new Map(row.conditions.map(({ condition, grants }) => [condition, grants]));
     this.#loadedSeq = row.seq;
     this.collectedToMs = row.collectedToMs;
   }
@@ -62,15 +70,17 @@ export class GrantCount {
       case 'tenant-created':
         return true;
       case 'grant-created':
-        this.#add(change.grant, 1);
+        this.#add(change, 1);
         this.#expires(change.grant);
         return true;
       case 'grant-revoked':
       case 'grant-expired':
-        this.#add(change.grant, -1);
+        this.#add(change, -1);
         return true;
-      case 'grant-updated':
-        return this.#expires(change.grant);
+      case 'grant-updated': {
+        const recounted = this.#recount(change);
+        return this.#expires(change.grant) || recounted;
+      }
       default:
         return false;
     }
@@ -83,10 +93,11 @@ export class GrantCount {
     return true;
   }
 
-  #add(grant: Tuple, sign: 1 | -1): void {
+  #add(change: GrantChange, sign: 1 | -1): void {
     this.#grants += sign;
-    this.#bytes += sign * bytesOfGrant(grant);
-    if (!isRelation(grant.relation)) this.#addOwn(grant.relation, sign);
+    this.#bytes += sign * bytesOfGrant(change.grant);
+    if (!isRelation(change.grant.relation)) this.#addOwn(change.grant.relation, sign);
+    this.#recount(change);
   }
 
   #addOwn(relation: Relation, sign: 1 | -1): void {
@@ -96,15 +107,29 @@ export class GrantCount {
     else this.#own.set(relation, count);
   }
 
+  /** Returns whether the counts by condition have changed. */
+  #recount(change: GrantChange): boolean {
+    const differences = conditionDifferences(change);
+    for (const [condition, difference] of differences) {
+      const count = this.grantsWith(condition) + difference;
+      this.#conditions ??= new Map();
+      if (count === 0) this.#conditions.delete(condition);
+      else this.#conditions.set(condition, count);
+    }
+    return differences.length > 0;
+  }
+
   /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
     const own = Array.from(this.#own ?? [], ([relation, grants]) => ({ relation, grants }));
+    const conditions = Array.from(this.#conditions ?? [], ([condition, grants]) => ({ condition, grants }));
     return {
       tenantId,
       seq,
       grants: this.#grants,
       bytes: this.#bytes,
       ...(own.length === 0 ? {} : { own }),
+      ...(conditions.length === 0 ? {} : { conditions }),
       ...(this.collectedToMs === undefined ? {} : { collectedToMs: this.collectedToMs }),
     };
   }

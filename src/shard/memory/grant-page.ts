@@ -4,7 +4,13 @@
 // have requested, present or absent, and knows nothing about others. The *counterpart* is the other entity of a grant.
 
 import { assert } from '../../core/assert.ts';
-import { type GrantAttributes, packAttributes, packedExpiry, unpackAttributes } from '../../core/grant-attributes.ts';
+import {
+  type GrantAttributes,
+  isContingent,
+  isPackedContingent,
+  packAttributes,
+  unpackAttributes,
+} from '../../core/grant-attributes.ts';
 import { type Relation, sortUtf8 } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
@@ -17,8 +23,8 @@ import { TupleTable } from './tuple-table.ts';
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
-/** Additional bytes of a grant that expires: its id alone does not determine its attributes. */
-const EXPIRY_BYTES = 32;
+/** Additional bytes of a contingent grant, without the characters of its condition: a string of its own. */
+const CONTINGENT_BYTES = 32;
 const ORDER_BYTES = 12;
 
 /** Up to this many grants of a whole page are sorted at each listing. */
@@ -37,10 +43,8 @@ export interface PagePlace {
 
 export interface PageRow extends PagePlace, GrantAttributes {}
 
-const expires = (packed: string): boolean => packedExpiry(packed) !== undefined;
-
-const expiryBytes = (packed: string | null | undefined): number =>
-  typeof packed === 'string' && expires(packed) ? EXPIRY_BYTES : 0;
+const contingentBytes = (facts: GrantAttributes | null): number =>
+  facts !== null && isContingent(facts) ? CONTINGENT_BYTES + Buffer.byteLength(facts.condition ?? '') : 0;
 
 const NO_COUNTERPARTS: readonly string[] = [];
 
@@ -54,7 +58,7 @@ export interface Counterparts {
 /** In the counterpart of a grant to a group. */
 export const GROUP_MARK = '#';
 
-/** Counterparts, each with its attributes if the grant expires. */
+/** Counterparts, each with its attributes if the grant is contingent. */
 export type GroupGrants = ReadonlyMap<string, GrantAttributes | undefined>;
 
 /** Groups that a sparse page keeps of one relation. */
@@ -81,8 +85,8 @@ export class GrantPage extends Evictable {
   #previousBytes = 0;
   /** By relation: the counterparts that contain a `#`; undefined: not gathered since the last change of one. */
   #marked: Counterparts[] | undefined;
-  /** Whether a grant of the page has, or had, an expiry: only then does time matter. */
-  #expiring = false;
+  /** Whether a grant of the page is, or was, contingent: only then do the moment and the context of a call matter. */
+  #contingent = false;
   /**
    * Sparse pages only, by relation: all counterparts with a `#`, once they were gathered; or a number of them that was
    * found before a bound ended the search.
@@ -122,12 +126,12 @@ export class GrantPage extends Evictable {
     return (this.find(this.#witness.relation, this.#witness.counterpart) ?? null) !== null;
   }
 
-  /** Whether grants of the page may expire: `holds` then leaves those to the slot's time. */
-  get expiring(): boolean {
-    return this.#expiring;
+  /** Whether grants of the page may be contingent: `holds` then leaves those to the caller. */
+  get contingent(): boolean {
+    return this.#contingent;
   }
 
-  /** The grant, expired or not; `null` if there is none; `undefined` if this (sparse) page does not know. */
+  /** The grant, whether it counts or not; `null` if there is none; `undefined` if this (sparse) page does not know. */
   find(relation: number, counterpart: string): GrantAttributes | null | undefined {
     let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
@@ -144,9 +148,9 @@ export class GrantPage extends Evictable {
     return facts !== undefined && facts !== null && keeps(facts);
   }
 
-  /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant expires. */
+  /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant is contingent. */
   holds(relation: number, counterpart: string): boolean | undefined {
-    if (!this.#expiring) {
+    if (!this.#contingent) {
       const has = this.#table.has(relation, counterpart);
       if (has !== undefined) return has;
       return this.whole ? false : this.#previous?.has(relation, counterpart);
@@ -157,7 +161,7 @@ export class GrantPage extends Evictable {
       packed = this.#previous?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
-    if (packed !== null && expires(packed)) return undefined;
+    if (packed !== null && isPackedContingent(packed)) return undefined;
     return packed !== null;
   }
 
@@ -165,10 +169,13 @@ export class GrantPage extends Evictable {
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
     if (this.#marked !== undefined && counterpart.includes(GROUP_MARK)) this.#marked = undefined;
-    if (this.#expiring) this.#tableBytes -= expiryBytes(this.#table.get(relation, counterpart));
+    if (this.#contingent) {
+      const former = this.#table.get(relation, counterpart) ?? null;
+      this.#tableBytes -= contingentBytes(former === null ? null : unpackAttributes(former));
+    }
     if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
     if (this.#groups !== undefined && counterpart.includes(GROUP_MARK)) this.#setGroup(relation, counterpart, facts);
-    if (facts?.expiresAtMs !== undefined) this.#expiring = true;
+    if (facts !== null && isContingent(facts)) this.#contingent = true;
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, counterpart)) return;
       this.#tableBytes -= bytes;
@@ -176,7 +183,7 @@ export class GrantPage extends Evictable {
       return;
     }
     const packed = facts === null ? null : packAttributes(facts);
-    if (this.#expiring) this.#tableBytes += expiryBytes(packed);
+    if (this.#contingent) this.#tableBytes += contingentBytes(facts);
     if (this.#table.set(relation, counterpart, packed)) {
       this.#tableBytes += bytes;
       if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(counterpart);
@@ -190,7 +197,7 @@ export class GrantPage extends Evictable {
     const bytes = GRANT_BYTES + bytesOfText(counterpart);
     if (groups.delete(counterpart)) this.#groupBytes -= bytes;
     if (facts === null) return;
-    groups.set(counterpart, facts.expiresAtMs === undefined ? undefined : facts);
+    groups.set(counterpart, isContingent(facts) ? facts : undefined);
     this.#groupBytes += bytes;
     if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(relation);
   }
@@ -283,7 +290,7 @@ export class GrantPage extends Evictable {
 
   /**
    * Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, counterpart). `keeps`
-   * filters them; a page without expiring grants does not call it. `relations`: of the tenant.
+   * filters them; a page without contingent grants does not call it. `relations`: of the tenant.
    */
   grantsAfter(
     relations: RelationNumbers,
@@ -301,7 +308,7 @@ export class GrantPage extends Evictable {
       for (let index = start; index < counterparts.length && found.length < limit; index += 1) {
         const counterpart = counterparts[index] ?? '';
         const facts = this.find(number, counterpart);
-        if (facts && (!this.#expiring || keeps(facts))) found.push({ relation, counterpart, ...facts });
+        if (facts && (!this.#contingent || keeps(facts))) found.push({ relation, counterpart, ...facts });
       }
       if (found.length >= limit) break;
     }

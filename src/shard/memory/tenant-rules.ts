@@ -22,21 +22,29 @@ const ROW = 'rules';
 const BYTES_PER_CHARACTER = 40;
 const STORED_BYTES = 4000;
 
-/** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
-export class StoredRules {
+/** The canonical text of a rule set, parsed at its first use. */
+export class RulesText {
   readonly text: string;
-  readonly #relationNumberOf: RelationNumberOf;
   #ruleSet: RuleSet | undefined;
-  #compiled: CompiledRules | undefined;
 
-  constructor(text: string, relationNumberOf: RelationNumberOf) {
+  constructor(text: string) {
     this.text = text;
-    this.#relationNumberOf = relationNumberOf;
   }
 
   get ruleSet(): RuleSet {
     this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
     return this.#ruleSet;
+  }
+}
+
+/** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
+export class StoredRules extends RulesText {
+  readonly #relationNumberOf: RelationNumberOf;
+  #compiled: CompiledRules | undefined;
+
+  constructor(text: string, relationNumberOf: RelationNumberOf) {
+    super(text);
+    this.#relationNumberOf = relationNumberOf;
   }
 
   get compiled(): CompiledRules {

@@ -31,7 +31,7 @@ export function check(
       // If grants of the tenant expire, a denial may be due to that.
       return authorized || handle.memory.nextExpiryMs === undefined ? authorized : timed(handle.tenure, authorized);
     }
-    if (page.expiring) {
+    if (page.contingent) {
       const answer = timedAnswer(handle.tenure, page.find(relation, object));
       if (answer !== undefined) {
         peer.shard.lookups.hit(handle, page);
@@ -108,7 +108,7 @@ function decide(
     const relation = relations[index] ?? 0;
     const object = objects[index] ?? '';
     let holds = page?.holds(relation, object);
-    if (holds === undefined && page?.expiring === true) {
+    if (holds === undefined && page?.contingent === true) {
       const facts = page.find(relation, object);
       holds = facts === undefined ? undefined : tenure.slotTime.holds(facts, nowMs);
     }

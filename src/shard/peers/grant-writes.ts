@@ -14,7 +14,7 @@ import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revoca
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import { type BulkWrite, type BulkWriteResult, type GrantResult, ShardFailure } from '../shard.ts';
+import { type BulkWrite, type BulkWriteResult, type GrantedTuple, type GrantResult, ShardFailure } from '../shard.ts';
 import type { Handle } from './handles.ts';
 import { pinDeclared } from './listings.ts';
 import { type Handler, type ShardParts, sizeOf } from './peer.ts';
@@ -82,13 +82,15 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   const { memory } = handle;
   using held = await holdTuples(peer.shard, memory, writes);
   using _namespaces = await memory.namespaces.pin();
-  const pinning = pinRules(memory);
+  const pinning = pinRules(memory, writes);
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
-      const size = sizeOf(write.subject.length + write.object.length);
-      const decide = under(handle, decideGrant(peer.shard, memory, held.tuples[index], write));
+      const tuple = held.tuples[index];
+      assert(tuple !== undefined, 'the tuple of every write is known');
+      const size = sizeOf(write.subject.length + write.object.length + (write.condition?.length ?? 0));
+      const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });
   const results = await appendTraced(writes.length, () => settleAll(enqueue()));
@@ -106,7 +108,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   const { memory } = handle;
   using held = await holdTuples(peer.shard, memory, tuplesOf(write));
   using _namespaces = await memory.namespaces.pin();
-  const pinning = pinRules(memory);
+  const pinning = pinRules(memory, write.grants);
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const decide = under(handle, decideBulk(peer.shard, memory, held.tuples, write));
@@ -143,9 +145,17 @@ export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) =>
   });
 };
 
-/** Keeps the rules of a tenant that has some in memory: for the warnings of a write, which does not need them. */
-const pinRules = ({ tenant, rules }: TenantMemory): Promise<Disposable | undefined> | undefined =>
-  tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+/**
+ * Keeps the rules of the tenant in memory: for conditions, and for the warnings of a write, which can do without them.
+ * Undefined: nothing needs them.
+ */
+function pinRules(
+  { tenant, rules }: TenantMemory,
+  grants: readonly GrantedTuple[],
+): Promise<Disposable | undefined> | undefined {
+  if (grants.some(({ condition }) => typeof condition === 'string')) return rules.pin();
+  return tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+}
 
 /** Why the rules cannot follow a grant; undefined: the tenant has no rules, or they cannot be read now. */
 function unfollowedBy({

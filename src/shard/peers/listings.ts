@@ -7,6 +7,7 @@
 // when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { type CallContext, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
@@ -138,14 +139,23 @@ async function demandGranted({ rules }: TenantMemory, name: string): Promise<Rel
 
 type NamedQuery = Omit<ObjectsQuery, 'subject'>;
 
+/** What a cursor of a listing by name is bound to. */
+const scopeOf = (
+  name: string,
+  { memory }: Listing,
+  entity: string,
+  query: Pick<NamedQuery, 'relation' | 'namespace'> & CallContext,
+): readonly string[] => [name, memory.tenantId, entity, query.relation, query.namespace ?? '', ...contextScope(query)];
+
 async function listByRules(
   context: ListingContext,
   listing: Listing,
   [name, entity]: readonly [string, string],
-  { relation, namespace, limit, cursor }: NamedQuery,
+  query: NamedQuery,
   list: (ruled: Ruled, page: ListingPage) => Promise<HeldPage>,
 ): Promise<HoldersPage> {
-  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  const { relation, namespace, limit, cursor } = query;
+  const scope = scopeOf(name, listing, entity, query);
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const ruled = { ...listing, clock: context.clock };
@@ -221,23 +231,24 @@ async function listCounterparts(
   context: ListingContext,
   listing: Listing,
   { name, pages, entity }: Anchor,
-  { relation, namespace, limit, cursor }: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
+  query: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
 ): Promise<ResultPage<string>> {
-  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  const { relation, namespace, limit, cursor } = query;
+  const scope = scopeOf(name, listing, entity, query);
   // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
-  const { found, rest } = await atOneTime(listing, async ({ keeps }) => {
+  const { found, rest } = await atOneTime(listing, async ({ holds }) => {
     const page = await pageInMemory(pages, entity);
     if (page !== undefined) {
       return {
-        found: wholeCounterparts(page, pages.relations.of(relation), from, prefix, limit + 1, keeps),
+        found: wholeCounterparts(page, pages.relations.of(relation), from, prefix, limit + 1, holds),
         rest: undefined,
       };
     }
     const after = { relation, counterpart: from };
-    const query = { pages, entity, relation, after, prefix, limit: limit + 1, keeps };
-    const sparse = await sparseRows(context, listing, query);
+    const rows = { pages, entity, relation, after, prefix, limit: limit + 1, keeps: holds };
+    const sparse = await sparseRows(context, listing, rows);
     return { found: sparse.rows.map(({ counterpart }) => counterpart), rest: sparse.rest };
   });
   const items = found.slice(0, limit);
@@ -264,7 +275,7 @@ function wholeCounterparts(
 ): readonly string[] {
   const sorted = page.counterparts(relation);
   const start = firstAfter(sorted, after);
-  if (page.expiring) return keptCounterparts(page, relation, sorted, start, prefix, limit, keeps);
+  if (page.contingent) return keptCounterparts(page, relation, sorted, start, prefix, limit, keeps);
   const found = sorted.slice(start, start + limit);
   const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
   return end < 0 ? found : found.slice(0, end);
@@ -308,7 +319,7 @@ async function listRows(
   return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
 
-/** Whether a grant has not expired at the time of the listing. */
+/** Whether a grant counts for the listing. */
 type Keeps = ListingTime['keeps'];
 
 interface RowsQuery extends RangeQuery {

@@ -2,6 +2,7 @@
 // loaded.
 
 import { assert } from '../../core/assert.ts';
+import { contextScope } from '../../core/call-context.ts';
 import { relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
@@ -62,8 +63,9 @@ export const checkNamed: Handler<'checkNamed'> = async (peer, by, checks) => {
 };
 
 /** Of any tenant. */
-export const listNames: ReadHandler<'listNames'> = async (context, listing, { subject, object, limit, cursor }) => {
-  const scope = ['names', listing.memory.tenantId, subject, object];
+export const listNames: ReadHandler<'listNames'> = async (context, listing, query) => {
+  const { subject, object, limit, cursor } = query;
+  const scope = ['names', listing.memory.tenantId, subject, object, ...contextScope(query)];
   const after = positionOf(context, scope, cursor)?.[0] ?? '';
   const held = await listHeldNames({ ...listing, clock: context.clock }, { subject, object }, after);
   const items = held.slice(0, limit);

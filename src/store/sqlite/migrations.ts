@@ -69,6 +69,7 @@ CREATE TABLE grants (
   grant_id TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER,
+  condition TEXT,
   gone INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (tenant, subject, relation, object)
@@ -82,6 +83,7 @@ CREATE TABLE grants_by_object (
   grant_id TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER,
+  condition TEXT,
   gone INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (tenant, object, relation, subject)
@@ -105,6 +107,7 @@ CREATE TABLE grant_counts (
   grants INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   own TEXT,
+  conditions TEXT,
   collected_to_ms INTEGER,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (slot, tenant)

@@ -44,6 +44,36 @@ export function defineExpiryContract(context: StoreContext): void {
       assert.ok(row !== undefined && !('expiresAtMs' in row));
     });
 
+    it('keeps the condition of a grant with it, until a write says that it has none', async () => {
+      const tenantId = newTenantId();
+      const read = () => context.store().readGrant(tenantId, SUBJECT, 'viewer', 'doc:1', soon());
+      const condition = 'open {"zone":"CÉT \\u0000"}';
+      await context.store().writeState([createGrantWrite(tenantId, { condition, stamp: STAMP })], soon());
+      assert.equal((await read())?.condition, condition);
+      const { grants } = await context.store().listObjectGrants({ tenantId, object: 'doc:1', limit: 10 }, soon());
+      assert.equal(grants[0]?.condition, condition);
+      await context.store().writeState([createGrantWrite(tenantId, { stamp: STAMP + 1 })], soon());
+      const row = await read();
+      assert.ok(row !== undefined && !('condition' in row));
+    });
+
+    it('keeps with a count those by condition', async () => {
+      const slot = newSlot();
+      const tenantId = newTenantId();
+      const counts = [
+        [
+          { condition: 'open', grants: 3 },
+          { condition: 'a.b-c', grants: 1 },
+        ],
+        undefined,
+      ];
+      for (const [step, conditions] of counts.entries()) {
+        const row = { tenantId, seq: 7 + step, grants: 4, bytes: 2, ...(conditions && { conditions }) };
+        await context.store().writeState([{ kind: 'grant-count', slot, row, stamp: STAMP + step }], soon());
+        assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 10 }, soon()), [row]);
+      }
+    });
+
     it('lists them by time, then by the bytes of the tuple, after any place', async () => {
       const tenantId = newTenantId();
       const writes = [

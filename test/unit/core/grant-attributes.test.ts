@@ -11,14 +11,16 @@ import {
   grantColumnValues,
   grantRecord,
   hasExpired,
+  isContingent,
+  isPackedContingent,
   isToldById,
   PACKED_ID_LENGTH,
   packAttributes,
-  packedExpiry,
   readGrantAttributes,
   unpackAttributes,
-  withExpiry,
+  withTerms,
 } from '../../../src/core/grant-attributes.ts';
+import { parseCondition } from '../../../src/core/grant-condition.ts';
 import { grantOf } from '../../../src/core/tuples.ts';
 
 const ID = 'grt_01jhm9r0g0e8xsg4k6t2v8w0ya';
@@ -32,6 +34,16 @@ const attributes = fc.record<GrantAttributes>(
     ),
     createdAtMs: fc.oneof(fc.maxSafeNat(), fc.constant(attributesOfId(ID).createdAtMs)),
     expiresAtMs: fc.oneof(fc.nat(), fc.maxSafeNat()).map((ms) => ms + (ms === 0 ? 1 : 0)),
+    condition: fc
+      .tuple(
+        fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/),
+        fc.dictionary(
+          fc.string({ unit: 'grapheme', maxLength: 8 }),
+          fc.oneof(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.integer(), fc.boolean()),
+          { maxKeys: 3, noNullPrototype: true },
+        ),
+      )
+      .map(([name, context]) => parseCondition({ name, context }).condition ?? ''),
   },
   { noNullPrototype: true, requiredKeys: ['grantId', 'createdAtMs'] },
 );
@@ -70,8 +82,8 @@ test('a packed grant is unpacked as it was, and one that its id tells takes no m
     fc.property(attributes, (grant) => {
       const packed = packAttributes(grant);
       assert.deepEqual(unpackAttributes(packed), grant);
-      assert.equal(packedExpiry(packed), grant.expiresAtMs);
-      const short = grant.grantId === ID && isToldById(grant) && grant.expiresAtMs === undefined;
+      assert.equal(isPackedContingent(packed), isContingent(grant));
+      const short = grant.grantId === ID && isToldById(grant) && !isContingent(grant);
       assert.equal(packed.length === PACKED_ID_LENGTH, short);
     }),
   );
@@ -80,10 +92,10 @@ test('a packed grant is unpacked as it was, and one that its id tells takes no m
 });
 
 test('what is missing or of another form makes no grant', () => {
-  const right: Readonly<Record<string, unknown>> = { grantId: ID, createdAtMs: 5, expiresAtMs: 7 };
+  const right: Readonly<Record<string, unknown>> = { grantId: ID, createdAtMs: 5, expiresAtMs: 7, condition: 'open' };
   for (const { field } of GRANT_ATTRIBUTES) {
     for (const value of [undefined, null, {}, Number.NaN, 2 ** 60]) {
-      if (field === 'expiresAtMs' && (value === undefined || value === null)) continue;
+      if (field !== 'grantId' && field !== 'createdAtMs' && (value === undefined || value === null)) continue;
       const wrong = { ...right, [field]: value };
       assert.equal(
         readGrantAttributes((attribute) => wrong[attribute.field]),
@@ -95,7 +107,8 @@ test('what is missing or of another form makes no grant', () => {
 
 test('a grant without an expiry, in the log or in a column, never expires', () => {
   for (const never of [undefined, null, 0, 0n]) {
-    const read = readGrantAttributes(({ field }) => ({ grantId: ID, createdAtMs: 5, expiresAtMs: never })[field]);
+    const row: Readonly<Record<string, unknown>> = { grantId: ID, createdAtMs: 5, expiresAtMs: never };
+    const read = readGrantAttributes(({ field }) => row[field]);
     assert.deepEqual(read, { grantId: ID, createdAtMs: 5 });
   }
   assert.equal(hasExpired({ grantId: ID, createdAtMs: 5 }, Number.MAX_SAFE_INTEGER), false);
@@ -107,8 +120,18 @@ test('a grant has expired from the very moment of its expiry on', () => {
     [999, 1000, 1001].map((nowMs) => hasExpired(grant, nowMs)),
     [false, true, true],
   );
-  assert.deepEqual(withExpiry(grant, undefined), { grantId: ID, createdAtMs: 5 });
-  assert.deepEqual(withExpiry({ grantId: ID, createdAtMs: 5 }, 7), { grantId: ID, createdAtMs: 5, expiresAtMs: 7 });
+});
+
+test('the terms of a request replace, remove or keep those of a grant', () => {
+  const grant = { grantId: ID, createdAtMs: 5, expiresAtMs: 1000, condition: 'open' };
+  assert.deepEqual(withTerms(grant, {}), grant);
+  assert.deepEqual(withTerms(grant, { expiresAtMs: null }), { grantId: ID, createdAtMs: 5, condition: 'open' });
+  assert.deepEqual(withTerms(grant, { condition: null }), { grantId: ID, createdAtMs: 5, expiresAtMs: 1000 });
+  assert.deepEqual(withTerms(grant, { expiresAtMs: 7, condition: 'shut' }), {
+    ...grant,
+    expiresAtMs: 7,
+    condition: 'shut',
+  });
 });
 
 test('nothing but its attributes is taken of what has more', () => {
@@ -126,4 +149,6 @@ test('both APIs show a grant in the same JSON', () => {
   );
   const { expires_at } = grantRecord({ ...tuple, grantId: ID, createdAtMs: 5, expiresAtMs: 1_768_469_400_123 });
   assert.equal(expires_at, '2026-01-15T09:30:00.123Z');
+  const conditional = { ...tuple, grantId: ID, createdAtMs: 5, condition: 'open {"zone":"CET"}' };
+  assert.deepEqual(grantRecord(conditional).condition, { name: 'open', context: { zone: 'CET' } });
 });

@@ -384,6 +384,8 @@ class Grant:
     expires_at: datetime | None
     """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
     """
+    condition: GrantCondition | None = None
+    """The grant holds only where this condition is met. Absent: it has none."""
 
     @classmethod
     def decode(cls, value: Json) -> Grant:
@@ -395,6 +397,27 @@ class Grant:
             object=required(known, "object", text),
             created_at=required(known, "created_at", time),
             expires_at=nullable(known, "expires_at", time),
+            condition=optional(known, "condition", GrantCondition.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GrantCondition:
+    """The grant holds only where this condition is met. Absent: it has none."""
+
+    name: str
+    """The name of a condition that the rules of the tenant declare."""
+    context: Mapping[str, Any]
+    """Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those
+    that a call sends. Numbers beyond 2^53 are written as strings.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> GrantCondition:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+            context=required(known, "context", mapping),
         )
 
 
@@ -731,7 +754,9 @@ class WrittenGrant:
     """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
     """
     created: bool
-    """False: the grant existed already; at most its expiry was changed."""
+    """False: the grant existed already; at most its expiry or its condition was changed."""
+    condition: WrittenGrantCondition | None = None
+    """The grant holds only where this condition is met. Absent: it has none."""
 
     @classmethod
     def decode(cls, value: Json) -> WrittenGrant:
@@ -744,6 +769,27 @@ class WrittenGrant:
             created_at=required(known, "created_at", time),
             expires_at=nullable(known, "expires_at", time),
             created=required(known, "created", boolean),
+            condition=optional(known, "condition", WrittenGrantCondition.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGrantCondition:
+    """The grant holds only where this condition is met. Absent: it has none."""
+
+    name: str
+    """The name of a condition that the rules of the tenant declare."""
+    context: Mapping[str, Any]
+    """Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those
+    that a call sends. Numbers beyond 2^53 are written as strings.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> WrittenGrantCondition:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+            context=required(known, "context", mapping),
         )
 
 
@@ -819,9 +865,20 @@ class _GrantRequestDict(TypedDict):
 
 
 class GrantRequestDict(_GrantRequestDict, total=False):
-    """A relationship, and until when it holds. Unknown fields are refused."""
+    """A relationship, until when it holds, and on which condition. Unknown fields are refused."""
 
     expires_at: str | None
+    condition: GrantRequestConditionDict | None
+
+
+class _GrantRequestConditionDict(TypedDict):
+    name: str
+
+
+class GrantRequestConditionDict(_GrantRequestConditionDict, total=False):
+    """A condition under which a grant holds."""
+
+    context: Mapping[str, Any]
 
 
 class QuestionDict(TypedDict):

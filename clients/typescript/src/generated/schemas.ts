@@ -58,7 +58,22 @@ export interface WrittenGrant {
   created_at: string;
   expires_at: string | null;
   /**
-   * False: the grant existed already; at most its expiry was changed.
+   * The grant holds only where this condition is met. Absent: it has none.
+   */
+  condition?: {
+    /**
+     * The name of a condition that the rules of the tenant declare.
+     */
+    name: string;
+    /**
+     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+     */
+    context: {
+      [k: string]: unknown;
+    };
+  };
+  /**
+   * False: the grant existed already; at most its expiry or its condition was changed.
    */
   created: boolean;
 }
@@ -225,6 +240,21 @@ export interface Grant {
    */
   created_at: string;
   expires_at: string | null;
+  /**
+   * The grant holds only where this condition is met. Absent: it has none.
+   */
+  condition?: {
+    /**
+     * The name of a condition that the rules of the tenant declare.
+     */
+    name: string;
+    /**
+     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+     */
+    context: {
+      [k: string]: unknown;
+    };
+  };
 }
 export interface RuleSet {
   rules: readonly Rule[];
@@ -330,7 +360,7 @@ export interface WantedType {
   } | null;
 }
 /**
- * A relationship, and until when it holds. Unknown fields are refused.
+ * A relationship, until when it holds, and on which condition. Unknown fields are refused.
  */
 export interface GrantRequest {
   subject: SubjectIdentifier;
@@ -340,6 +370,21 @@ export interface GrantRequest {
    * The grant holds until just before this moment, which must lie in the future and within 100 years. Absent: a new grant never expires, and an existing one keeps what it has. `null`: it never expires.
    */
   expires_at?: string | null;
+  /**
+   * The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.
+   */
+  condition?: {
+    /**
+     * The name of a condition that the rules of the tenant declare.
+     */
+    name: string;
+    /**
+     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+     */
+    context?: {
+      [k: string]: unknown;
+    };
+  } | null;
 }
 /**
  * A relationship. Unknown fields are refused.
@@ -351,7 +396,7 @@ export interface Tuple {
 }
 export interface BulkWrite {
   /**
-   * To create. Of what exists already, only the expiry may change.
+   * To create. Of what exists already, only the expiry and the condition may change.
    */
   grants?: readonly GrantRequest[];
   /**

@@ -9,11 +9,13 @@ import {
   demandWritten,
   parseBulkWrite,
   parseGrantFilter,
+  parseTerms,
+  refuseTerms,
 } from '../../../core/bulk-writes.ts';
+import { type CallContext, parseCallContext } from '../../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
-import { parseExpiry, refuseExpiry } from '../../../core/grant-expiry.ts';
-import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
+import { demandMembers, isJsonObject, type JsonObject } from '../../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import {
   type ServiceWarning,
@@ -73,7 +75,7 @@ import {
 } from '../operation.ts';
 
 const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
-const LIMIT_ERRORS: readonly ErrorCode[] = ['namespace-limit-reached', 'grant-limit-reached'];
+const WRITE_ERRORS: readonly ErrorCode[] = ['invalid-condition', 'namespace-limit-reached', 'grant-limit-reached'];
 const header = WARNING_HEADER;
 
 function warningHeader(warnings: readonly ServiceWarning[]): ResponseHeaders {
@@ -95,11 +97,13 @@ async function unknownHeader(
 /** Read as any value: a parser of core refuses it with an error type of its own. */
 const part = z.unknown().optional();
 const tupleShape = { subject: part, relation: part, object: part };
+const contextShape = { context: part, context_grants: part };
 
-async function readCheck(call: Call): Promise<NamedTuple & { readonly explain: boolean }> {
+async function readCheck(call: Call): Promise<NamedTuple & CallContext & { readonly explain: boolean }> {
   const explain = z.boolean('must be true or false').optional();
-  const body = parseBody(await readJson(call.request), { ...tupleShape, explain });
-  return { ...parseQuestion(body.subject, body.relation, body.object), explain: body.explain === true };
+  const body = parseBody(await readJson(call.request), { ...tupleShape, ...contextShape, explain });
+  const question = parseQuestion(body.subject, body.relation, body.object);
+  return { ...question, ...parseCallContext(body), explain: body.explain === true };
 }
 
 export const check: OperatorOperation = {
@@ -111,7 +115,7 @@ export const check: OperatorOperation = {
   summary: 'Check one relationship',
   body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
   successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
-  errors: [...TUPLE_ERRORS, 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
@@ -124,19 +128,21 @@ export const check: OperatorOperation = {
   },
 };
 
-function parseChecks(body: unknown): readonly NamedTuple[] {
-  const { checks } = parseBody(body, { checks: z.array(z.unknown(), 'must be an array') });
+function parseChecks(body: unknown): { readonly checks: readonly NamedTuple[]; readonly context: CallContext } {
+  const shape = { checks: z.array(z.unknown(), 'must be an array'), ...contextShape };
+  const { checks, ...rest } = parseBody(body, shape);
   if (checks.length > BULK_CHECKS_MAX) {
     throw new GrantdError(
       'bulk-too-large',
       `"checks" holds ${checks.length} checks; at most ${BULK_CHECKS_MAX} are allowed.`,
     );
   }
-  return checks.map((each, index) => {
+  const questions = checks.map((each, index) => {
     const fields = isJsonObject(each) ? each : {};
     demandMembers(fields, TUPLE_MEMBERS, `checks[${index}]`);
     return parseQuestion(fields.subject, fields.relation, fields.object, 'checks', index);
   });
+  return { checks: questions, context: parseCallContext(rest) };
 }
 
 /** The body of a bulk call, which has no query. */
@@ -159,8 +165,8 @@ export const checkBulk: OperatorOperation = {
   errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
   async run(call) {
     const session = await sessionOf(call);
-    const checks = parseChecks(await readBulk(call));
-    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks);
+    const { checks, context } = parseChecks(await readBulk(call));
+    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks, context);
     const results = authorized.map((each) => ({ authorized: each }));
     const headers = await unknownHeader(session, call, namespacesDenied(checks, authorized));
     return jsonResponse(200, { results, checked_at: formatTimestamp(checkedAtMs) }, headers);
@@ -171,12 +177,12 @@ export const checkBulk: OperatorOperation = {
 
 async function writeOne(
   call: Call,
-  read: (expiresAt: unknown) => Pick<GrantRequest, 'revoke' | 'expiresAtMs'>,
+  read: (body: JsonObject) => Pick<GrantRequest, 'revoke' | 'expiresAtMs' | 'condition'>,
 ): Promise<[Tuple, GrantResult]> {
   const session = await sessionOf(call);
-  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part });
+  const body = parseBody(await readJson(call.request), { ...tupleShape, expires_at: part, condition: part });
   const tuple = parseTuple(body.subject, body.relation, body.object);
-  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(body.expires_at) }]);
+  const [result] = await session.call(CALLS.writeGrants, call.context(), [{ ...tuple, ...read(body) }]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
   return [tuple, result];
@@ -192,11 +198,11 @@ export const createGrant: OperatorOperation = {
   summary: 'Create a grant',
   body: { name: 'GrantRequest', schema: grantBodySchema, example: EXAMPLE_TUPLE },
   successes: [success(201, 'The grant was created.', GRANT), success(200, 'The grant already existed.', GRANT)],
-  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS],
+  errors: [...TUPLE_ERRORS, ...WRITE_ERRORS],
   async run(call) {
-    const [tuple, result] = await writeOne(call, (expiresAt) => ({
+    const [tuple, result] = await writeOne(call, (body) => ({
       revoke: false,
-      ...parseExpiry(expiresAt, call.clock.wallMs()),
+      ...parseTerms(body, call.clock.wallMs()),
     }));
     assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
     const record = grantRecord(grantOf(tuple, result));
@@ -214,8 +220,8 @@ export const revokeGrant: OperatorOperation = {
   successes: [success(204, 'The grant was revoked.')],
   errors: [...TUPLE_ERRORS, 'grant-not-found'],
   async run(call) {
-    const [, result] = await writeOne(call, (expiresAt) => {
-      refuseExpiry(expiresAt);
+    const [, result] = await writeOne(call, (body) => {
+      refuseTerms(body);
       return { revoke: true };
     });
     if (result.kind === 'not-found') {
@@ -235,7 +241,7 @@ export const writeBulk: OperatorOperation = {
   successes: [
     success(200, 'All changes took effect.', { name: 'BulkWriteResult', schema: bulkWriteResultSchema, header }),
   ],
-  errors: [...TUPLE_ERRORS, ...LIMIT_ERRORS, 'bulk-too-large', 'precondition-failed'],
+  errors: [...TUPLE_ERRORS, ...WRITE_ERRORS, 'bulk-too-large', 'precondition-failed'],
   async run(call) {
     const session = await sessionOf(call);
     const write = parseBulkWrite(await readBulk(call), call.clock.wallMs());

@@ -8,9 +8,9 @@
 
 import { z } from 'zod';
 import { assert, assertNever } from '../../../core/assert.ts';
+import { parseTerms } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
-import { parseExpiry } from '../../../core/grant-expiry.ts';
 import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
 import { IMPORT_BODY_BYTES_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
 import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
@@ -36,6 +36,7 @@ const MEMBERS = [
   'relation',
   'object',
   'expires_at',
+  'condition',
   'grant_id',
   'created_at',
 ] satisfies readonly (keyof ReturnType<typeof grantRecord>)[];
@@ -59,10 +60,11 @@ function parseLine(text: string, wallMs: number): GrantRequest {
   const fields = parseJson(text, 'The line');
   if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
   demandMembers(fields, MEMBERS);
+  // An export writes `null` for a grant without an expiry; an existing grant keeps its own.
+  const terms = { expires_at: fields.expires_at ?? undefined, condition: fields.condition ?? undefined };
   return {
     ...parseTuple(fields.subject, fields.relation, fields.object),
-    // An export writes `null` for a grant without an expiry; an existing grant keeps its own.
-    ...parseExpiry(fields.expires_at ?? undefined, wallMs),
+    ...parseTerms(terms, wallMs),
     revoke: false,
   };
 }
@@ -184,11 +186,13 @@ const FORMATS = {
   },
   tsv: {
     contentType: 'text/tab-separated-values; charset=utf-8',
-    // Identifiers hold neither tabs nor line ends, so nothing needs quoting. Only a grant that expires has a fourth
-    // column: without it, an import would make the grant permanent.
-    line: ({ subject, relation, object, expiresAtMs }: Grant): string => {
+    // Neither identifiers nor JSON hold tabs or line ends, so nothing needs quoting. Only a grant that expires has a
+    // fourth column, and only one with a condition a fifth: without them, an import would widen the grant.
+    line: ({ subject, relation, object, expiresAtMs, condition }: Grant): string => {
       const tuple = `${subject}\t${relation}\t${object}`;
-      return expiresAtMs === undefined ? `${tuple}\n` : `${tuple}\t${formatTimestamp(expiresAtMs)}\n`;
+      const end = expiresAtMs === undefined ? '' : formatTimestamp(expiresAtMs);
+      if (condition !== undefined) return `${tuple}\t${end}\t${condition}\n`;
+      return end === '' ? `${tuple}\n` : `${tuple}\t${end}\n`;
     },
   },
 } as const;

@@ -100,7 +100,7 @@ export const writeRules: OperatorOperation = {
       header: 'ETag',
     }),
   ],
-  errors: ['precondition-failed'],
+  errors: ['precondition-failed', 'condition-in-use'],
   async run(call) {
     const { dry_run: dryRun } = parseQuery(call.search, writeShape);
     const session = await sessionOf(call);

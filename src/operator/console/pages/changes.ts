@@ -111,9 +111,9 @@ function contentMarkup(tenantId: string, change: FeedContent, nowMs: number): Ma
     case 'rules.updated':
       return html`<a href=${tenantPath(tenantId, 'rules')}>rules</a> ${summaryOfChange(JSON.parse(change.former), JSON.parse(change.rules))}`;
     default: {
-      const { subject, relation, object, expiresAtMs } = change.grant;
+      const { subject, relation, object, expiresAtMs, condition } = change.grant;
       const end = expiresAtMs === undefined ? undefined : html` <small>expires ${expiry(expiresAtMs, nowMs)}</small>`;
-      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${end}`;
+      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${end}${condition === undefined ? undefined : html` <small>if ${code(condition)}</small>`}`;
     }
   }
 }

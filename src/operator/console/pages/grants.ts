@@ -14,18 +14,19 @@ import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, readTenant, tenantPath, tenantSessionOf } from '../page.ts';
 import { changeForm, formError, hidden, queryForm, refilled, submit, submitOrLeave } from '../parts/form-parts.ts';
 import {
-  expiryAsTyped,
   expiryFields,
   objectField,
-  readExpiry,
+  readTerms,
   readTuple,
   refuseTyped,
   relationField,
   subjectField,
+  termsAsTyped,
 } from '../parts/grant-form.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import {
   buttonLink,
+  code,
   copyCode,
   crumb,
   empty,
@@ -42,9 +43,10 @@ import { holdersSection } from './listings.ts';
 
 const ROWS_PER_PAGE = 50;
 
-/** The link also says when the grant expires, so that it can be undone. */
-function revokeLink(tenantId: string, { subject, relation, object, expiresAtMs }: Grant): Markup {
-  const fields = { subject, relation, object, ...expiryAsTyped(expiresAtMs) };
+/** The link also has the terms of the grant, so that it can be undone. */
+function revokeLink(tenantId: string, grant: Grant): Markup {
+  const { subject, relation, object } = grant;
+  const fields = { subject, relation, object, ...termsAsTyped(grant) };
   const path = tenantPath(tenantId, 'grants/revoke', fields);
   return buttonLink(path, 'Revoke …', 'danger outline', `Revoke ${relation} on ${object}`);
 }
@@ -128,6 +130,7 @@ async function grantsListing(
             : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet?.groups === true)],
           ['Created', ({ createdAtMs }) => moment(createdAtMs)],
           ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
+          ['Condition', ({ condition }) => (condition === undefined ? '' : code(condition))],
           ['Id', ({ grantId }) => copyCode(grantId)],
           ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
         ])
@@ -219,7 +222,9 @@ export async function askToRevokeGrant(call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(call);
   const { subject, relation, object } = read.tuple;
   const typed = Object.fromEntries(
-    ['expires', 'expires-at'].map((name) => [name, call.query.text(name)]).filter(([, value]) => value !== ''),
+    ['expires', 'expires-at', 'condition']
+      .map((name) => [name, call.query.text(name)])
+      .filter(([, value]) => value !== ''),
   );
   const form = changeForm(
     call.session,
@@ -241,12 +246,12 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
   const read = readTuple(form);
   if ('refusal' in read) return read.refusal;
   const { tuple } = read;
-  const end = readExpiry(form, clock.wallMs());
-  if ('refusal' in end && !revoke) return end.refusal;
-  const expiryRequest = 'expiry' in end ? end.expiry : {};
+  const asked = readTerms(form, clock.wallMs());
+  if ('refusal' in asked && !revoke) return asked.refusal;
+  const terms = 'terms' in asked ? asked.terms : {};
   const session = await tenantSessionOf(call);
   const [result] = await session.call(CALLS.writeGrants, call.context(), [
-    revoke ? { ...tuple, revoke } : { ...tuple, ...expiryRequest, revoke },
+    revoke ? { ...tuple, revoke } : { ...tuple, ...terms, revoke },
   ]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') {
@@ -257,16 +262,16 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
   const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
   const event = {
     created: 'Grant created',
-    exists: `The grant ${expiryRequest.expiresAtMs === undefined ? 'already existed' : 'has the new expiry now'}`,
+    exists: `The grant ${terms.expiresAtMs === undefined ? 'already existed' : 'has the new expiry now'}`,
     revoked: 'Grant revoked',
     'not-found': 'The grant had already been revoked',
   }[result.kind];
   const warnings = 'grantId' in result ? unfollowedWarnings([result]).map(describeWarning) : [];
   const to = tenantPath(session.tenantId, 'grants', { subject: tuple.subject });
   const done = { kind: 'redirect', to, notice: [`${event}: ${held}`, ...warnings].join('. ') } as const;
-  if (result.kind !== 'revoked' || 'refusal' in end) return done;
+  if (result.kind !== 'revoked' || 'refusal' in asked) return done;
   // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
-  const fields = { ...tuple, ...expiryAsTyped(expiryRequest.expiresAtMs ?? undefined) };
+  const fields = { ...tuple, ...termsAsTyped(terms) };
   const path = tenantPath(session.tenantId, 'grants');
   return { ...done, undo: { path, fields, label: `Undo: create ${held} again` } };
 }

@@ -2,6 +2,9 @@
 // grant expires. Reading them reports one error for each wrong field.
 
 import { assertNever } from '../../../core/assert.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { TermsRequest } from '../../../core/grant-attributes.ts';
+import { conditionInText, parseCondition } from '../../../core/grant-condition.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import { isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../core/tuples.ts';
@@ -140,6 +143,26 @@ export function readExpiry(
   }
 }
 
-/** The fields of the form that create a grant with this expiry. */
-export const expiryAsTyped = (expiresAtMs: number | undefined): Readonly<Record<string, string>> =>
-  expiresAtMs === undefined ? {} : { expires: 'date', 'expires-at': formatTimestamp(expiresAtMs).slice(0, -1) };
+/** What the form requests of a grant besides its tuple. */
+export function readTerms(
+  fields: Fields,
+  nowMs: number,
+): { readonly terms: TermsRequest } | { readonly refusal: Refusal } {
+  const end = readExpiry(fields, nowMs);
+  if ('refusal' in end) return end;
+  const condition = fields.typed('condition');
+  if (condition === '') return { terms: end.expiry };
+  try {
+    return { terms: { ...end.expiry, ...parseCondition(conditionInText(condition)) } };
+  } catch (error) {
+    return { refusal: refuse('form', GrantdError.from(error).message) };
+  }
+}
+
+/** The fields of the form that create a grant on these terms. */
+export const termsAsTyped = ({ expiresAtMs, condition }: TermsRequest): Readonly<Record<string, string>> => ({
+  ...(typeof expiresAtMs === 'number'
+    ? { expires: 'date', 'expires-at': formatTimestamp(expiresAtMs).slice(0, -1) }
+    : {}),
+  ...(typeof condition === 'string' ? { condition } : {}),
+});

@@ -7,9 +7,9 @@
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
-import { attributesOfId, isToldById, withExpiry } from '../../../core/grant-attributes.ts';
+import { attributesOfId, type GrantAttributes, isToldById, withTerms } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
-import type { BulkWriteResult } from '../../shard.ts';
+import type { BulkWriteResult, GrantResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
 import { INDEX_MAX, OperationBlocks } from './operation-blocks.ts';
 
@@ -94,7 +94,8 @@ function grantKindOf(outcome: OperationOutcome): number | undefined {
   if (!('result' in outcome) || outcome.result.kind !== 'grant') return undefined;
   const { grant } = outcome.result;
   if (grant.kind !== 'created' && grant.kind !== 'exists') return undefined;
-  const { grantId, expiresAtMs } = grant;
+  const { grantId, expiresAtMs, condition } = grant;
+  if (condition !== undefined) return undefined;
   if (!grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
   if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT) || (expiresAtMs ?? 1) <= 0) return undefined;
   if (expiresAtMs === undefined) return grant.kind === 'created' ? CREATED : EXISTS;
@@ -108,7 +109,7 @@ const expires = (kind: number): boolean => kind === CREATED_EXPIRING || kind ===
 const expiryAt = (words: Uint32Array, at: number): number => (words[at] ?? 0) + WORD_VALUES * (words[at + 1] ?? 0);
 
 function grantOutcome(kind: number, grantId: string, expiresAtMs: number | undefined): OperationOutcome {
-  const attributes = withExpiry(attributesOfId(grantId), expiresAtMs);
+  const attributes = withTerms(attributesOfId(grantId), { expiresAtMs: expiresAtMs ?? null });
   const created = kind === CREATED || kind === CREATED_EXPIRING;
   return { result: { kind: 'grant', grant: { kind: created ? 'created' : 'exists', ...attributes } } };
 }
@@ -155,11 +156,18 @@ function bytesOf(outcome: OperationOutcome): number {
     case 'revocation':
       return OTHER_BYTES;
     case 'grant':
-      return OTHER_BYTES + (result.grant.kind === 'refused' ? 2 * result.grant.message.length : 0);
+      return OTHER_BYTES + bytesOfGrant(result.grant);
     default:
       return assertNever(result);
   }
 }
+
+function bytesOfGrant(grant: GrantResult): number {
+  if (grant.kind === 'refused') return 2 * grant.message.length;
+  return grant.kind === 'created' || grant.kind === 'exists' ? conditionBytes(grant) : 0;
+}
+
+const conditionBytes = ({ condition = '' }: GrantAttributes): number => 2 * condition.length;
 
 function packedOf(outcome: OperationOutcome): PackedBulk | undefined {
   if (!('result' in outcome) || outcome.result.kind !== 'bulk') return undefined;
@@ -170,7 +178,8 @@ function packedOf(outcome: OperationOutcome): PackedBulk | undefined {
 function bytesOfBulk(bulk: BulkWriteResult): number {
   if (bulk.kind === 'refused') return OTHER_BYTES + 2 * bulk.message.length;
   if (bulk.kind === 'condition-not-met') return OTHER_BYTES;
-  return 2 * OTHER_BYTES + RECORD_BYTES * bulk.grants.length + FLAG_BYTES * bulk.revoked.length;
+  const conditions = bulk.grants.reduce((sum, grant) => sum + conditionBytes(grant), 0);
+  return 2 * OTHER_BYTES + RECORD_BYTES * bulk.grants.length + FLAG_BYTES * bulk.revoked.length + conditions;
 }
 
 const nameOf = (requestId: string, index: number): string => `${requestId}/${index}`;
@@ -352,7 +361,7 @@ class PackedBulk {
     const { grants } = written;
     const ids = new Uint32Array(UUID_WORDS * grants.length);
     for (const [index, grant] of grants.entries()) {
-      if (grant.expiresAtMs === NEVER) return undefined;
+      if (grant.expiresAtMs === NEVER || grant.condition !== undefined) return undefined;
       if (!grant.grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
       if (!readUuidWords(grant.grantId, GRANT_PREFIX.length, ids, UUID_WORDS * index)) return undefined;
     }
@@ -367,10 +376,9 @@ class PackedBulk {
   unpack(): Written {
     const grants = Array.from(this.#created, (created, index) => ({
       created: created === 1,
-      ...withExpiry(
-        attributesOfId(GRANT_PREFIX + uuidTextOf(this.#ids, UUID_WORDS * index)),
-        this.#expiries?.[index] || undefined,
-      ),
+      ...withTerms(attributesOfId(GRANT_PREFIX + uuidTextOf(this.#ids, UUID_WORDS * index)), {
+        expiresAtMs: this.#expiries?.[index] || null,
+      }),
     }));
     return { kind: 'written', grants, revoked: Array.from(this.#revoked, (ended) => ended === 1) };
   }

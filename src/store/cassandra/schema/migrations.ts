@@ -95,6 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
         grant_id text,
         created_at_ms bigint,
         expires_at_ms bigint,
+        condition text,
         gone boolean,
         PRIMARY KEY ((tenant, subject), relation, object)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
@@ -106,6 +107,7 @@ export const MIGRATIONS: readonly Migration[] = [
         grant_id text,
         created_at_ms bigint,
         expires_at_ms bigint,
+        condition text,
         gone boolean,
         PRIMARY KEY ((tenant, object), relation, subject)
       ) WITH ${READ_SOON} AND ${LEVELED}`,

@@ -16,7 +16,9 @@ import type {
   ObjectGrantRow,
 } from '../../store.ts';
 import {
+  decodeConditionCounts,
   decodeOwnCounts,
+  encodeConditionCounts,
   encodeOwnCounts,
   integerAt,
   logRecordOf,
@@ -128,14 +130,15 @@ export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantP
 
 /**
  * seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry; then the counts of the
- * own relations that have grants.
+ * own relations that have grants, and those by condition.
  */
-const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: own (.+))?$/;
+const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: own ((?:[^ ]+:\d+ ?)+?))?(?: if (.+))?$/;
 
-export function encodeGrantCount({ seq, grants, bytes, own, collectedToMs }: GrantCountRow): string {
-  const counted = `${seq} ${grants} ${bytes}`;
-  const collected = collectedToMs === undefined ? counted : `${counted} to:${collectedToMs}`;
-  return own === undefined ? collected : `${collected} own ${encodeOwnCounts(own)}`;
+export function encodeGrantCount({ seq, grants, bytes, own, conditions, collectedToMs }: GrantCountRow): string {
+  const collected = collectedToMs === undefined ? '' : ` to:${collectedToMs}`;
+  const byRelation = own === undefined ? '' : ` own ${encodeOwnCounts(own)}`;
+  const byCondition = conditions === undefined ? '' : ` if ${encodeConditionCounts(conditions)}`;
+  return `${seq} ${grants} ${bytes}${collected}${byRelation}${byCondition}`;
 }
 
 /** Throws if `encodeGrantCount` cannot have written this text. */
@@ -149,6 +152,7 @@ export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRo
     grants,
     bytes,
     ...(match[5] === undefined ? {} : { own: decodeOwnCounts(match[5]) }),
+    ...(match[6] === undefined ? {} : { conditions: decodeConditionCounts(match[6]) }),
     ...(match[4] === undefined ? {} : { collectedToMs: Number(match[4]) }),
   };
 }

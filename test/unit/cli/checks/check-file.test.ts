@@ -80,7 +80,7 @@ describe('checks of a file', () => {
     const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });
     assert.equal(
       csv.stdout,
-      'line,subject,relation,object,authorized,error,expected\n1,user:ann,viewer,"doc:a,b",true,,\n2,,,,,"The line has 2 columns instead of 3 or 4: subject, relation, object and perhaps the expiry, separated by tabs.",\n',
+      'line,subject,relation,object,authorized,error,expected\n1,user:ann,viewer,"doc:a,b",true,,\n2,,,,,"The line has 2 columns instead of 3 to 5: subject, relation, object and perhaps the expiry and the condition, separated by tabs.",\n',
     );
   });
 

@@ -78,7 +78,7 @@ describe('import', () => {
     assert.equal(run.code, 4);
     for (const pattern of [
       /line 1: invalid-request: "expiresAt" is unknown; the nearest known name is "expires_at"/,
-      /line 2: invalid-request: "condition" is unknown/,
+      /line 2: invalid-condition: "condition.name" is "in_time", which the rules do not declare/,
       /line 3: invalid-request: The line gives "object" twice/,
       /line 4: invalid-request: The line gives "rules" twice/,
       /line 5: invalid-request: "revision" is unknown/,

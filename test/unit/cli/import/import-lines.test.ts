@@ -59,11 +59,17 @@ test('a line of any length costs no more than the bound', async () => {
   );
 });
 
-test('three columns become JSON, whatever is in them, and a fourth is the expiry', () => {
+test('three columns become JSON, whatever is in them, a fourth is the expiry, and a fifth the condition', () => {
   const encode = (text: string) => encodeLine({ number: 1, bytes: Buffer.from(text), cut: false }, 'tsv');
   assert.deepEqual(encode('a"b\tc\\d\té'), { json: '{"subject":"a\\"b","relation":"c\\\\d","object":"é"}' });
   assert.deepEqual(encode('a\tb\tc\td'), { json: '{"subject":"a","relation":"b","object":"c","expires_at":"d"}' });
   assert.deepEqual(encode('a\tb\tc\t'), { json: '{"subject":"a","relation":"b","object":"c"}' });
+  assert.deepEqual(encode('a\tb\tc\t\tx {"y": 1}'), {
+    json: '{"subject":"a","relation":"b","object":"c","condition":{"name":"x","context":{"y":1}}}',
+  });
+  assert.deepEqual(encode('a\tb\tc\td\tx'), {
+    json: '{"subject":"a","relation":"b","object":"c","expires_at":"d","condition":{"name":"x"}}',
+  });
   assert.equal(encode(''), undefined);
-  for (const text of ['a', 'a\tb', 'a\tb\tc\td\te', ' ']) assert.ok('refusal' in (encode(text) ?? {}), text);
+  for (const text of ['a', 'a\tb', 'a\tb\tc\td\te\tf', 'a\tb\tc\t\tx {', 'a\tb\tc\t\tx {"y":1,"y":2}', ' ']) assert.ok('refusal' in (encode(text) ?? {}), text);
 });

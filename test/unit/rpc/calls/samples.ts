@@ -86,7 +86,9 @@ const grant: fc.Arbitrary<Grant> = record<Grant>({
   object: identifier,
   grantId: text,
   createdAtMs: timeMs,
-}).chain((each) => fc.constantFrom(each, { ...each, expiresAtMs: EXPIRY_MS }));
+}).chain((each) =>
+  fc.constantFrom(each, { ...each, expiresAtMs: EXPIRY_MS }, { ...each, condition: 'open {"zone":"CET"}' }),
+);
 const grantsPage: fc.Arbitrary<GrantsPage> = fc
   .tuple(pageOf(grant), someText)
   .map(([page, feedCursor]) => ({ ...page, feedCursor }));
@@ -148,10 +150,11 @@ const plainWrite: fc.Arbitrary<GrantRequest> = record({
   revoke: fc.boolean(),
 });
 /** Of a grant; a revocation has none. */
-const withExpiry = (write: GrantRequest): GrantRequest => ({
+const withTerms = (write: GrantRequest): GrantRequest => ({
   ...write,
   revoke: false,
   expiresAtMs: write.revoke ? null : EXPIRY_MS,
+  condition: write.revoke ? 'open {"zone":"CET"}' : null,
 });
 const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
   record({ kind: fc.constant('created'), grantId: text, createdAtMs: timeMs }),
@@ -226,7 +229,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       }),
   },
   writeGrants: {
-    request: fc.array(fc.oneof(plainWrite, plainWrite.map(withExpiry)), { minLength: 1, maxLength: 6 }),
+    request: fc.array(fc.oneof(plainWrite, plainWrite.map(withTerms)), { minLength: 1, maxLength: 6 }),
     answer: (writes) => exactly(grantResult, writes.length),
   },
   writeBulk: {

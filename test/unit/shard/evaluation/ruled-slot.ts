@@ -60,7 +60,12 @@ export class RuledSlot {
   async write(grants: readonly NaiveGrant[], revoke = false): Promise<void> {
     for (let start = 0; start < grants.length; start += WRITES_PER_CALL) {
       const part = grants.slice(start, start + WRITES_PER_CALL);
-      const writes = part.map((each) => ({ ...each, relation: relationOf(each.relation), revoke }));
+      const writes = part.map(({ subject, relation, object }) => ({
+        subject,
+        relation: relationOf(relation),
+        object,
+        revoke,
+      }));
       await this.slot.connection.writeGrants(this.handle, this.slot.attempt(), writes);
     }
   }
@@ -146,9 +151,9 @@ export class Definition {
   }
 
   /** Asserts that the chain consists of grants that exist, and suffices by itself. */
-  assertChain(question: NamedTuple, chain: readonly NaiveGrant[]): void {
+  assertChain(question: NamedTuple, chain: readonly NamedTuple[]): void {
     const what = `${Object.values(question).join(' ')}: ${JSON.stringify(chain)}`;
-    const same = (one: NaiveGrant) => (other: NaiveGrant) =>
+    const same = (one: NamedTuple) => (other: NamedTuple) =>
       one.subject === other.subject && one.relation === other.relation && one.object === other.object;
     for (const grant of chain) assert.ok(this.#grants.some(same(grant)), `a grant that exists: ${what}`);
     assert.ok(new Definition(this.#ruleSet, chain).holds(question), `it suffices: ${what}`);

@@ -1,5 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from '../../grantd/v1/CallContext.ts';
 
 export interface CheckNamed {
   'subjects'?: (string)[];
@@ -8,6 +9,8 @@ export interface CheckNamed {
   'explain'?: (boolean);
   'list'?: (string);
   'denyUndefined'?: (boolean);
+  'callContext'?: (_grantd_v1_CallContext | null);
+  'contexts'?: (string)[];
 }
 
 export interface CheckNamed__Output {
@@ -17,4 +20,6 @@ export interface CheckNamed__Output {
   'explain': (boolean);
   'list': (string);
   'denyUndefined': (boolean);
+  'callContext': (_grantd_v1_CallContext__Output | null);
+  'contexts': (string)[];
 }

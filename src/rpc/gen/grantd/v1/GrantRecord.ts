@@ -9,6 +9,7 @@ export interface GrantRecord {
   'grantId'?: (string);
   'createdAtMs'?: (number | string | Long);
   'expiresAtMs'?: (number | string | Long);
+  'condition'?: (string);
 }
 
 export interface GrantRecord__Output {
@@ -18,4 +19,5 @@ export interface GrantRecord__Output {
   'grantId': (string);
   'createdAtMs': (number);
   'expiresAtMs': (number);
+  'condition': (string);
 }

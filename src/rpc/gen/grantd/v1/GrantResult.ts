@@ -11,6 +11,7 @@ export interface GrantResult {
   'errorMessage'?: (string);
   'expiresAtMs'?: (number | string | Long);
   'notFollowed'?: (string);
+  'condition'?: (string);
 }
 
 export interface GrantResult__Output {
@@ -21,4 +22,5 @@ export interface GrantResult__Output {
   'errorMessage': (string);
   'expiresAtMs': (number);
   'notFollowed': (string);
+  'condition': (string);
 }

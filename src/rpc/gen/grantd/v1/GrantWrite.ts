@@ -9,6 +9,8 @@ export interface GrantWrite {
   'object'?: (string);
   'expiresAtMs'?: (number | string | Long);
   'permanent'?: (boolean);
+  'condition'?: (string);
+  'unconditional'?: (boolean);
 }
 
 export interface GrantWrite__Output {
@@ -18,4 +20,6 @@ export interface GrantWrite__Output {
   'object': (string);
   'expiresAtMs': (number);
   'permanent': (boolean);
+  'condition': (string);
+  'unconditional': (boolean);
 }

@@ -1,5 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from '../../grantd/v1/CallContext.ts';
 
 export interface ListHolders {
   'object'?: (string);
@@ -9,6 +10,7 @@ export interface ListHolders {
   'cursor'?: (string);
   'direct'?: (boolean);
   'includeSelf'?: (boolean);
+  'callContext'?: (_grantd_v1_CallContext | null);
 }
 
 export interface ListHolders__Output {
@@ -19,4 +21,5 @@ export interface ListHolders__Output {
   'cursor': (string);
   'direct': (boolean);
   'includeSelf': (boolean);
+  'callContext': (_grantd_v1_CallContext__Output | null);
 }

@@ -1,5 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from '../../grantd/v1/CallContext.ts';
 
 export interface ListObjects {
   'subject'?: (string);
@@ -8,6 +9,7 @@ export interface ListObjects {
   'limit'?: (number);
   'cursor'?: (string);
   'direct'?: (boolean);
+  'callContext'?: (_grantd_v1_CallContext | null);
 }
 
 export interface ListObjects__Output {
@@ -17,4 +19,5 @@ export interface ListObjects__Output {
   'limit': (number);
   'cursor': (string);
   'direct': (boolean);
+  'callContext': (_grantd_v1_CallContext__Output | null);
 }

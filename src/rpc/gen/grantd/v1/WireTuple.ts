@@ -8,6 +8,8 @@ export interface WireTuple {
   'object'?: (string);
   'expiresAtMs'?: (number | string | Long);
   'permanent'?: (boolean);
+  'condition'?: (string);
+  'unconditional'?: (boolean);
 }
 
 export interface WireTuple__Output {
@@ -16,4 +18,6 @@ export interface WireTuple__Output {
   'object': (string);
   'expiresAtMs': (number);
   'permanent': (boolean);
+  'condition': (string);
+  'unconditional': (boolean);
 }

@@ -21,18 +21,19 @@ test('a grant is written into the columns in which it always was', () => {
     'grt_1',
     1_700_000_000_123n,
     0n,
+    '',
     true,
     1_700_000_000_000_000n,
   ];
   assert.deepEqual(batch?.statements, [
     {
       query:
-        'INSERT INTO "grantd".grants (tenant, subject, relation, object, grant_id, created_at_ms, expires_at_ms, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+        'INSERT INTO "grantd".grants (tenant, subject, relation, object, grant_id, created_at_ms, expires_at_ms, condition, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
       params,
     },
     {
       query:
-        'INSERT INTO "grantd".grants_by_object (tenant, subject, relation, object, grant_id, created_at_ms, expires_at_ms, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+        'INSERT INTO "grantd".grants_by_object (tenant, subject, relation, object, grant_id, created_at_ms, expires_at_ms, condition, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
       params,
     },
   ]);

@@ -1,0 +1,48 @@
+// What the rules of a tenant declare about the conditions of its grants.
+
+import { conditionContextOf, conditionNameOf, contextIn } from '../core/grant-condition.ts';
+import { memberAt } from '../core/json-members.ts';
+import { nearestName } from '../core/text/nearest-name.ts';
+import type { RuleSet } from './rule-set.ts';
+
+/** Names that one message lists. */
+const SHOWN_MAX = 20;
+
+const quoted = (name: string): string => JSON.stringify(name);
+
+function allowed(names: readonly string[], name: string, none: string): string {
+  if (names.length === 0) return none;
+  const nearest = nearestName(name, names);
+  if (nearest !== undefined) return `did you mean ${quoted(nearest)}?`;
+  const shown = names.slice(0, SHOWN_MAX).map(quoted).join(', ');
+  return names.length > SHOWN_MAX ? `allowed are ${shown} and others.` : `allowed: ${shown}.`;
+}
+
+/**
+ * Why a grant may not carry the condition, as a sentence that names what is allowed; undefined: it may. `place`: of the
+ * grant in its call; empty: the body itself.
+ */
+export function undeclaredIn({ conditions }: RuleSet, condition: string, place = ''): string | undefined {
+  const name = conditionNameOf(condition);
+  const declared = conditions.find((each) => each.name === name);
+  const field = memberAt(place, 'condition');
+  if (declared === undefined) {
+    const names = conditions.map((each) => each.name);
+    return `"${field}.name" is ${quoted(name)}, which the rules do not declare; ${allowed(names, name, 'they declare no condition.')}`;
+  }
+  const parameters = Object.keys(declared.parameters);
+  const unknown = Object.keys(contextIn(conditionContextOf(condition))).find((key) => !parameters.includes(key));
+  if (unknown === undefined) return undefined;
+  const at = memberAt(`${field}.context`, unknown);
+  return `${quoted(at)} is no parameter of the condition ${quoted(name)}; ${allowed(parameters, unknown, 'it has none.')}`;
+}
+
+/** The conditions that `next` lacks, or of which it lacks a parameter or has one of another type. */
+export function narrowedConditions(former: RuleSet, next: RuleSet): readonly string[] {
+  const kept = new Map(next.conditions.map(({ name, parameters }) => [name, parameters]));
+  const narrowed = former.conditions.filter(({ name, parameters }) => {
+    const now = kept.get(name);
+    return now === undefined || Object.entries(parameters).some(([parameter, type]) => now[parameter] !== type);
+  });
+  return narrowed.map(({ name }) => name);
+}

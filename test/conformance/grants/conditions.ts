@@ -1,0 +1,169 @@
+// Conditions of grants, and what checks and listings bring along, through the public interface and the operator's: what
+// is taken, what is refused with its place, and that a refused write changes nothing.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import { oneService } from '../support/one-service.ts';
+
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+
+const service = await oneService();
+const recordOf = (answer: Answer): Record<string, unknown> => answer.json as Record<string, unknown>;
+const post = (key: string, path: string, body: unknown): Promise<Answer> =>
+  service.send({ method: 'POST', path, body, key });
+const context = (bytes: number): object => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+
+describe('the condition of a grant', () => {
+  it('is refused where the rules do not declare it, alone, in bulk and in an import', async () => {
+    const { tenantId, key } = await service.createTenant();
+    const grant = { ...TUPLE, condition: { name: 'office_hours', context: { zone: 'CET' } } };
+    assertProblem(await post(key, '/v1/grants', grant), 400, 'invalid-condition', service.errorsBase);
+    const bulk = { grants: [{ ...TUPLE, object: 'document:x' }, grant] };
+    assertProblem(await post(key, '/v1/grants/bulk', bulk), 400, 'invalid-condition', service.errorsBase);
+    const operator = { key: service.operatorToken, method: 'POST' };
+    const path = `/operator/v1/tenants/${tenantId}`;
+    const alone = await call(service.consoleUrl, { ...operator, path: `${path}/grants`, body: grant });
+    assertProblem(alone, 400, 'invalid-condition', service.errorsBase);
+    const listed = await service.send({ method: 'GET', path: '/v1/grants?subject=user:ada', key });
+    assert.deepEqual(recordOf(listed).grants, []);
+  });
+
+  it('is refused with its place where it is ill-formed, and in a revocation', async () => {
+    const { key } = await service.createTenant();
+    const refused = async (condition: unknown, detail: RegExp): Promise<void> => {
+      const answer = await post(key, '/v1/grants', { ...TUPLE, condition });
+      assertProblem(answer, 400, 'invalid-request', service.errorsBase);
+      assert.match(String(recordOf(answer).detail), detail);
+      const bulk = await post(key, '/v1/grants/bulk', { grants: [{ ...TUPLE, condition }] });
+      assertProblem(bulk, 400, 'invalid-request', service.errorsBase);
+      assert.match(String(recordOf(bulk).detail), /^"grants\[0\]\.condition/);
+    };
+    await refused('open', /^"condition" must be an object/);
+    await refused({}, /^"condition.name" must be/);
+    await refused({ name: 'open', contxt: {} }, /^"condition.contxt" is unknown/);
+    await refused({ name: 'open', context: context(513) }, /^"condition.context" takes 513 bytes/);
+    const number = await post(
+      key,
+      '/v1/grants',
+      JSON.stringify({ ...TUPLE, condition: { name: 'open', context: { a: 0 } } }).replace(':0}', ':9007199254740993}'),
+    );
+    assertProblem(number, 400, 'invalid-request', service.errorsBase);
+    assert.match(String(recordOf(number).detail), /^"condition.context.a" is a number beyond 2\^53/);
+    const twice = await post(
+      key,
+      '/v1/grants',
+      JSON.stringify({ ...TUPLE, condition: { name: 'open', context: { a: { b: 0 } } } }).replace(
+        '"b":0',
+        '"b":1,"b":2',
+      ),
+    );
+    assertProblem(twice, 400, 'invalid-request', service.errorsBase);
+    const revoked = await service.send({
+      method: 'DELETE',
+      path: '/v1/grants',
+      body: { ...TUPLE, condition: { name: 'open' } },
+      key,
+    });
+    assertProblem(revoked, 400, 'invalid-request', service.errorsBase);
+    await post(key, '/v1/grants', { ...TUPLE, condition: null });
+    const listed = recordOf(await service.send({ method: 'GET', path: '/v1/grants?subject=user:ada', key })).grants;
+    assert.ok(Array.isArray(listed) && listed.length === 1 && !('condition' in listed[0]));
+  });
+});
+
+describe('a context', () => {
+  it('is taken by checks, listings and evaluations, and what no condition asks for changes nothing', async () => {
+    const { key } = await service.createTenant();
+    await post(key, '/v1/grants', TUPLE);
+    const values = { now: '2026-01-15T09:30:00Z', more: [1, { b: null }] };
+    for (const brought of [{}, { context: {} }, { context: values }, { context_grants: [] }]) {
+      assert.equal(recordOf(await post(key, '/v1/check', { ...TUPLE, ...brought })).authorized, true);
+      assert.equal(recordOf(await post(key, '/v1/check', { ...TUPLE, ...brought, explain: true })).authorized, true);
+      const bulk = await post(key, '/v1/check/bulk', { checks: [TUPLE], ...brought });
+      assert.deepEqual(recordOf(bulk).results, [{ authorized: true }]);
+      const { subject, relation, object } = TUPLE;
+      const objects = await post(key, '/v1/objects', { subject, relation, namespace: 'document', ...brought });
+      assert.deepEqual(objects.json, { objects: ['document:plan'], next_cursor: null });
+      const subjects = await post(key, '/v1/subjects', { object, relation, include: 'self', limit: 5, ...brought });
+      assert.deepEqual(subjects.json, { subjects: ['user:ada'], next_cursor: null });
+    }
+    const asked = {
+      subject: { type: 'user', id: 'ada' },
+      action: { name: 'viewer' },
+      resource: { type: 'document', id: 'plan' },
+      context: values,
+    };
+    assert.equal(recordOf(await post(key, '/access/v1/evaluation', asked)).decision, true);
+    const many = { ...asked, evaluations: [{}, { context: { other: 1 } }, { context: { n: 1e300 } }] };
+    const decisions = recordOf(await post(key, '/access/v1/evaluations', many)).evaluations;
+    assert.ok(Array.isArray(decisions));
+    assert.deepEqual(
+      decisions.map(({ decision }) => decision),
+      [true, true, false],
+    );
+    const search = { ...asked, subject: { type: 'user' } };
+    const found = await post(key, '/access/v1/search/subject', search);
+    assert.deepEqual(recordOf(found).results, [{ type: 'user', id: 'ada' }]);
+  });
+
+  it('is refused beyond its bounds, with its place', async () => {
+    const { key } = await service.createTenant();
+    const { subject, relation, object } = TUPLE;
+    const bodies = [
+      ['/v1/check', TUPLE],
+      ['/v1/check/bulk', { checks: [TUPLE] }],
+      ['/v1/objects', { subject, relation }],
+      ['/v1/subjects', { object, relation }],
+    ] as const;
+    for (const [path, body] of bodies) {
+      assert.equal((await post(key, path, { ...body, context: context(32 * 1024) })).status, 200);
+      const refused = async (brought: object, detail: RegExp, type = 'invalid-request'): Promise<void> => {
+        const answer = await post(key, path, { ...body, ...brought });
+        assertProblem(answer, 400, type, service.errorsBase);
+        assert.match(String(recordOf(answer).detail), detail);
+      };
+      await refused({ context: context(32 * 1024 + 1) }, /^"context" takes 32769 bytes/);
+      await refused({ context: [] }, /^"context" must be a JSON object/);
+      await refused({ context: { a: { b: [2 ** 53] } } }, /^"context.a.b\[0\]" is a number beyond/);
+      await refused({ contxt: {} }, /^"contxt" is unknown; the nearest known name is "context"/);
+      const grants = (count: number) => ({ context_grants: Array.from({ length: count }, () => TUPLE) });
+      await refused(grants(101), /^"context_grants" holds 101 grants/, 'bulk-too-large');
+      await refused(
+        { context_grants: [{ ...TUPLE, expires_at: null }] },
+        /^"context_grants\[0\].expires_at" is unknown/,
+      );
+      await refused({ context_grants: [{ ...TUPLE, object: 'x' }] }, /^"context_grants\[0\].object"/, 'invalid-object');
+      await refused(grants(1), /^"context_grants" is not available yet/);
+      const deep = JSON.stringify({ ...body, context: 0 }).replace(
+        '"context":0',
+        `"context":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`,
+      );
+      const answer = await post(key, path, deep);
+      assertProblem(answer, 400, 'invalid-request', service.errorsBase);
+      const twice = JSON.stringify({ ...body, context: 0 }).replace('"context":0', '"context":{"a":{"b":1,"b":2}}');
+      assertProblem(await post(key, path, twice), 400, 'invalid-request', service.errorsBase);
+    }
+  });
+
+  it('binds the cursor of a listing, and a listing in a body pages like one in a query', async () => {
+    const { key } = await service.createTenant();
+    for (const id of ['a', 'b', 'c']) await post(key, '/v1/grants', { ...TUPLE, object: `document:${id}` });
+    const query = { subject: TUPLE.subject, relation: TUPLE.relation, limit: 2 };
+    const first = recordOf(await post(key, '/v1/objects', { ...query, context: { a: 1 } }));
+    assert.deepEqual(first.objects, ['document:a', 'document:b']);
+    const cursor = first.next_cursor;
+    const next = recordOf(await post(key, '/v1/objects', { ...query, cursor, context: { a: 1 } }));
+    assert.deepEqual(next, { objects: ['document:c'], next_cursor: null });
+    for (const brought of [{}, { context: { a: 2 } }]) {
+      const answer = await post(key, '/v1/objects', { ...query, cursor, ...brought });
+      assertProblem(answer, 400, 'invalid-cursor', service.errorsBase);
+    }
+    const plain = recordOf(await post(key, '/v1/objects', query)).next_cursor;
+    const path = `/v1/objects?subject=user:ada&relation=viewer&cursor=${plain}`;
+    assert.deepEqual(recordOf(await service.send({ method: 'GET', path, key })).objects, ['document:c']);
+    for (const limit of [0, 1001, 1.5, '2']) {
+      assertProblem(await post(key, '/v1/objects', { ...query, limit }), 400, 'invalid-request', service.errorsBase);
+    }
+  });
+});

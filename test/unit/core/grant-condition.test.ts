@@ -1,0 +1,106 @@
+// Conditions of grants as requests send them: their bounds, and what reads back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  CONTEXT_DEPTH_MAX,
+  canonicalContext,
+  conditionRecord,
+  GRANT_CONTEXT_BYTES_MAX,
+  isCondition,
+  parseCondition,
+} from '../../../src/core/grant-condition.ts';
+
+const parsed = (value: unknown): string => parseCondition(value).condition ?? '';
+
+const refusal = (value: unknown): string => {
+  try {
+    parseCondition(value);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return '';
+};
+
+test('absent keeps a condition, null removes it', () => {
+  assert.deepEqual(parseCondition(undefined), {});
+  assert.deepEqual(parseCondition(null), { condition: null });
+});
+
+test('members have one order, and an empty context is none', () => {
+  assert.equal(parsed({ name: 'open' }), 'open');
+  assert.equal(parsed({ name: 'open', context: {} }), 'open');
+  assert.equal(
+    parsed({ name: 'open', context: { b: [1, { d: 1, c: 2 }], a: 'x' } }),
+    'open {"a":"x","b":[1,{"c":2,"d":1}]}',
+  );
+});
+
+test('what is written reads back equal', () => {
+  const context = fc
+    .jsonValue({ maxDepth: 3, stringUnit: 'grapheme' })
+    .filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+  fc.assert(
+    fc.property(context, (value) => {
+      // What JSON itself does not tell apart.
+      const sent: unknown = JSON.parse(JSON.stringify(value));
+      let condition: string;
+      try {
+        condition = parsed({ name: 'open', context: sent });
+      } catch {
+        fc.pre(false);
+        return;
+      }
+      assert.ok(isCondition(condition));
+      assert.deepEqual(conditionRecord(condition), { name: 'open', context: sent });
+      assert.equal(parsed(conditionRecord(condition)), condition);
+    }),
+  );
+});
+
+test('hostile members stay members', () => {
+  const sent: unknown = JSON.parse('{"name":"open","context":{"__proto__":{"a":1},"constructor":"x"}}');
+  assert.equal(parsed(sent), 'open {"__proto__":{"a":1},"constructor":"x"}');
+});
+
+test('a context holds exactly as many bytes as it may', () => {
+  const context = (bytes: number) => ({ name: 'open', context: { a: 'x'.repeat(bytes - '{"a":""}'.length) } });
+  assert.ok(isCondition(parsed(context(GRANT_CONTEXT_BYTES_MAX))));
+  assert.match(refusal(context(GRANT_CONTEXT_BYTES_MAX + 1)), /^"condition.context" takes 513 bytes .*at most 512/);
+  assert.match(refusal({ name: 'open', context: { a: 'ü'.repeat(253) } }), /takes 514 bytes/);
+});
+
+test('what JSON does not carry exactly is refused where it stands', () => {
+  const inContext = (context: unknown) => refusal({ name: 'open', context });
+  for (const number of ['9007199254740993', '-9007199254740992', '1e300', '1e999']) {
+    assert.match(
+      inContext(JSON.parse(`{"a":[0,{"b":${number}}]}`)),
+      /^"condition.context.a\[1\].b" is a number beyond/,
+    );
+  }
+  assert.equal(
+    parsed({ name: 'open', context: { a: 2 ** 53 - 1, b: 0.1, c: -0 } }),
+    'open {"a":9007199254740991,"b":0.1,"c":0}',
+  );
+  assert.match(inContext(JSON.parse('{"a":"\\ud800"}')), /surrogate/);
+  assert.match(inContext(JSON.parse('{"\\ud800":1}')), /surrogate/);
+});
+
+test('depth is bounded before it is followed', () => {
+  const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+  assert.ok(canonicalContext(nested(CONTEXT_DEPTH_MAX), 'context', 1000));
+  assert.throws(() => canonicalContext(nested(CONTEXT_DEPTH_MAX + 1), 'context', 1000), /lies inside of 16/);
+  assert.throws(() => canonicalContext(nested(4000), 'context', 32 * 1024), /lies inside of 16/);
+});
+
+test('what is no condition is refused with its place', () => {
+  assert.match(refusal('open'), /^"condition" must be an object/);
+  assert.match(refusal([]), /^"condition" must be an object/);
+  assert.match(refusal({}), /^"condition.name" must be the name/);
+  assert.match(refusal({ name: 'a b' }), /^"condition.name" must be the name/);
+  assert.match(refusal({ name: 'a'.repeat(65) }), /^"condition.name" must be the name/);
+  assert.match(refusal({ name: 'open', context: [] }), /^"condition.context" must be a JSON object/);
+  assert.match(refusal({ name: 'open', context: null }), /^"condition.context" must be a JSON object/);
+  assert.match(refusal({ name: 'open', contxt: {} }), /^"condition.contxt" is unknown; the nearest/);
+});
