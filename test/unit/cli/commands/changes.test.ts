@@ -55,7 +55,7 @@ describe('the changes of a tenant', () => {
 
   for (const [what, args] of [
     ['an unknown action', ['--action', 'grant.lost']],
-    ['an unknown relation', ['--relation', 'boss']],
+    ['an ill-formed relation', ['--relation', 'the boss']],
     ['a cursor and a time', ['--cursor', 'a', '--since', '1h']],
   ] as const) {
     test(`${what} is a wrong usage`, async () => {
