@@ -87,10 +87,8 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
-      const tuple = held.tuples[index];
-      assert(tuple !== undefined, 'the tuple of every write is known');
       const size = sizeOf(write.subject.length + write.object.length + (write.condition?.length ?? 0));
-      const decide = under(handle, decideGrant(peer.shard, memory, tuple, write));
+      const decide = under(handle, decideGrant(peer.shard, memory, held.tuples[index], write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });
   const results = await appendTraced(writes.length, () => settleAll(enqueue()));
