@@ -26,6 +26,8 @@ export type ServiceErrorType =
   | 'key-not-rotatable'
   | 'request-timeout'
   | 'evaluation-too-large'
+  | 'evaluation-cyclic'
+  | 'relation-in-use'
   | 'idempotency-key-reused'
   | 'cursor-too-old'
   | 'precondition-failed'
