@@ -121,6 +121,14 @@ func decodeBoolean(value any) (bool, error) {
 	return boolean, nil
 }
 
+func decodeMap(value any) (map[string]any, error) {
+	object, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, errors.New("it is not an object")
+	}
+	return object, nil
+}
+
 func decodeInteger(value any) (int64, error) {
 	number, isNumber := value.(float64)
 	if !isNumber || number != math.Trunc(number) || math.Abs(number) > integerMax {

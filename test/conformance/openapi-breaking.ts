@@ -144,7 +144,7 @@ class Comparison {
       if (is.enum !== undefined && direction === 'request') this.changes.push(`${where}: limited to an enum now`);
       return;
     }
-    if (direction === 'request' && isOpened(was, is)) return;
+    if (isOpened(was, is)) return;
     for (const value of listOf(was.enum)) {
       if (!now.some((each) => same(each, value))) this.changes.push(`${where}: value ${JSON.stringify(value)} removed`);
     }

@@ -2,6 +2,6 @@
 
 import { testGateEvaluation } from '../unit/rules/gate-evaluation-cases.ts';
 
-const CASES = 500;
+const CASES = 100;
 
 testGateEvaluation(CASES);

@@ -28,6 +28,8 @@ export type ServiceErrorType =
   | 'condition-in-use'
   | 'request-timeout'
   | 'evaluation-too-large'
+  | 'evaluation-cyclic'
+  | 'relation-in-use'
   | 'idempotency-key-reused'
   | 'cursor-too-old'
   | 'precondition-failed'

@@ -58,7 +58,7 @@ describe('the changes of a tenant', () => {
   for (const [query, named] of [
     ['?cursor=a&since=now', /"cursor" and "since"/],
     ['?since=yesterday', /"since"/],
-    ['?relation=boss', /"relation"/],
+    ['?relation=the+boss', /"relation"/],
     ['?action=grant.lost', /"action"/],
     ['?wait=31', /"wait"/],
     ['?wait=-1', /"wait"/],
