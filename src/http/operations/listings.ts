@@ -1,6 +1,7 @@
 // What follows from grants, page by page: the objects on which a subject holds a relation (GET /v1/objects), and the
 // subjects that hold a relation on an object (GET /v1/subjects).
 
+import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
@@ -31,7 +32,7 @@ export const listObjects: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer(session, context, { query }) {
     const { subject, relation, namespace, via, limit, cursor } = validate(objectQuerySchema, query);
     return session
@@ -64,7 +65,7 @@ export const listSubjects: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer(session, context, { query }) {
     const { object, relation, namespace, via, include, limit, cursor } = validate(subjectQuerySchema, query);
     const [direct, includeSelf] = [via === 'direct', include === 'self'];
