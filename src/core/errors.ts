@@ -220,6 +220,9 @@ export const ERROR_CATALOGUE = Object.freeze({
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
+/** Of whatever evaluates rules. */
+export const EVALUATION_ERRORS = ['evaluation-too-large', 'evaluation-cyclic'] as const satisfies readonly ErrorCode[];
+
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_CATALOGUE, text);
 }

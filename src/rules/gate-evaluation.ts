@@ -92,7 +92,10 @@ export class GateEvaluation {
   readonly #visited: Set<string>;
   /** Of all searches from objects. */
   readonly #total = new TotalCost();
-  readonly #costs: SearchCost[] = [];
+  /** Some grants were not in memory. */
+  #misses = false;
+  /** The first bound that ended a search. */
+  #exceeded: Bound | undefined;
   /** What the subject holds at most. Where it is complete, nothing else is searched for. */
   #granted: GrantedSearch | undefined;
   #spentMax = 0;
@@ -141,8 +144,7 @@ export class GateEvaluation {
     if (done !== true) return { kind: 'interrupted' };
     this.#progress = undefined;
     if (value !== undefined) return { kind: 'decided', authorized: value };
-    const costs = this.#granted === undefined ? this.#costs : [...this.#costs, this.#granted.cost];
-    if (costs.some(({ misses }) => misses)) return { kind: 'missing' };
+    if (this.#misses || this.#granted?.cost.misses === true) return { kind: 'missing' };
     const bound = this.#exceeded;
     return bound === undefined ? { kind: 'undefined', circle: this.#circle } : { kind: 'too-large', bound };
   }
@@ -152,12 +154,10 @@ export class GateEvaluation {
     return this.#visited.has(object) || this.#granted?.follows(subject) === true;
   }
 
-  get #exceeded(): Bound | undefined {
-    return this.#costs.find(({ exceeded }) => exceeded !== undefined)?.exceeded;
-  }
-
-  get #misses(): boolean {
-    return this.#costs.some(({ misses }) => misses);
+  /** Call it at the end of a search. */
+  #note({ misses, exceeded }: SearchCost): void {
+    this.#misses ||= misses;
+    this.#exceeded ??= exceeded;
   }
 
   #goal(number: number, object: string, depth: number): Goal {
@@ -199,7 +199,7 @@ export class GateEvaluation {
       return undefined;
     }
     if (this.#open >= OPEN_GOALS_MAX) {
-      this.#costs[0]?.exceed('depthMax');
+      this.#exceeded ??= 'depthMax';
       return undefined;
     }
     goal.state = 'open';
@@ -268,7 +268,6 @@ export class GateEvaluation {
   /** The entities that have the relation on the object. */
   #parentsOf(object: string, relation: number): Parents {
     const cost = new SearchCost(this.#limits, this.#total);
-    this.#costs.push(cost);
     const { certain, possible } = this.#grants;
     const entities = (graph: Graph): readonly string[] | undefined =>
       cost.known<readonly Adjacent[]>(graph.subjectsOn(object, [relation]))?.flatMap(({ texts }) => {
@@ -277,6 +276,7 @@ export class GateEvaluation {
       });
     const sure = entities(certain);
     const all = possible === certain ? sure : entities(possible);
+    this.#note(cost);
     if (sure === undefined || all === undefined || cost.exceeded !== undefined) {
       return { base: undefined, sure: [], perhaps: [] };
     }
@@ -305,7 +305,6 @@ export class GateEvaluation {
     const bit = bitOf(number);
     const gates: GateAt[] = [];
     const search = new WantedSearch(this.#rules, graph, this.#limits, this.#total, this.#mayHold);
-    this.#costs.push(search.cost);
     let chain: Searched['chain'];
     const onVisit = (visit: WantedObject): boolean => {
       this.#visited.add(visit.object);
@@ -320,9 +319,13 @@ export class GateEvaluation {
     while (chain === undefined && search.hasNext) {
       if (this.spent > this.#spentMax) yield;
       if (this.#stepFromSubject()) continue;
-      if (!this.#mayHold(object, bit)) return { holds: false, gates: [], chain };
+      if (!this.#mayHold(object, bit)) {
+        this.#note(search.cost);
+        return { holds: false, gates: [], chain };
+      }
       search.step(onVisit);
     }
+    this.#note(search.cost);
     return { holds: chain !== undefined || (search.isComplete ? false : undefined), gates, chain };
   }
 
@@ -468,7 +471,7 @@ export class GateEvaluation {
       for (const goal of goals) {
         this.#solvingSteps += 1;
         if (this.#solvingSteps > SOLVING_STEPS_MAX) {
-          this.#costs[0]?.exceed('entitiesMax');
+          this.#exceeded ??= 'entitiesMax';
           return held;
         }
         if (this.spent > this.#spentMax) yield;

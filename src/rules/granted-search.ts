@@ -71,9 +71,7 @@ export class GrantedSearch {
 
   /** All names found to be held on the object. */
   namesOn(object: string): NameSet {
-    let names = 0n;
-    for (let find = this.#held.get(object); find !== undefined; find = find.earlier) names |= find.names;
-    return names;
+    return namesIn(this.#held.get(object));
   }
 
   /** Whether the search rests on grants of the subject. */
@@ -135,7 +133,7 @@ export class GrantedSearch {
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
     const earlier = this.#held.get(object);
-    const known = this.namesOn(object);
+    const known = namesIn(earlier);
     // A gate may open for what several grants give together.
     const held = this.#rules.gated && known !== 0n ? this.#rules.held(object, names | known) : names;
     const fresh = held & ~known;
@@ -146,6 +144,13 @@ export class GrantedSearch {
     this.#queue.push(find);
     return find;
   }
+}
+
+/** Of the find and the earlier ones. */
+function namesIn(last: HeldObject | undefined): NameSet {
+  let names = 0n;
+  for (let find = last; find !== undefined; find = find.earlier) names |= find.names;
+  return names;
 }
 
 /** The grants from the subject of the search to a find, in the order of the chain. */

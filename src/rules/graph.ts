@@ -84,9 +84,9 @@ export class SearchCost {
 
   /** Whether the search may visit this entity, this deep. */
   visit(depth: number, entity: string): boolean {
-    if (depth > this.#limits.depthMax) return this.exceed('depthMax');
-    if (this.#total.entities >= this.#limits.entitiesMax) return this.exceed('entitiesMax');
-    if (this.#total.characters >= this.#limits.charactersMax) return this.exceed('charactersMax');
+    if (depth > this.#limits.depthMax) return this.#exceed('depthMax');
+    if (this.#total.entities >= this.#limits.entitiesMax) return this.#exceed('entitiesMax');
+    if (this.#total.characters >= this.#limits.charactersMax) return this.#exceed('charactersMax');
     this.#total.entities += 1;
     this.#total.characters += entity.length;
     return true;
@@ -100,7 +100,7 @@ export class SearchCost {
   /** Undefined: it is not known, or cannot be. */
   known<Value>(value: Value | typeof TOO_MANY | undefined): Value | undefined {
     if (value === undefined) this.misses = true;
-    else if (value === TOO_MANY) this.exceed('entityGrantsMax');
+    else if (value === TOO_MANY) this.#exceed('entityGrantsMax');
     else return value;
     return undefined;
   }
@@ -108,12 +108,12 @@ export class SearchCost {
   /** How many of `count` grants the search may examine now. */
   look(count: number): number {
     const allowed = Math.min(count, this.#limits.grantsMax - this.#total.grants);
-    if (allowed < count) this.isSpent = !this.exceed('grantsMax');
+    if (allowed < count) this.isSpent = !this.#exceed('grantsMax');
     this.#total.grants += allowed;
     return allowed;
   }
 
-  exceed(bound: Bound): false {
+  #exceed(bound: Bound): false {
     this.exceeded ??= bound;
     return false;
   }

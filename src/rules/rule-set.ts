@@ -26,7 +26,6 @@ export const TYPE_SUBJECTS_MAX = 100;
 export const RULE_SET_BYTES_MAX = 64 * 1024;
 
 export const NAME_PATTERN = RELATION_PATTERN;
-const NAME_REGEX = new RegExp(`^${NAME_PATTERN}$`);
 
 /**
  * A name on the same object, or a name on an entity that has the relation `from` on the object: on one of them, or,
@@ -110,8 +109,8 @@ export const hasRules = (ruleSet: RuleSet): boolean =>
     ({ length }) => length > 0,
   );
 
-/** Whether the text can be the name of a relation, built-in, own or derived. */
-export const isRuleName = (text: string): boolean => NAME_REGEX.test(text);
+/** Whether the text can be the name of a relation, built-in, own or derived: all have the same form. */
+export const isRuleName = (text: string): boolean => isRelationName(text);
 
 /** The names in an element, those inside of gates included, each with whether `but_not` takes it away. */
 export function* namesInElement(element: RuleElement, negated = false): Generator<NameElement & { negated: boolean }> {

@@ -1,7 +1,7 @@
 // One check (POST /v1/check, the hot path: one call to the owner), or up to 100 decided at one moment of the tenant's
 // history (POST /v1/check/bulk).
 
-import { GrantdError } from '../../core/errors.ts';
+import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
@@ -35,14 +35,7 @@ export const check: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: [
-    'invalid-subject',
-    'invalid-relation',
-    'invalid-object',
-    'bulk-too-large',
-    'evaluation-too-large',
-    'evaluation-cyclic',
-  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'bulk-too-large', ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
     const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
@@ -101,14 +94,7 @@ export const checkBulk: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: [
-    'bulk-too-large',
-    'invalid-subject',
-    'invalid-relation',
-    'invalid-object',
-    'evaluation-too-large',
-    'evaluation-cyclic',
-  ],
+  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     refuseTooMany(body);
     const { checks, call } = validateBulk(body);

@@ -4,7 +4,7 @@
 // whole call refuses the call.
 
 import { assert } from '../../core/assert.ts';
-import { ERROR_CATALOGUE, type GrantdError } from '../../core/errors.ts';
+import { ERROR_CATALOGUE, EVALUATION_ERRORS, type GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
@@ -94,7 +94,7 @@ export const evaluate: PublicOperation = {
       example: { decision: true },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', ...EVALUATION_ERRORS],
   answer: (session, context, { body }, { outcomes }) => evaluateOne(session, context, parseEvaluation(body), outcomes),
 };
 
@@ -198,14 +198,7 @@ export const evaluateMany: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: [
-    'bulk-too-large',
-    'invalid-subject',
-    'invalid-relation',
-    'invalid-object',
-    'evaluation-too-large',
-    'evaluation-cyclic',
-  ],
+  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     const request = parseEvaluations(body);
     return request.kind === 'one'

@@ -3,6 +3,7 @@
 
 import type { z } from 'zod';
 import type { CallContext } from '../../core/call-context.ts';
+import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
@@ -41,8 +42,7 @@ const LISTING_ERRORS = [
   'invalid-relation',
   'invalid-cursor',
   'bulk-too-large',
-  'evaluation-too-large',
-  'evaluation-cyclic',
+  ...EVALUATION_ERRORS,
 ] as const;
 
 function answerObjects(
@@ -71,8 +71,8 @@ function answerSubjects(
   const [direct, includeSelf] = [via === 'direct', include === 'self'];
   return session
     .call(CALLS.listHolders, context, { ...query, ...call, namespace, cursor, direct, includeSelf })
-    .then(({ items, nextCursor }) => {
-      const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null });
+    .then(({ items, nextCursor, excluded }) => {
+      const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null, excluded });
       const namespaces = namespacesOfEmpty({ entity: object, namespace, cursor }, { items, nextCursor });
       return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
     });
@@ -91,7 +91,7 @@ export const listObjects: PublicOperation = {
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
   responseBytesMax: entityListBytesMax,
   successes: [OBJECTS],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer: (session, context, { query }) => answerObjects(session, context, validate(objectQuerySchema, query)),
 };
 
@@ -133,7 +133,7 @@ export const listSubjects: PublicOperation = {
   queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
   responseBytesMax: entityListBytesMax,
   successes: [SUBJECTS],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer: (session, context, { query }) => answerSubjects(session, context, validate(subjectQuerySchema, query)),
 };
 

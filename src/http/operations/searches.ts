@@ -2,7 +2,7 @@
 // /access/v1/search/subject), on which resources a subject may (…/resource), and which actions (…/action). Invariant: a
 // page without a token is the last one; an action that no rule defines has no results.
 
-import { GrantdError } from '../../core/errors.ts';
+import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
@@ -137,14 +137,7 @@ export const searchSubjects: PublicOperation = {
       },
     }),
   ],
-  errors: [
-    'invalid-subject',
-    'invalid-relation',
-    'invalid-object',
-    'invalid-cursor',
-    'evaluation-too-large',
-    'evaluation-cyclic',
-  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer: (session, context, { body }) =>
     answerSearch(
       session,
@@ -179,14 +172,7 @@ export const searchResources: PublicOperation = {
       example: { page: { next_token: '', count: 1 }, results: [{ type: 'document', id: 'readme' }] },
     }),
   ],
-  errors: [
-    'invalid-subject',
-    'invalid-relation',
-    'invalid-object',
-    'invalid-cursor',
-    'evaluation-too-large',
-    'evaluation-cyclic',
-  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer: (session, context, { body }) =>
     answerSearch(
       session,
@@ -224,7 +210,7 @@ export const searchActions: PublicOperation = {
       example: { page: { next_token: '', count: 2 }, results: [{ name: 'editor' }, { name: 'viewer' }] },
     }),
   ],
-  errors: ['invalid-subject', 'invalid-object', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-subject', 'invalid-object', 'invalid-cursor', ...EVALUATION_ERRORS],
   answer: (session, context, { body }) =>
     answerSearch(
       session,

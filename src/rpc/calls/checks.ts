@@ -3,7 +3,7 @@
 // scope. The codec (codec/) writes the bytes of bulk checks by hand too, since every check pays for them.
 
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import { relationNumber, type TupleColumns } from '../../core/tuples.ts';
+import type { TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { NamedChecks } from '../../shard/shard.ts';
 import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
@@ -60,7 +60,7 @@ function namedFrom(request: CheckNamed__Output): NamedChecks {
     const relation = names[index] ?? '';
     const object = objects[index] ?? '';
     demandIdentifiers(subject, object);
-    demand(relationNumber(relation) !== undefined || isRuleName(relation), 'A check has no name.');
+    demand(isRuleName(relation), 'A check has no name.');
     return { subject, relation, object };
   });
   demand(contexts.length === 0 || contexts.length === length, 'The columns of the checks differ in length.');

@@ -15,7 +15,8 @@ const NAMES_MS = 0.2;
 const OBJECTS_REPLY = {
   reply: 'objects',
   replyToWire: (page: ResultPage<string>): Objects => ({ objects: [...page.items], nextCursor: nextCursorOf(page) }),
-  replyFromWire: ({ objects, nextCursor }: Objects__Output) => pageFrom(objects, nextCursor),
+  replyFromWire: ({ objects, nextCursor }: Pick<Objects__Output, 'objects' | 'nextCursor'>) =>
+    pageFrom(objects, nextCursor),
 } as const;
 
 export const listingCalls = {
@@ -69,10 +70,10 @@ export const listingCalls = {
       ...OBJECTS_REPLY.replyToWire(page),
       excluded: [...excluded],
     }),
-    replyFromWire: ({ excluded, ...page }: Objects__Output): HoldersPage =>
-      excluded.length === 0
-        ? pageFrom(page.objects, page.nextCursor)
-        : { ...pageFrom(page.objects, page.nextCursor), excluded },
+    replyFromWire: ({ excluded, ...objects }: Objects__Output): HoldersPage => ({
+      ...OBJECTS_REPLY.replyFromWire(objects),
+      ...(excluded.length === 0 ? {} : { excluded }),
+    }),
   }),
 
   /** What a subject may do on an object. */

@@ -92,13 +92,9 @@ export async function listObjects(
       listHeldObjects(ruled, subject, page),
     );
   }
-  const granted = {
-    ...query,
-    relation: isRelation(query.relation) ? query.relation : await demandGranted(memory, query.relation),
-  };
   const name = query.direct === true ? 'direct-objects' : 'objects';
   const anchor = { name, pages: memory.pages, entity: subject };
-  const page = await listCounterparts(context, listing, anchor, granted);
+  const page = await listCounterparts(context, listing, anchor, query);
   return followsRules(listing, query) ? listObjects(context, listing, objectsQuery) : page;
 }
 
@@ -120,12 +116,8 @@ export async function listHolders(
       listHoldingSubjects(ruled, object, { ...page, includeSelf }),
     );
   }
-  const granted = {
-    ...query,
-    relation: isRelation(query.relation) ? query.relation : await demandGranted(memory, query.relation),
-  };
   const anchor = { name, pages: memory.objectPages, entity: object };
-  const page = await listCounterparts(context, listing, anchor, granted);
+  const page = await listCounterparts(context, listing, anchor, query);
   return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
 }
 
@@ -231,9 +223,10 @@ async function listCounterparts(
   context: ListingContext,
   listing: Listing,
   { name, pages, entity }: Anchor,
-  query: Omit<NamedQuery, 'relation'> & { readonly relation: Relation },
+  query: NamedQuery,
 ): Promise<ResultPage<string>> {
-  const { relation, namespace, limit, cursor } = query;
+  const { relation: asked, namespace, limit, cursor } = query;
+  const relation = isRelation(asked) ? asked : await demandGranted(listing.memory, asked);
   const scope = scopeOf(name, listing, entity, query);
   // No entity equals the namespace and its colon, so the first one follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;

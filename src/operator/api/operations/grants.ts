@@ -13,7 +13,7 @@ import {
   refuseTerms,
 } from '../../../core/bulk-writes.ts';
 import { type CallContext, parseCallContext } from '../../../core/call-context.ts';
-import { type ErrorCode, GrantdError } from '../../../core/errors.ts';
+import { type ErrorCode, EVALUATION_ERRORS, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { demandMembers, isJsonObject, type JsonObject } from '../../../core/json-members.ts';
 import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../../core/limits.ts';
@@ -115,7 +115,7 @@ export const check: OperatorOperation = {
   summary: 'Check one relationship',
   body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
   successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', ...EVALUATION_ERRORS],
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
@@ -162,7 +162,7 @@ export const checkBulk: OperatorOperation = {
   successes: [
     success(200, 'One result for each check.', { name: 'BulkCheckResult', schema: bulkResultSchema, header }),
   ],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: [...TUPLE_ERRORS, 'bulk-too-large', ...EVALUATION_ERRORS],
   async run(call) {
     const session = await sessionOf(call);
     const { checks, context } = parseChecks(await readBulk(call));
@@ -343,7 +343,7 @@ export const listObjects = reading({
   summary: 'List the objects on which a subject holds a relation',
   query: { ...ruledShape, subject: mandatory(PARAMETERS.subject) },
   successes: [success(200, 'One page.', { name: 'ObjectList', schema: objectListSchema, header })],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   async run(call, query) {
     const { namespace, via, limit, cursor } = query;
     const subject = requireIdentifier('subject', query.subject);
@@ -372,7 +372,7 @@ export const listHolders = reading({
       .optional(),
   },
   successes: [success(200, 'One page.', { name: 'SubjectList', schema: subjectListSchema, header })],
-  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', 'evaluation-too-large', 'evaluation-cyclic'],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   async run(call, query) {
     const { namespace, via, include, limit, cursor } = query;
     const object = requireIdentifier('object', query.object);

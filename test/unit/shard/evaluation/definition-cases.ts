@@ -32,7 +32,7 @@ const STATES: readonly { name: string; cold: boolean; options: SlotOptions; case
   {
     name: 'a budget that evicts',
     cold: true,
-    options: { cacheBytesMax: 80_000 },
+    options: { cacheBytesMax: 100_000 },
     cases: 8,
     // A call whose pages together exceed the budget.
     refusal: 'overloaded',
