@@ -3,7 +3,7 @@
 // (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
-import { RELATION_PATTERN, type Relation } from '../core/tuples.ts';
+import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
 export const RULES_MAX = 200;
