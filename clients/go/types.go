@@ -351,6 +351,16 @@ type GrantCondition struct {
 	Context map[string]any `json:"context"`
 }
 
+// GrantConditionRequest: A condition under which a grant holds.
+type GrantConditionRequest struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context,omitempty"`
+}
+
 // GrantList: an answer of the service.
 type GrantList struct {
 	// Ascending by the bytes of the relation, then of the object (or subject).
@@ -358,16 +368,6 @@ type GrantList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
-}
-
-// GrantRequestCondition: A condition under which a grant holds.
-type GrantRequestCondition struct {
-	// The name of a condition that the rules of the tenant declare.
-	Name string `json:"name"`
-
-	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
-	Context map[string]any `json:"context,omitempty"`
 }
 
 // Key: an answer of the service.

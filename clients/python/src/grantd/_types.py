@@ -858,6 +858,16 @@ class GivenEntityDict(_GivenEntityDict, total=False):
     properties: Mapping[str, Any] | None
 
 
+class _GrantConditionRequestDict(TypedDict):
+    name: str
+
+
+class GrantConditionRequestDict(_GrantConditionRequestDict, total=False):
+    """A condition under which a grant holds."""
+
+    context: Mapping[str, Any]
+
+
 class _GrantRequestDict(TypedDict):
     subject: str
     relation: str
@@ -868,17 +878,7 @@ class GrantRequestDict(_GrantRequestDict, total=False):
     """A relationship, until when it holds, and on which condition. Unknown fields are refused."""
 
     expires_at: str | None
-    condition: GrantRequestConditionDict | None
-
-
-class _GrantRequestConditionDict(TypedDict):
-    name: str
-
-
-class GrantRequestConditionDict(_GrantRequestConditionDict, total=False):
-    """A condition under which a grant holds."""
-
-    context: Mapping[str, Any]
+    condition: GrantConditionRequestDict | None
 
 
 class QuestionDict(TypedDict):

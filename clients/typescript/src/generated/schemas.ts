@@ -42,6 +42,21 @@ export interface Condition {
   exists: boolean;
 }
 /**
+ * A condition under which a grant holds.
+ */
+export interface GrantConditionRequest {
+  /**
+   * The name of a condition that the rules of the tenant declare.
+   */
+  name: string;
+  /**
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   */
+  context?: {
+    [k: string]: unknown;
+  };
+}
+/**
  * A grant of a bulk write.
  */
 export interface WrittenGrant {
@@ -373,18 +388,7 @@ export interface GrantRequest {
   /**
    * The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.
    */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context?: {
-      [k: string]: unknown;
-    };
-  } | null;
+  condition?: GrantConditionRequest | null;
 }
 /**
  * A relationship. Unknown fields are refused.
