@@ -102,7 +102,7 @@ const grantConditionShape = {
 
 export const grantConditionSchema = z
   .object(grantConditionShape)
-  .meta({ description: 'The condition under which a stored grant holds.' });
+  .meta({ description: 'The grant holds only where this condition is met. Absent: it has none.' });
 
 export const conditionRequestSchema = closedObject({
   ...grantConditionShape,
@@ -231,9 +231,7 @@ export const grantSchema = z
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
     expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
-    condition: grantConditionSchema.optional().meta({
-      description: 'The grant holds only where this condition is met. Absent: it has none.',
-    }),
+    condition: grantConditionSchema.optional(),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 

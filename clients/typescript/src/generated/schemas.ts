@@ -42,6 +42,21 @@ export interface Condition {
   exists: boolean;
 }
 /**
+ * The grant holds only where this condition is met. Absent: it has none.
+ */
+export interface GrantCondition {
+  /**
+   * The name of a condition that the rules of the tenant declare.
+   */
+  name: string;
+  /**
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   */
+  context: {
+    [k: string]: unknown;
+  };
+}
+/**
  * A condition under which a grant holds.
  */
 export interface GrantConditionRequest {
@@ -72,21 +87,7 @@ export interface WrittenGrant {
    */
   created_at: string;
   expires_at: string | null;
-  /**
-   * The grant holds only where this condition is met. Absent: it has none.
-   */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context: {
-      [k: string]: unknown;
-    };
-  };
+  condition?: GrantCondition;
   /**
    * False: the grant existed already; at most its expiry or its condition was changed.
    */
@@ -255,21 +256,7 @@ export interface Grant {
    */
   created_at: string;
   expires_at: string | null;
-  /**
-   * The grant holds only where this condition is met. Absent: it has none.
-   */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context: {
-      [k: string]: unknown;
-    };
-  };
+  condition?: GrantCondition;
 }
 export interface RuleSet {
   rules: readonly Rule[];
