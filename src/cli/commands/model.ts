@@ -125,7 +125,7 @@ export function registerModelCommands(program: Command, context: CliContext): vo
       '<file...>',
       'YAML or JSON with tests: of grantd, a store of OpenFGA (store.fga.yaml), or a validation file of SpiceDB; - for standard input',
     )
-    .option('--coverage', 'also show the names and gates of the rules that no test decided both ways')
+    .option('--coverage', 'also show the names, gates and conditions of the rules that no test decided both ways')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',

@@ -1,12 +1,17 @@
 // Which names, gates and conditions of a rule set were decided, and how: one that was never decided both ways has no
 // test of one of its sides.
 
+import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { namespaceOf } from '../../core/tuples.ts';
+import { type CompiledConditions, compileConditions } from '../../rules/conditions/compiled-condition.ts';
+import { RequestContext } from '../../rules/conditions/contexts.ts';
+import { evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
+import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 import { isGate, type RuleElement, type RuleSet, textOfElement, textOfName } from '../../rules/rule-set.ts';
 
 export interface Covered {
-  readonly kind: 'name' | 'gate';
+  readonly kind: 'name' | 'gate' | 'condition';
   /** `document can_read`, or `document (a and b)` */
   readonly text: string;
   /** How it was decided. */
@@ -27,8 +32,10 @@ const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(valu
 
 export class Coverage {
   readonly #parts = new Map<string, Covered>();
+  readonly #conditions: CompiledConditions;
 
-  constructor({ rules }: RuleSet) {
+  constructor({ rules, conditions }: RuleSet) {
+    this.#conditions = compileConditions(conditions);
     const add = (kind: Covered['kind'], text: string): void => {
       if (!this.#parts.has(text)) this.#parts.set(text, { kind, text, seen: new Set() });
     };
@@ -36,6 +43,7 @@ export class Coverage {
       add('name', `${namespace} ${name}`);
       for (const element of anyOf) for (const gate of gatesIn(element)) add('gate', `${namespace} ${gate}`);
     }
+    for (const { name } of conditions) add('condition', `condition ${name}`);
   }
 
   decided(object: string, name: string, holds: boolean): void {
@@ -55,6 +63,20 @@ export class Coverage {
     }
   }
 
+  /** The conditions of grants that may have decided a check, under its context. */
+  conditioned(conditions: Iterable<string>, context = '{}'): void {
+    const request = new RequestContext(contextIn(context), 'context');
+    for (const condition of conditions) {
+      const name = conditionNameOf(condition);
+      const part = this.#parts.get(`condition ${name}`);
+      const compiled = this.#conditions.get(name);
+      if (part === undefined || compiled === undefined || isCovered(part)) continue;
+      const stored = contextIn(conditionContextOf(condition));
+      const result = evaluateCondition(compiled, stored, request, new ConditionBudget(EVALUATION_STEPS_MAX));
+      if (typeof result === 'boolean') part.seen.add(result);
+    }
+  }
+
   get parts(): readonly Covered[] {
     return [...this.#parts.values()];
   }
@@ -71,7 +93,7 @@ export function coverageLines(coverage: Coverage): readonly string[] {
     return seen.has(true) ? 'never false' : 'never true';
   };
   return [
-    `${covered} of ${parts.length} names and gates were decided both ways${covered < parts.length ? ':' : '.'}`,
+    `${covered} of ${parts.length} names, gates and conditions were decided both ways${covered < parts.length ? ':' : '.'}`,
     ...parts.filter((part) => !isCovered(part)).map((part) => `  ${part.text}: ${never(part)}`),
   ];
 }

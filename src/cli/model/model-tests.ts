@@ -1,6 +1,7 @@
 // Tests of a model in one form, from whatever file they come: rules, grants, and questions with expected answers.
 
 import type { CallContext } from '../../core/call-context.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { GrantedTuple } from '../../shard/shard.ts';
@@ -30,7 +31,7 @@ export interface ModelTest extends Placed {
 }
 
 /** The answer of a check, or the type of the error that refuses it. */
-export type Expected = boolean | string;
+export type Expected = boolean | ErrorCode;
 
 export interface CheckQuestion extends Placed {
   readonly kind: 'check';

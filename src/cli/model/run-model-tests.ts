@@ -73,11 +73,18 @@ class TestRunner {
   readonly #file: ModelFile;
   readonly #tenant: EmbeddedTenant;
   readonly #coverage: Coverage;
+  /** By subject; by '' those of groups and of everyone. */
+  readonly #conditions = new Map<string, Set<string>>();
 
-  constructor(file: ModelFile, tenant: EmbeddedTenant, coverage: Coverage) {
+  constructor(file: ModelFile, tenant: EmbeddedTenant, grants: readonly TestGrant[], coverage: Coverage) {
     this.#file = file;
     this.#tenant = tenant;
     this.#coverage = coverage;
+    for (const { grant } of grants) {
+      if (typeof grant.condition !== 'string') continue;
+      const subject = /[#*]/.test(grant.subject) ? '' : grant.subject;
+      this.#conditions.set(subject, (this.#conditions.get(subject) ?? new Set()).add(grant.condition));
+    }
   }
 
   async run(test: ModelTest, signal: AbortSignal): Promise<TestResult> {
@@ -110,6 +117,9 @@ class TestRunner {
     }
     const { authorized, because, proof } = answer;
     this.#coverage.decided(object, relation, authorized);
+    const sent = context.contextGrants?.flatMap((grant) => grant.condition ?? []) ?? [];
+    const stored = [subject, ''].flatMap((each) => [...(this.#conditions.get(each) ?? [])]);
+    this.#coverage.conditioned([...sent, ...stored], context.context);
     if (isJsonObject(proof)) this.#coverage.proved(proof);
     if (authorized === expected) return undefined;
     if (isJsonObject(proof)) return { question: text, expected, answer: authorized, details: proofLines(proof) };
@@ -167,9 +177,11 @@ export async function runModelTests(file: ModelFile, run: ModelRun): Promise<voi
     await writeGrants(tenant, grants);
     return tenant;
   };
-  const common = await openTenant(file.grants);
+  const runnerFor = async (grants: readonly TestGrant[]): Promise<TestRunner> =>
+    new TestRunner(file, await openTenant(grants), grants, coverage);
+  const common = await runnerFor(file.grants);
   for (const test of file.tests) {
-    const tenant = test.grants.length === 0 ? common : await openTenant([...file.grants, ...test.grants]);
-    onResult(await new TestRunner(file, tenant, coverage).run(test, signal));
+    const runner = test.grants.length === 0 ? common : await runnerFor([...file.grants, ...test.grants]);
+    onResult(await runner.run(test, signal));
   }
 }

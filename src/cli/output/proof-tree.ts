@@ -13,11 +13,11 @@ const VERDICTS: ReadonlyMap<unknown, string> = new Map([
   [false, 'no'],
 ]);
 
-function grantLine({ subject, relation, object, condition }: JsonObject): string {
-  const conditional = isJsonObject(condition)
-    ? ` with ${condition.name} ${JSON.stringify(condition.context ?? {})}`
-    : '';
-  return `${subject} ${relation} ${object}${conditional}`;
+function grantLine({ subject, relation, object, condition, condition_saw: saw }: JsonObject): string {
+  const tuple = `${subject} ${relation} ${object}`;
+  return isJsonObject(condition)
+    ? `${tuple} with ${condition.name} ${JSON.stringify(saw ?? condition.context)}`
+    : tuple;
 }
 
 /** Grants, one a line. */

@@ -64,7 +64,7 @@ tests:
     const run = await grantd(file, '--coverage');
     assert.deepEqual(run, {
       code: 0,
-      stdout: `${file}: 9 of 9 answers as expected; 0 of 3 tests failed\n2 of 2 names and gates were decided both ways.\n`,
+      stdout: `${file}: 9 of 9 answers as expected; 0 of 3 tests failed\n2 of 2 names, gates and conditions were decided both ways.\n`,
       stderr: '',
     });
   });
@@ -103,7 +103,7 @@ tests:
     + user:ann
 
 ${file}: 0 of 2 answers as expected; 1 of 1 tests failed
-1 of 2 names and gates were decided both ways:
+1 of 2 names, gates and conditions were decided both ways:
   document (member from tenant and approved but not blocked): never true
 `,
     );
@@ -160,6 +160,44 @@ tests:
     assert.equal((await grantd(fileOf('named.yaml', text('parts/model.fga')))).code, 0);
     const outside = await grantd(fileOf('named.yaml', text('/etc/passwd')));
     assert.deepEqual([outside.code, /named\.yaml:2: rules_file is not followed/.test(outside.stderr)], [2, true]);
+  });
+
+  test('conditions: contexts of a test and of a question, grants sent along, missing parameters', async () => {
+    const file = fileOf(
+      'conditions.yaml',
+      `
+rules:
+  conditions:
+    - {name: office, parameters: {hour: int, from: int}, expression: "hour >= from && hour < 17"}
+    - {name: never, parameters: {hour: int}, expression: "hour > 24"}
+  rules: []
+grants:
+  - {subject: user:ann, relation: viewer, object: doc:x, condition: {name: office, context: {from: 9}}}
+tests:
+  - name: at ten
+    context: {hour: 10}
+    checks:
+      - {subject: user:ann, relation: viewer, object: doc:x, expected: true}
+      - {subject: user:ann, relation: viewer, object: doc:x, context: {hour: 8}, expected: false}
+      - {subject: user:bob, relation: viewer, object: doc:x, context_grants: [user:bob viewer doc:x], expected: true}
+      - subject: user:bob
+        relation: viewer
+        object: doc:x
+        context_grants: [{subject: user:bob, relation: viewer, object: doc:x, condition: {name: never}}]
+        expected: false
+    subjects:
+      - {object: doc:x, relation: viewer, expected: [user:ann]}
+  - name: at no time
+    checks:
+      - {subject: user:ann, relation: viewer, object: doc:x, expected: context-incomplete}
+`,
+    );
+    const { code, stdout } = await grantd(file, '--coverage');
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /1 of 2 names, gates and conditions were decided both ways:\n {2}condition never: never true\n$/,
+    );
   });
 
   const WRONG: readonly (readonly [what: string, text: string, message: RegExp])[] = [
