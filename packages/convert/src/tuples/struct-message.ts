@@ -54,6 +54,7 @@ function textIn(bytes: Buffer): string {
 
 /** The last field of the message counts, as protobuf has it. */
 function valueIn(bytes: Buffer, depth: number): unknown {
+  if (depth > NESTING_MAX) throw new StructError('It is nested too deeply.');
   let value: unknown = null;
   for (const field of fieldsIn(bytes)) {
     if (field.number === 1) value = null;
@@ -70,7 +71,6 @@ function valueIn(bytes: Buffer, depth: number): unknown {
 }
 
 function objectIn(bytes: Buffer, depth: number): JsonObject {
-  if (depth > NESTING_MAX) throw new StructError('It is nested too deeply.');
   const members = [...fieldsIn(bytes)].flatMap((entry): (readonly [string, unknown])[] => {
     if (entry.number !== 1) return [];
     const parts = new Map(Array.from(fieldsIn(entry.bytes), (part) => [part.number, part.bytes]));
