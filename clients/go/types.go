@@ -351,6 +351,16 @@ type GrantCondition struct {
 	Context map[string]any `json:"context"`
 }
 
+// GrantConditionRequest: A condition under which a grant holds.
+type GrantConditionRequest struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context,omitempty"`
+}
+
 // GrantList: an answer of the service.
 type GrantList struct {
 	// Ascending by the bytes of the relation, then of the object (or subject).
@@ -358,16 +368,6 @@ type GrantList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
-}
-
-// GrantRequestCondition: A condition under which a grant holds.
-type GrantRequestCondition struct {
-	// The name of a condition that the rules of the tenant declare.
-	Name string `json:"name"`
-
-	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
-	Context map[string]any `json:"context,omitempty"`
 }
 
 // Key: an answer of the service.
@@ -658,20 +658,10 @@ type WrittenGrant struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// The grant holds only where this condition is met. Absent: it has none.
-	Condition *WrittenGrantCondition `json:"condition,omitempty"`
+	Condition *GrantCondition `json:"condition,omitempty"`
 
 	// False: the grant existed already; at most its expiry or its condition was changed.
 	Created bool `json:"created"`
-}
-
-// WrittenGrantCondition: The grant holds only where this condition is met. Absent: it has none.
-type WrittenGrantCondition struct {
-	// The name of a condition that the rules of the tenant declare.
-	Name string `json:"name"`
-
-	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
-	Context map[string]any `json:"context"`
 }
 
 func decodeActionSearchResult(value any) (ActionSearchResult, error) {
@@ -971,15 +961,7 @@ func decodeWrittenGrant(value any) (WrittenGrant, error) {
 	decoded.Object = required(o, "object", decodeText)
 	decoded.CreatedAt = required(o, "created_at", decodeTime)
 	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
-	decoded.Condition = optional(o, "condition", decodeWrittenGrantCondition)
+	decoded.Condition = optional(o, "condition", decodeGrantCondition)
 	decoded.Created = required(o, "created", decodeBoolean)
-	return decoded, o.err
-}
-
-func decodeWrittenGrantCondition(value any) (WrittenGrantCondition, error) {
-	var decoded WrittenGrantCondition
-	o := objectOf(value)
-	decoded.Name = required(o, "name", decodeText)
-	decoded.Context = required(o, "context", decodeMap)
 	return decoded, o.err
 }

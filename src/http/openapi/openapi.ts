@@ -16,7 +16,10 @@ import { changeSchema } from '../schema/change-schemas.ts';
 import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
+  conditionRequestSchema,
   conditionSchema,
+  contextGrantSchema,
+  grantConditionSchema,
   listedKeySchema,
   objectSchema,
   questionSchema,
@@ -47,6 +50,9 @@ export const TENANT_PARTS = {
   Scope: scopeSchema,
   BulkCheckAnswer: bulkAnswerSchema,
   Condition: conditionSchema,
+  GrantCondition: grantConditionSchema,
+  GrantConditionRequest: conditionRequestSchema,
+  ContextGrant: contextGrantSchema,
   WrittenGrant: writtenGrantSchema,
   Revocation: revocationSchema,
   Key: listedKeySchema,
