@@ -1,3 +1,5 @@
+// What a conversion reports, in the order of the files.
+
 import type { Place } from './source-model.ts';
 
 /** A difference between the rules and the model. */
