@@ -7,6 +7,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseIdentifier } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { compileConditions } from '../model/conditions.ts';
 import { convertModel } from '../model/conversion.ts';
 import { type ModelText, parseModel } from '../model/model-reader.ts';
 import { formatPlace } from '../model/source-model.ts';
@@ -32,7 +33,8 @@ export class PeerModel {
     this.notes = findings
       .filter(({ lost }) => lost !== undefined)
       .map(({ place, text, lost }) => `${formatPlace(place)}: ${text} Left out: ${lost}.`);
-    this.#names = namesOfModel(model, mapOf(mapped), { hasExpirations: true });
+    const usableConditions = compileConditions(model).usable;
+    this.#names = namesOfModel(model, mapOf(mapped), { hasExpirations: true, usableConditions });
     this.#nowMs = nowMs;
   }
 
