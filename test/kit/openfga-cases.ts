@@ -2,7 +2,6 @@
 // with each model converted and each tuple as a grant, as `grantd rules convert` and `grantd import` make them.
 
 import { readFileSync } from 'node:fs';
-import { compileConditions } from '../../packages/convert/src/model/conditions.ts';
 import { convertModel } from '../../packages/convert/src/model/conversion.ts';
 import { parseModel } from '../../packages/convert/src/model/model-reader.ts';
 import { readJsonLines } from '../../packages/convert/src/tuples/openfga-tuples.ts';
@@ -124,9 +123,8 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 export function convertStage(stage: OpenFgaStage): ConvertedModel {
   const model = parseModel([{ file: 'model.fga', text: stage.model, origin: 'openfga' }]);
-  const { rules, mapped, findings } = convertModel(model, []);
-  const { usable: usableConditions } = compileConditions(model);
-  const names = namesOfModel(model, mapOf(mapped), { hasExpirations: true, usableConditions });
+  const { rules, mapped, conditions, findings } = convertModel(model, []);
+  const names = namesOfModel(model, mapOf(mapped), { hasExpirations: true, usableConditions: conditions });
   return {
     rules,
     lost: findings.filter(({ lost }) => lost !== undefined).map(({ place, text }) => `${place.line}: ${text}`),

@@ -34,6 +34,7 @@ export interface Conversion {
   /** The body of `PUT /v1/rules`. */
   readonly rules: JsonObject;
   readonly mapped: readonly MappedRelation[];
+  readonly conditions: UsableConditions;
   /** In the order of the files. */
   readonly findings: readonly Finding[];
 }
@@ -160,7 +161,7 @@ class Converter {
       groups: true,
       public: [...new Set(open)],
     };
-    return { rules, mapped, findings: this.#sorted() };
+    return { rules, mapped, conditions: this.#conditions, findings: this.#sorted() };
   }
 
   #sorted(): Finding[] {
