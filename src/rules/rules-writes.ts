@@ -54,8 +54,8 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
 }
 
 /** What evaluation and storage do not follow yet is refused, lest it be granted or read as something else. */
-function refuseUnbuilt({ conditions, types, rules }: RuleSet): void {
-  if (conditions.length + types.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
+function refuseUnbuilt({ conditions, rules }: RuleSet): void {
+  if (conditions.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
     throw new GrantdError('invalid-request', 'The rules may contain "namespace", "name" and "any_of" with names only.');
   }
 }
