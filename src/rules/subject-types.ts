@@ -1,5 +1,5 @@
-// The types of a rule set in the form for writes: to which subjects a relation may be granted on objects of a namespace.
-// A relation that no type names may be granted to any subject.
+// The types of a rule set in the form for writes: to which subjects a relation may be granted on objects of a
+// namespace. A relation that no type names may be granted to any subject.
 
 import { conditionNameOf } from '../core/grant-condition.ts';
 import { memberAt } from '../core/json-members.ts';
