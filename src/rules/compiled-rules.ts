@@ -8,6 +8,7 @@
 import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { type CompiledConditions, compileConditions } from './conditions/compiled-condition.ts';
 import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
 
 /** Bit n stands for the name with number n; relations come first, with the numbers that their grants have. */
@@ -306,6 +307,8 @@ export class CompiledRules {
   readonly groups: boolean;
   /** Whether some name depends on a gate. */
   readonly gated: boolean;
+  /** By name. */
+  readonly conditions: CompiledConditions;
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
   /** By number; undefined at 0, and of gates. */
@@ -321,8 +324,14 @@ export class CompiledRules {
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
 
-  constructor(ruleSet: RuleSet, relationNumberOf: RelationNumberOf = inOrder(ruleSet)) {
+  /** `conditions`: of the rule set; a shard compiles them before, in turns. */
+  constructor(
+    ruleSet: RuleSet,
+    relationNumberOf: RelationNumberOf = inOrder(ruleSet),
+    conditions: CompiledConditions = compileConditions(ruleSet.conditions),
+  ) {
     this.groups = ruleSet.groups;
+    this.conditions = conditions;
     this.#public = new Set(ruleSet.public);
     this.#relations = [...RELATIONS, ...ruleSet.relations];
     const { names, numbers, texts, relations, definitions } = new Numbering(ruleSet, relationNumberOf);

@@ -111,8 +111,11 @@ export function problemText(place: string, { field, message, line, column }: Con
   return line === undefined ? `${at} ${message}` : `${at}, line ${line}, column ${column}: ${message}`;
 }
 
-/** The conditions of a rule set by name. What is wrong with them was refused when the rules were written. */
-export function compileConditions(conditions: readonly Condition[]): ReadonlyMap<string, CompiledCondition> {
+/** The conditions of a rule set by name. */
+export type CompiledConditions = ReadonlyMap<string, CompiledCondition>;
+
+/** What is wrong with the conditions was refused when the rules were written. */
+export function compileConditions(conditions: readonly Condition[]): CompiledConditions {
   return new Map(
     conditions.map((condition, index) => {
       const compiled = compileCondition(condition);

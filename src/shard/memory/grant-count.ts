@@ -48,6 +48,10 @@ export class GrantCount {
     return this.#own?.get(ownRelation) ?? 0;
   }
 
+  get hasConditions(): boolean {
+    return this.#conditions !== undefined && this.#conditions.size > 0;
+  }
+
   /** Grants that carry the condition. */
   grantsWith(condition: string): number {
     return this.#conditions?.get(condition) ?? 0;

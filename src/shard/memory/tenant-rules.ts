@@ -48,6 +48,7 @@ export class RulesText {
 export class StoredRules extends RulesText {
   readonly #relationNumberOf: RelationNumberOf;
   #compiled: CompiledRules | undefined;
+  #grantsAlone: CompiledRules | undefined;
 
   constructor(text: string, relationNumberOf: RelationNumberOf) {
     super(text);
@@ -57,6 +58,13 @@ export class StoredRules extends RulesText {
   get compiled(): CompiledRules {
     this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf);
     return this.#compiled;
+  }
+
+  /** The same relations without anything that follows from them. */
+  get grantsAlone(): CompiledRules {
+    const { relations } = this.ruleSet;
+    this.#grantsAlone ??= new CompiledRules({ ...NO_RULES, relations }, this.#relationNumberOf);
+    return this.#grantsAlone;
   }
 }
 
