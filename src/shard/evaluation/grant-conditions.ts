@@ -143,7 +143,7 @@ export class GrantConditions {
       }
     }
     const parameters = undecided.flatMap(({ why }) => (why.kind === 'missing' ? why.parameters : []));
-    const message = `"context" lacks ${listed(parameters)}, on which the answer depends through the condition ${names('missing')}.`;
+    const message = `"context" lacks ${listed(parameters)}, on which the answer may depend through the conditions ${names('missing')}.`;
     return new GrantdError('context-incomplete', message);
   }
 
