@@ -31,6 +31,8 @@ const (
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeEvaluationCyclic      = "evaluation-cyclic"
+	TypeContextIncomplete     = "context-incomplete"
+	TypeConditionFailed       = "condition-failed"
 	TypeIdempotencyKeyReused  = "idempotency-key-reused"
 	TypeCursorTooOld          = "cursor-too-old"
 	TypePreconditionFailed    = "precondition-failed"
