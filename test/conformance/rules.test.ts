@@ -4,3 +4,4 @@ import './rules/evaluation.ts';
 import './rules/openfga-models.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';
+import './rules/types.ts';
