@@ -4,7 +4,7 @@
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
 import { parseRuleSet } from './parse-rule-set.ts';
-import { isGate, type RuleElement, type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
+import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
 
 /** Grants that one preview examines: a second or two, unless the store is slow. */
@@ -54,13 +54,10 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
 }
 
 /** What evaluation and storage do not follow yet is refused, lest it be granted or read as something else. */
-function refuseUnbuilt({ conditions, types, rules }: RuleSet): void {
-  if (conditions.length + types.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
-    throw new GrantdError('invalid-request', 'The rules may contain "namespace", "name" and "any_of" with names only.');
-  }
+function refuseUnbuilt({ conditions, types }: RuleSet): void {
+  if (conditions.length > 0) throw new GrantdError('invalid-request', '"conditions" is not available yet.');
+  if (types.length > 0) throw new GrantdError('invalid-request', '"types" is not available yet.');
 }
-
-const isUnbuilt = (element: RuleElement): boolean => isGate(element) || element.all === true;
 
 /** Throws `invalid-request` that names what is wrong and where. */
 export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
