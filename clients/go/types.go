@@ -11,6 +11,7 @@ const (
 	TypeInvalidObject         = "invalid-object"
 	TypeInvalidRequest        = "invalid-request"
 	TypeInvalidCondition      = "invalid-condition"
+	TypeTypeNotAllowed        = "type-not-allowed"
 	TypeInvalidCursor         = "invalid-cursor"
 	TypeBulkTooLarge          = "bulk-too-large"
 	TypeUnauthorized          = "unauthorized"
@@ -31,6 +32,8 @@ const (
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeEvaluationCyclic      = "evaluation-cyclic"
+	TypeContextIncomplete     = "context-incomplete"
+	TypeConditionFailed       = "condition-failed"
 	TypeIdempotencyKeyReused  = "idempotency-key-reused"
 	TypeCursorTooOld          = "cursor-too-old"
 	TypePreconditionFailed    = "precondition-failed"
@@ -74,7 +77,7 @@ type ActionSearch struct {
 	// A subject or resource that is given.
 	Resource GivenEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -294,7 +297,7 @@ type EvaluationRequest struct {
 	// A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
 	Resource AccessEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 }
 
@@ -310,6 +313,15 @@ type FoundEntity struct {
 
 	// Unique within its type.
 	ID string `json:"id"`
+
+	// Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+	Properties *FoundEntityProperties `json:"properties,omitempty"`
+}
+
+// FoundEntityProperties: Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+type FoundEntityProperties struct {
+	// Ids of subjects in the place of this page that are not permitted.
+	Excluded []string `json:"excluded"`
 }
 
 // GivenEntity: A subject or resource that is given.
@@ -363,6 +375,16 @@ type GrantCondition struct {
 	Context map[string]any `json:"context"`
 }
 
+// GrantConditionRequest: A condition under which a grant holds.
+type GrantConditionRequest struct {
+	// The name of a condition that the rules of the tenant declare.
+	Name string `json:"name"`
+
+	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
+	// a call sends. Numbers beyond 2^53 are written as strings.
+	Context map[string]any `json:"context,omitempty"`
+}
+
 // GrantList: an answer of the service.
 type GrantList struct {
 	// Ascending by the bytes of the relation, then of the object (or subject).
@@ -370,16 +392,6 @@ type GrantList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
-}
-
-// GrantRequestCondition: A condition under which a grant holds.
-type GrantRequestCondition struct {
-	// The name of a condition that the rules of the tenant declare.
-	Name string `json:"name"`
-
-	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
-	Context map[string]any `json:"context,omitempty"`
 }
 
 // Key: an answer of the service.
@@ -480,7 +492,7 @@ type ResourceSearch struct {
 	// What is searched for. An `id` is ignored.
 	Resource WantedType `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -639,7 +651,7 @@ type SubjectSearch struct {
 	// A subject or resource that is given.
 	Resource GivenEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -709,20 +721,10 @@ type WrittenGrant struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// The grant holds only where this condition is met. Absent: it has none.
-	Condition *WrittenGrantCondition `json:"condition,omitempty"`
+	Condition *GrantCondition `json:"condition,omitempty"`
 
 	// False: the grant existed already; at most its expiry or its condition was changed.
 	Created bool `json:"created"`
-}
-
-// WrittenGrantCondition: The grant holds only where this condition is met. Absent: it has none.
-type WrittenGrantCondition struct {
-	// The name of a condition that the rules of the tenant declare.
-	Name string `json:"name"`
-
-	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
-	Context map[string]any `json:"context"`
 }
 
 func decodeActionSearchResult(value any) (ActionSearchResult, error) {
@@ -872,6 +874,14 @@ func decodeFoundEntity(value any) (FoundEntity, error) {
 	o := objectOf(value)
 	decoded.Type = required(o, "type", decodeText)
 	decoded.ID = required(o, "id", decodeText)
+	decoded.Properties = optional(o, "properties", decodeFoundEntityProperties)
+	return decoded, o.err
+}
+
+func decodeFoundEntityProperties(value any) (FoundEntityProperties, error) {
+	var decoded FoundEntityProperties
+	o := objectOf(value)
+	decoded.Excluded = required(o, "excluded", listOf(decodeText))
 	return decoded, o.err
 }
 
@@ -1052,15 +1062,7 @@ func decodeWrittenGrant(value any) (WrittenGrant, error) {
 	decoded.Object = required(o, "object", decodeText)
 	decoded.CreatedAt = required(o, "created_at", decodeTime)
 	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
-	decoded.Condition = optional(o, "condition", decodeWrittenGrantCondition)
+	decoded.Condition = optional(o, "condition", decodeGrantCondition)
 	decoded.Created = required(o, "created", decodeBoolean)
-	return decoded, o.err
-}
-
-func decodeWrittenGrantCondition(value any) (WrittenGrantCondition, error) {
-	var decoded WrittenGrantCondition
-	o := objectOf(value)
-	decoded.Name = required(o, "name", decodeText)
-	decoded.Context = required(o, "context", decodeMap)
 	return decoded, o.err
 }

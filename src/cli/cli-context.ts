@@ -3,6 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import type { EmbeddedShard } from './embedded-tenant.ts';
 import { CliFailure, renderFailure } from './failures.ts';
 import { OperatorClient, type OperatorTarget } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
@@ -17,6 +18,8 @@ export interface CliDependencies {
    * Whether errors go to standard error as JSON. Known in advance, because usage errors come before options are parsed.
    */
   readonly json?: boolean;
+  /** For commands that try a model without a service. */
+  readonly openShard?: () => Promise<EmbeddedShard>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
@@ -49,6 +52,8 @@ export interface CliContext {
   tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
   nowMs(): number;
   connect(): Promise<OperatorClient>;
+  /** A new shard in this process, to be closed. */
+  openShard(): Promise<EmbeddedShard>;
   /** Runs with a signal that aborts at an interruption (SIGINT). */
   untilInterrupted<Result>(run: (interrupted: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Runs with a signal that aborts once the reader of standard output closes it. */
@@ -77,6 +82,10 @@ async function pauseHere(delayMs: number, signal: AbortSignal): Promise<boolean>
   } catch {
     return false;
   }
+}
+
+async function refuseShard(): Promise<never> {
+  throw new CliFailure('This program has no shard of its own.');
 }
 
 export function createCliContext(dependencies: CliDependencies): CliContext {
@@ -109,6 +118,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       const onWarning = (warning: string): void => note(`Warning: ${warning}`);
       return new OperatorClient(target, { onWarning, ...(dependencies.fetch && { fetch: dependencies.fetch }) });
     },
+    openShard: dependencies.openShard ?? refuseShard,
     async untilInterrupted(run) {
       const interruption = new AbortController();
       const stopListening = onInterrupt(() => interruption.abort());

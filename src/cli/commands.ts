@@ -1,4 +1,5 @@
-// The operator's commands, mounted on the program's command line. They talk only to the operator's API.
+// The operator's commands, mounted on the program's command line. They talk only to the operator's API, and those that
+// try a model to a shard in this process.
 
 import type { Command } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
@@ -12,6 +13,7 @@ import { registerExportCommand } from './commands/export.ts';
 import { registerGrantsCommands } from './commands/grants.ts';
 import { registerImportCommand } from './commands/import.ts';
 import { registerKeysCommands } from './commands/keys.ts';
+import { registerModelCommands } from './commands/model.ts';
 import { registerRulesCommands } from './commands/rules.ts';
 import { registerSecretsCommand } from './commands/secrets.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
@@ -49,6 +51,7 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerExportCommand(program, context);
   registerUsageCommand(program, context);
   registerRulesCommands(program, context);
+  registerModelCommands(program, context);
   registerClusterCommands(program, context);
   registerSecretsCommand(program, context);
   registerCompletionCommand(program, context);

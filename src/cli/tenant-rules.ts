@@ -1,4 +1,5 @@
-// The rules of a tenant over the operator's API: reading them with their revision, replacing and trying them.
+// The rules of a tenant: in a YAML file, and over the operator's API: reading them with their revision, replacing and
+// trying them.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseRuleSet } from '../rules/parse-rule-set.ts';
@@ -6,6 +7,7 @@ import { type RuleSet, revisionOf } from '../rules/rule-set.ts';
 import { CliFailure } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
+import { type Cursor, plainOf } from './yaml-cursor.ts';
 
 export interface RevisedRules {
   readonly ruleSet: RuleSet;
@@ -44,4 +46,20 @@ export function putTenantRules(
     json: rules,
     ifMatch: `"${ifMatch}"`,
   });
+}
+
+/** The place that a message of the parser begins with. */
+const PLACE = /^"([^"]+)"/;
+const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'];
+
+/** Rules in YAML; `{}` is none. Throws a CliFailure that names the line of the part that is wrong. */
+export function rulesIn(cursor: Cursor): RuleSet {
+  const { fields } = cursor.map(MEMBERS);
+  try {
+    return parseRuleSet({ rules: [], ...Object.fromEntries([...fields].map(([name, each]) => [name, plainOf(each)])) });
+  } catch (error) {
+    const { message } = GrantdError.from(error);
+    const place = PLACE.exec(message)?.[1] ?? '';
+    throw cursor.at(place).failure(`are no rules that a tenant can have: ${message}`);
+  }
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { GrantdError } from './errors.ts';
-import { canonicalContext, parseCondition } from './grant-condition.ts';
+import { canonicalContext, conditionRecord, parseCondition } from './grant-condition.ts';
 import { demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { CONTEXT_GRANTS_MAX } from './limits.ts';
 import { parseTuple, TUPLE_MEMBERS, type Tuple } from './tuples.ts';
@@ -89,3 +89,10 @@ export function contextScope({ context = EMPTY, contextGrants = [] }: CallContex
     .digest('base64url');
   return ['context', digest];
 }
+
+/** As a proof shows it. */
+export const contextGrantRecord = ({ condition, ...tuple }: ContextGrant): object => ({
+  ...tuple,
+  ...(condition === undefined ? {} : { condition: conditionRecord(condition) }),
+  context_grant: true,
+});

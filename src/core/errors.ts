@@ -55,6 +55,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Invalid condition',
     'The condition of a grant is none that the rules of the tenant declare, or its context has a key that the condition does not declare. The detail names what is allowed. Nothing was changed.',
   ),
+  'type-not-allowed': entry(
+    400,
+    3,
+    'Type not allowed',
+    'The rules of the tenant have types for this relation on objects of this namespace, and none of them allows a subject of this kind, or the condition of the grant. The detail names what is allowed. Nothing was changed.',
+  ),
   'invalid-cursor': entry(
     400,
     3,
@@ -145,6 +151,18 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Evaluation cyclic',
     'Grants to groups tie a name to its own "but_not": who holds it would not hold it. The detail names the circle. The service gives no answer rather than a guess: revoke one of these grants, or forbid them by "types".',
   ),
+  'context-incomplete': entry(
+    422,
+    9,
+    'Context incomplete',
+    'The answer depends on the condition of a grant, and neither the grant nor the "context" of the request gives all parameters of that condition. The detail names them. The service gives no answer rather than a guess: send them with the request.',
+  ),
+  'condition-failed': entry(
+    422,
+    9,
+    'Condition failed',
+    'The answer depends on the condition of a grant, and its expression fails for the given values, for example because it divides by zero. The detail names the condition and the reason. The service gives no answer rather than a guess.',
+  ),
   'idempotency-key-reused': entry(
     422,
     9,
@@ -221,7 +239,12 @@ export const ERROR_CATALOGUE = Object.freeze({
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** Of whatever evaluates rules. */
-export const EVALUATION_ERRORS = ['evaluation-too-large', 'evaluation-cyclic'] as const satisfies readonly ErrorCode[];
+export const EVALUATION_ERRORS = [
+  'evaluation-too-large',
+  'evaluation-cyclic',
+  'context-incomplete',
+  'condition-failed',
+] as const satisfies readonly ErrorCode[];
 
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_CATALOGUE, text);

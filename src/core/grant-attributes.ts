@@ -118,11 +118,8 @@ export const hasExpired = ({ expiresAtMs }: GrantAttributes, nowMs: number): boo
 export const isContingent = ({ expiresAtMs, condition }: GrantTerms): boolean =>
   expiresAtMs !== undefined || condition !== undefined;
 
-/** Whether the condition of a grant is met; of a grant without one, it is. */
-export type MeetsCondition = (facts: GrantAttributes) => boolean;
-
 /** Where no condition is evaluated, a grant with one does not hold. */
-export const meetsNone: MeetsCondition = ({ condition }) => condition === undefined;
+export const meetsNone = ({ condition }: GrantTerms): boolean => condition === undefined;
 
 /** A grant as JSON, in both APIs. */
 export const grantRecord = (
@@ -138,7 +135,11 @@ export const grantRecord = (
 });
 
 /** Absent from a grant without a condition: most tenants have none. */
-const conditionMember = ({ condition }: GrantAttributes): { readonly condition?: ConditionRecord } =>
+const conditionMember = ({
+  condition,
+}: {
+  readonly condition?: string | undefined;
+}): { readonly condition?: ConditionRecord } =>
   condition === undefined ? {} : { condition: conditionRecord(condition) };
 
 /** What the audit log stores of a grant in addition to its tuple. */

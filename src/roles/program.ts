@@ -160,6 +160,7 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     const { registerCliCommands } = await import('../cli/commands.ts');
     registerCliCommands(program, {
       resolveTarget: () => fromCliConfig(resolveOperatorTarget),
+      openShard: async () => (await import('./embedded.ts')).openEmbeddedShard(ports),
       defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
       json,
       stdin,

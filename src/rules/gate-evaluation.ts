@@ -21,8 +21,9 @@ type Truth = boolean | undefined;
 /** The grants that hold for the call, and those that may: their conditions lack a parameter. */
 export interface Grants {
   readonly certain: Graph;
-  /** The same as `certain` where no grant has a condition. */
   readonly possible: Graph;
+  /** Whether a grant was met so far that only may hold. Until then, `possible` is the same as `certain`. */
+  readonly differ: boolean;
 }
 
 /** A gate on an object, as far from the object of the check as it was found. */
@@ -275,7 +276,7 @@ export class GateEvaluation {
         return texts.slice(0, looked).filter((text) => this.#rules.isEntity(text));
       });
     const sure = entities(certain);
-    const all = possible === certain ? sure : entities(possible);
+    const all = this.#grants.differ ? entities(possible) : sure;
     this.#note(cost);
     if (sure === undefined || all === undefined || cost.exceeded !== undefined) {
       return { base: undefined, sure: [], perhaps: [] };
@@ -292,7 +293,7 @@ export class GateEvaluation {
     goal.chain = sure.chain;
     goal.plain = sure.holds;
     goal.perhapsGates = [];
-    if (sure.holds !== true && possible !== certain) {
+    if (sure.holds !== true && this.#grants.differ) {
       const most = yield* this.#searchIn(possible, goal);
       if (most.holds !== false) goal.plain = undefined;
       const found = new Set(sure.gates.map(({ gate, object }) => `${gate} ${object}`));

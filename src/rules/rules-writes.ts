@@ -3,6 +3,7 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
+import { compileConditions } from './conditions/compiled-condition.ts';
 import { parseRuleSet } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
@@ -53,12 +54,6 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
   return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
 }
 
-/** What evaluation and storage do not follow yet is refused, lest it be granted or read as something else. */
-function refuseUnbuilt({ conditions, types }: RuleSet): void {
-  if (conditions.length > 0) throw new GrantdError('invalid-request', '"conditions" is not available yet.');
-  if (types.length > 0) throw new GrantdError('invalid-request', '"types" is not available yet.');
-}
-
 /** Throws `invalid-request` that names what is wrong and where. */
 export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
   if (headers['if-none-match'] !== undefined) {
@@ -69,7 +64,7 @@ export function parseRulesRequest(body: unknown, headers: ConditionHeaders): Rul
   }
   const ifMatch = revisionsOf(headers['if-match']);
   const ruleSet = parseRuleSet(body);
-  refuseUnbuilt(ruleSet);
+  compileConditions(ruleSet.conditions);
   return { ruleSet, ifMatch };
 }
 

@@ -3,4 +3,5 @@
 import { testDefinition } from '../unit/shard/evaluation/definition-cases.ts';
 
 testDefinition(1);
-testDefinition(1, 'gates');
+testDefinition(1, 'conditions');
+testDefinition(1, 'whole');

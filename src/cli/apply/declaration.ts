@@ -1,19 +1,16 @@
 // Parses a file of declared tenants, and reports errors by file, line and path. What the file does not declare about a
 // tenant stays as it is.
 
-import { GrantdError } from '../../core/errors.ts';
-import { isUnknown } from '../../core/json-members.ts';
 import { SCOPES, type Scope } from '../../core/scopes.ts';
-import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
-import type { CliFailure } from '../failures.ts';
-import { parseYaml, type YamlMap, type YamlNode, type YamlText, yamlFailure } from '../yaml-file.ts';
+import { rulesIn } from '../tenant-rules.ts';
+import { Cursor } from '../yaml-cursor.ts';
+import { parseYaml } from '../yaml-file.ts';
 
 /** Tenants of one file: each costs some requests, one after another for those that change. */
 export const DECLARED_TENANTS_MAX = 1000;
 /** Keys of one tenant, as many as plans allow. */
 const DECLARED_KEYS_MAX = 1000;
-const NAME_LENGTH_MAX = 256;
 
 export interface DeclaredKey {
   readonly name: string;
@@ -32,101 +29,6 @@ export interface DeclaredTenant {
   readonly keys: readonly DeclaredKey[] | undefined;
   /** `file:line: tenants[0]`. */
   readonly place: string;
-}
-
-const isPlainText = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
-
-/** A node, with its place and path for messages. */
-class Cursor {
-  readonly #file: string;
-  readonly node: YamlNode;
-  readonly path: string;
-
-  constructor(file: string, node: YamlNode, path: string) {
-    this.#file = file;
-    this.node = node;
-    this.path = path;
-  }
-
-  get place(): string {
-    return `${this.#file}:${this.node.line}: ${this.path}`;
-  }
-
-  failure(message: string): CliFailure {
-    const where = this.path === '' ? 'The file' : this.path;
-    return yamlFailure(this.#file, this.node.line, `${where} ${message}`);
-  }
-
-  map(known: readonly string[]): YamlMap {
-    if (this.node.kind !== 'map') throw this.failure(`must be a map with ${known.join(', ')}.`);
-    for (const [name, node] of this.node.fields) {
-      if (known.includes(name)) continue;
-      const shown = JSON.stringify(name.slice(0, 60));
-      throw new Cursor(this.#file, node, this.path).failure(`has a key ${shown}, which ${isUnknown(name, known)}.`);
-    }
-    return this.node;
-  }
-
-  /** Undefined if it is not there. */
-  field(map: YamlMap, name: string): Cursor | undefined {
-    const node = map.fields.get(name);
-    const path = this.path === '' ? name : `${this.path}.${name}`;
-    return node === undefined ? undefined : new Cursor(this.#file, node, path);
-  }
-
-  demand(map: YamlMap, name: string): Cursor {
-    const found = this.field(map, name);
-    if (found === undefined) throw this.failure(`has no "${name}".`);
-    return found;
-  }
-
-  list(max: number): readonly Cursor[] {
-    if (this.node.kind !== 'list') throw this.failure('must be a list.');
-    const { items } = this.node;
-    if (items.length > max) throw this.failure(`has ${items.length} entries; at most ${max} are allowed.`);
-    return items.map((item, index) => new Cursor(this.#file, item, `${this.path}[${index}]`));
-  }
-
-  text(): YamlText {
-    if (this.node.kind !== 'text') throw this.failure('must be a text.');
-    return this.node;
-  }
-
-  name(): string {
-    const { text } = this.text();
-    if (text === '' || [...text].length > NAME_LENGTH_MAX || !isPlainText(text)) {
-      throw this.failure(`must have 1 to ${NAME_LENGTH_MAX} characters, none of them a control character.`);
-    }
-    return text;
-  }
-}
-
-function plainOf(node: YamlNode): unknown {
-  switch (node.kind) {
-    case 'map':
-      return Object.fromEntries([...node.fields].map(([name, each]) => [name, plainOf(each)]));
-    case 'list':
-      return node.items.map(plainOf);
-    case 'null':
-      return null;
-    case 'text':
-      return node.text;
-    case 'value':
-      return node.value;
-  }
-}
-
-/** `{}` is no rules. */
-function rulesIn(cursor: Cursor): RuleSet {
-  const map = cursor.map(['rules', 'groups', 'public']);
-  try {
-    return parseRuleSet({
-      rules: [],
-      ...Object.fromEntries([...map.fields].map(([name, each]) => [name, plainOf(each)])),
-    });
-  } catch (error) {
-    throw cursor.failure(`are no rules that a tenant can have: ${GrantdError.from(error).message}`);
-  }
 }
 
 function scopesIn(cursor: Cursor): readonly Scope[] {

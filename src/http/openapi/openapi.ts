@@ -24,7 +24,10 @@ import {
 } from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
+  conditionRequestSchema,
   conditionSchema,
+  contextGrantSchema,
+  grantConditionSchema,
   listedKeySchema,
   objectSchema,
   questionSchema,
@@ -55,6 +58,9 @@ export const TENANT_PARTS = {
   Scope: scopeSchema,
   BulkCheckAnswer: bulkAnswerSchema,
   Condition: conditionSchema,
+  GrantCondition: grantConditionSchema,
+  GrantConditionRequest: conditionRequestSchema,
+  ContextGrant: contextGrantSchema,
   WrittenGrant: writtenGrantSchema,
   Revocation: revocationSchema,
   Key: listedKeySchema,

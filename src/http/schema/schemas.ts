@@ -100,7 +100,11 @@ const grantConditionShape = {
   ),
 };
 
-const conditionRequestSchema = closedObject({
+export const grantConditionSchema = z
+  .object(grantConditionShape)
+  .meta({ description: 'The grant holds only where this condition is met. Absent: it has none.' });
+
+export const conditionRequestSchema = closedObject({
   ...grantConditionShape,
   context: grantConditionShape.context.optional(),
 }).meta({ description: 'A condition under which a grant holds.' });
@@ -126,18 +130,18 @@ export const questionSchema = closedObject(
   TUPLE_MUST,
 ).meta({ description: 'A relationship, granted or following from the rules. Unknown fields are refused.' });
 
+export const contextGrantSchema = closedObject(
+  { ...tupleSchema.shape, condition: conditionRequestSchema.nullable().optional() },
+  TUPLE_MUST,
+).meta({ description: 'A grant that counts for one call.' });
+
 /** As documented; what a call brings along is parsed by hand (call-context.ts). */
 const callContextShape = {
   context: contextSchema(
     `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. Numbers beyond 2^53 are written as strings.`,
   ).optional(),
   context_grants: z
-    .array(
-      closedObject({ ...tupleSchema.shape, condition: conditionRequestSchema.nullable().optional() }, TUPLE_MUST).meta({
-        description: 'A grant that counts for one call.',
-      }),
-      { error: 'must be an array' },
-    )
+    .array(contextGrantSchema, { error: 'must be an array' })
     .max(CONTEXT_GRANTS_MAX)
     .meta({
       description: 'Grants that count for this call as if they were stored. They are not, and no other call sees them.',
@@ -227,9 +231,7 @@ export const grantSchema = z
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
     expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
-    condition: z.object(grantConditionShape).optional().meta({
-      description: 'The grant holds only where this condition is met. Absent: it has none.',
-    }),
+    condition: grantConditionSchema.optional(),
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 

@@ -98,6 +98,14 @@ const ROW_BYTES = 150;
 
 type Keeps = (facts: GrantAttributes) => boolean;
 
+interface FirstRead {
+  readonly keeps: Keeps;
+  /** Of the rows that were read, what `keeps` has yet to find out. */
+  readonly settle: ((rows: readonly PageRow[]) => Promise<void>) | undefined;
+  /** Throws if no front waits for the response any more. */
+  readonly assertWanted: () => void;
+}
+
 export class FirstCounterparts {
   readonly #relation: Relation;
   readonly #query: TextsQuery;
@@ -116,14 +124,12 @@ export class FirstCounterparts {
     this.#delta = delta;
   }
 
-  /** `assertWanted`: throws if no front waits for the response any more. */
   static async read(
     pages: GrantPages,
     entity: string,
     relation: Relation,
     query: TextsQuery,
-    keeps: Keeps,
-    assertWanted: () => void,
+    { keeps, settle, assertWanted }: FirstRead,
   ): Promise<FirstCounterparts> {
     const first = new FirstCounterparts(relation, query, pages.relations, pages.openDelta(entity));
     const limit = Math.max(query.countMax, pages.limits.rowsPerRead);
@@ -133,6 +139,7 @@ export class FirstCounterparts {
       assertWanted();
       first.#rows.push(...rows);
       for (const { counterpart } of rows) first.bytes += ROW_BYTES + bytesOfText(counterpart);
+      await settle?.(rows);
       first.#end = next?.counterpart.startsWith(query.prefix) === true ? next : undefined;
       if (first.#end === undefined || first.current(keeps) !== undefined || first.#hasChanged) return first;
       after = first.#end;

@@ -4,17 +4,22 @@
 // again if a commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
+import { type CallContext, type ContextGrant, contextGrantRecord } from '../../core/call-context.ts';
+import { grantRecord } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
+import { ConditionalCheck } from '../../rules/conditional-check.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { SearchLimits, Step } from '../../rules/graph.ts';
+import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
+import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
+import { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { proofRecord, stepsIn } from './proof-record.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
@@ -34,6 +39,8 @@ const CHECK_REACH: Reach = {
 };
 /** A cold search from the subject would load pages of groups that mostly do not exist. */
 const LEAD = 128;
+/** Steps of the conditions of a check: some tenths of a second at worst, in turns. */
+const CONDITION_STEPS_MAX = 400_000;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
 const SPENT_AT_ONCE_MAX = 1000;
 /** Entities and grants of a step that has a turn of its own: a few milliseconds. */
@@ -47,7 +54,7 @@ const ROUNDS_MAX = 200;
 /** Estimated bytes of a waiting call, which drops the results of its search before it waits. */
 const WAITING_BYTES = 256 * 1024;
 
-type AnyEvaluation = CheckEvaluation | GateEvaluation;
+type AnyEvaluation = CheckEvaluation | ConditionalCheck | GateEvaluation;
 
 interface Reasons {
   readonly because: readonly Grant[];
@@ -66,12 +73,14 @@ type Answers = NamedAnswer | undefined;
 class CheckRun {
   readonly #rules: CompiledRules;
   readonly #graph: PageGraph;
+  readonly #grants: CallGrants;
+  readonly #terms: CallTerms;
   readonly #time: ListingTime;
   readonly #nowMs: number;
   readonly #checks: NamedChecks;
   /** Of a run in one synchronous step: an answer from it would not be watched. */
   readonly #answers: AnswerCache | undefined;
-  /** By subject, shared by the checks of the call. */
+  /** By subject and context, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
   readonly #evaluations: AnyEvaluation[] = [];
   readonly #authorized: boolean[] = [];
@@ -82,9 +91,9 @@ class CheckRun {
   #interrupted: AnyEvaluation | undefined;
   #spent = 0;
 
+  /** `rules`, `terms`: of this run. */
   constructor(
-    rules: CompiledRules,
-    graph: PageGraph,
+    { rules, graph, terms }: { readonly rules: CompiledRules; readonly graph: PageGraph; readonly terms: CallTerms },
     { slotTime }: Tenure,
     nowMs: number,
     checks: NamedChecks,
@@ -92,11 +101,15 @@ class CheckRun {
   ) {
     this.#rules = rules;
     this.#graph = graph;
+    this.#terms = terms;
     this.#nowMs = nowMs;
     this.#time = new ListingTime(slotTime, nowMs);
+    this.#grants = new CallGrants(graph, this.#time, terms);
     this.#checks = checks;
-    this.#answers = answers;
-    graph.startRun(this.#time.holds);
+    // What a call brings along makes no answer for another one.
+    this.#answers = terms.contextGrants === undefined ? answers : undefined;
+    graph.startRun();
+    terms.conditions?.startRun(rules);
   }
 
   /** A denial rests on a grant that has expired since the log was written. */
@@ -106,6 +119,7 @@ class CheckRun {
 
   startStep(): void {
     this.#graph.startStep();
+    this.#terms.conditions?.startStep();
   }
 
   get spent(): number {
@@ -140,13 +154,14 @@ class CheckRun {
     const key = this.#answers === undefined ? '' : checkKey(check.subject, number, check.object);
     const known = this.#answers?.check(key);
     if (known !== undefined) return this.#decided(known, []);
-    const evaluation = this.#interrupted ?? this.#begin(check, number, spentMax);
+    this.#terms.conditions?.use(this.#contextOf(index));
+    const evaluation = this.#interrupted ?? this.#begin(check, number, index, spentMax);
     this.#interrupted = undefined;
     const before = evaluation.spent;
     const { explain } = this.#checks;
     const result = this.#continue(evaluation, number, check.object);
     this.#spent += evaluation.spent - before;
-    if (result.kind === 'undefined') throw undecided(result.circle);
+    if (result.kind === 'undefined') throw undecided(result.circle, this.#terms.conditions);
     if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
     if (result.kind === 'interrupted') this.#interrupted = evaluation;
     if (result.kind !== 'decided') return result.kind;
@@ -162,67 +177,96 @@ class CheckRun {
     return this.#checks.explain ? evaluation.runForShortest() : evaluation.run();
   }
 
+  #contextOf(index: number): string | undefined {
+    return this.#checks.contexts?.[index] ?? this.#checks.context;
+  }
+
   #decided(authorized: boolean, because: readonly Grant[]): 'decided' {
     this.#authorized.push(authorized);
     this.#because.push(because);
     return 'decided';
   }
 
-  #begin({ subject, object }: NamedTuple, number: number, spentMax: number): AnyEvaluation {
-    const rules = this.#rules;
+  #begin({ subject, object }: NamedTuple, number: number, index: number, spentMax: number): AnyEvaluation {
+    const [rules, grants] = [this.#rules, this.#grants];
+    const { explain } = this.#checks;
+    const { conditions } = this.#terms;
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
+    const gated = rules.gated || (explain && conditions !== undefined);
     // Only a search of its own, from the beginning, finds a shortest chain.
-    const granted = this.#checks.explain ? undefined : this.#grantedTo(subject, limits);
-    const graph = this.#graph;
-    const evaluation = rules.gated
-      ? new GateEvaluation(rules, { certain: graph, possible: graph }, limits, subject, granted)
-      : new CheckEvaluation(rules, graph, limits, question, granted);
+    const granted = explain
+      ? undefined
+      : this.#grantedTo(subject, index, limits, gated ? grants.possible : grants.certain);
+    const evaluation = gated
+      ? new GateEvaluation(rules, grants, limits, subject, granted)
+      : conditions === undefined
+        ? new CheckEvaluation(rules, grants.certain, limits, question, granted)
+        : new ConditionalCheck(rules, grants, limits, question, granted);
     this.#evaluations.push(evaluation);
     return evaluation;
   }
 
   /** Shared by the checks of a call; a single check creates its own if it needs one. */
-  #grantedTo(subject: string, limits: EvaluationLimits): GrantedSearch | undefined {
+  #grantedTo(subject: string, index: number, limits: EvaluationLimits, graph: Graph): GrantedSearch | undefined {
     if (this.#checks.checks.length === 1) return undefined;
     this.#granted ??= new Map();
-    const granted = this.#granted.get(subject) ?? new GrantedSearch(this.#rules, this.#graph, limits, subject);
-    this.#granted.set(subject, granted);
+    const key = `${subject} ${this.#terms.conditions === undefined ? '' : (this.#contextOf(index) ?? '')}`;
+    const granted = this.#granted.get(key) ?? new GrantedSearch(this.#rules, graph, limits, subject);
+    this.#granted.set(key, granted);
     return granted;
   }
 
   /** Undefined: one of the grants is no longer in memory. */
   #reasonsOf(evaluation: AnyEvaluation, number: number, object: string): Reasons | undefined {
-    if (evaluation instanceof CheckEvaluation) {
+    if (!(evaluation instanceof GateEvaluation)) {
       const because = this.#grantsOf(evaluation.chain);
       return because && { because, proof: '' };
     }
     const proof = evaluation.proofOf(number, object, PROOF_NODES_MAX);
     const keyOf = ({ subject, relation, object: on }: Step): string => `${subject} ${relation} ${on}`;
     const steps = new Map([...stepsIn(proof)].map((step) => [keyOf(step), step]));
-    const grants = this.#grantsOf([...steps.values()]);
-    if (grants === undefined) return undefined;
-    const byStep = new Map([...steps.keys()].map((key, at) => [key, grants[at]]));
-    const record = proofRecord(proof, (step) => {
-      const grant = byStep.get(keyOf(step));
-      assert(grant !== undefined, 'every grant of the proof was looked up');
-      return grant;
-    });
-    return { because: grants, proof: JSON.stringify(record) };
+    const because = this.#grantsOf([...steps.values()]);
+    if (because === undefined) return undefined;
+    const record = proofRecord(proof, (step) => this.#recordOf(step));
+    return { because, proof: JSON.stringify(record) };
   }
 
-  /** Undefined: one of them is no longer in memory. */
+  /** The stored grants of a chain. Undefined: one of them is no longer in memory. */
   #grantsOf(chain: readonly Step[]): Grant[] | undefined {
     const grants: Grant[] = [];
+    let misses = false;
     for (const step of chain) {
-      const { subject, object } = step;
-      const relation = this.#graph.nameOf(step.relation);
-      const attributes = this.#graph.attributesOf(step);
-      if (attributes !== undefined) grants.push(grantOf({ subject, relation, object }, attributes));
-      // The graph records that it is missing.
-      else this.#graph.relationOf(subject, [step.relation], object);
+      if (this.#contextGrantOf(step) !== undefined) continue;
+      const grant = this.#grantOf(step);
+      if (grant !== undefined) grants.push(grant);
+      else {
+        // The graph records that it is missing.
+        this.#graph.relationOf(this.#time.keeps, step.subject, [step.relation], step.object);
+        misses = true;
+      }
     }
-    return grants.length === chain.length ? grants : undefined;
+    return misses ? undefined : grants;
+  }
+
+  #contextGrantOf({ subject, relation, object }: Step): ContextGrant | undefined {
+    return this.#terms.contextGrants?.find(subject, relation, object);
+  }
+
+  #grantOf(step: Step): Grant | undefined {
+    const { subject, object } = step;
+    const attributes = this.#graph.attributesOf(step);
+    return attributes && grantOf({ subject, relation: this.#graph.nameOf(step.relation), object }, attributes);
+  }
+
+  /** A grant of the proof, with the values that its condition saw. */
+  #recordOf(step: Step): object {
+    const added = this.#contextGrantOf(step);
+    const stored = added === undefined ? this.#grantOf(step) : undefined;
+    const record = added === undefined ? stored && grantRecord(stored) : contextGrantRecord(added);
+    assert(record !== undefined, 'every grant of the proof was looked up');
+    const condition = (added ?? stored)?.condition;
+    return condition === undefined ? record : { ...record, condition_saw: this.#terms.conditions?.seen(condition) };
   }
 }
 
@@ -231,7 +275,14 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
   const rules = memory.rules.loaded;
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
-  const run = new CheckRun(rules.compiled, graph, tenure, tenure.slotTime.nowMs, checks, memory.answers);
+  const terms = termsOf(rules, checks, () => new GrantConditions(CONDITION_STEPS_MAX));
+  const run = new CheckRun(
+    { rules: rules.compiled, graph, terms },
+    tenure,
+    tenure.slotTime.nowMs,
+    checks,
+    memory.answers,
+  );
   for (const [index, check] of checks.checks.entries()) {
     if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }
@@ -249,6 +300,7 @@ export async function listHeldNames(
   of: Ruled,
   { subject, object }: Pick<NamedTuple, 'subject' | 'object'>,
   after: string,
+  call: CallContext,
 ): Promise<readonly string[]> {
   let names: readonly string[] = [];
   const { authorized } = await evaluate(of, (rules) => {
@@ -258,7 +310,7 @@ export async function listHeldNames(
       .filter((name) => name > after)
       .sort();
     const checks = names.map((relation) => ({ subject, relation, object }));
-    return { checks, list: '', explain: false, denyUndefined: false };
+    return { ...call, checks, list: '', explain: false, denyUndefined: false };
   });
   return names.filter((_, index) => authorized[index] === true);
 }
@@ -273,10 +325,12 @@ function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): P
     turnMs: TURN_MS,
     overloaded: 'The grants on which these checks rest change faster than they are evaluated.',
   };
+  const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, TURN_MS));
   return evaluateInRounds(of, options, async (graph, nowMs, isLastTry) => {
-    const { compiled } = memory.rules.pinned;
-    const checks = checksOf(compiled);
-    const run = new CheckRun(compiled, graph, tenure, nowMs, checks);
+    const rules = memory.rules.pinned;
+    const checks = checksOf(rules.compiled);
+    const terms = termsOf(rules, checks, () => conditions);
+    const run = new CheckRun({ rules: rules.compiled, graph, terms }, tenure, nowMs, checks);
     const outcome = await runInSteps(of, run, checks, isLastTry ? LAST_SPENT_PER_STEP_MAX : SPENT_PER_STEP_MAX);
     if (outcome !== 'decided') return outcome;
     return run.waits ? 'waits' : run.answers;

@@ -3,6 +3,7 @@
 // it rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { assert } from '../../core/assert.ts';
+import type { CallContext } from '../../core/call-context.ts';
 import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
 import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
@@ -12,7 +13,9 @@ import type { Bound, SearchCost, SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
+import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import type { TextsQuery } from './enumerated-range.ts';
+import { GrantConditions } from './grant-conditions.ts';
 import type { PageGraph, Reach } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
@@ -30,17 +33,25 @@ const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
 const SPENT_PER_STEP_MAX = 5000;
 const STEP_MS = 3;
+/** Steps of the conditions of a listing: a second or two at worst, in turns. */
+const CONDITION_STEPS_MAX = 4_000_000;
 /** Entities and grants that all decisions of a page may examine. */
 const DECIDING_MAX = 2_000_000;
 const ROUNDS_MAX = 1000;
 /** Estimated bytes of a listing while it is evaluated; most take much less. */
 const LISTING_BYTES = 2 * 1024 * 1024;
+/** Candidates that a page reads at once where gates decide. */
+const CANDIDATES_MIN = 1000;
 /** Strings that one step examines for the page. */
 const TEXTS_PER_STEP = 5000;
 
 export interface ListingQuery extends TextsQuery {
   /** A built-in relation, or a name that some rule defines. */
   readonly name: string;
+  /** What the call brings along. */
+  readonly call: CallContext;
+  /** Whether grants of the relation alone are listed, and nothing that follows from them. */
+  readonly direct: boolean;
 }
 
 export interface HoldersListing extends ListingQuery {
@@ -56,7 +67,7 @@ interface Attempt {
   restsOn(subject: string, object: string): boolean;
   /** The strings of the page; called once the search is complete. Yields where a step may end. */
   collect(into: SmallestTexts): Generator<void>;
-  /** Under rules with gates, what the search has found is only what may be listed. */
+  /** Where names depend on gates, or conditions lack a parameter, what the search has found is what may be listed. */
   readonly gates?: GateDecisions | undefined;
 }
 
@@ -107,6 +118,8 @@ class GateDecisions {
 interface Beginning {
   readonly rules: CompiledRules;
   readonly graph: PageGraph;
+  readonly terms: CallTerms;
+  readonly grants: CallGrants;
   readonly limits: SearchLimits;
   readonly time: ListingTime;
   readonly number: number;
@@ -134,11 +147,10 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** The objects on which the subject holds the name. Rejects as `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<HeldPage> {
-  const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
-    const search = new GrantedSearch(rules, graph, limits, subject);
+  const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
+    const search = new GrantedSearch(rules, grants.possible, limits, subject);
     const bit = bitOf(number);
     const visited = new Set<string>();
-    const grants = { certain: graph, possible: graph };
     const gates = new GateDecisions(
       rules,
       true,
@@ -146,7 +158,9 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
       (evaluation, object) => evaluation.decide(number, object),
     );
     return {
-      gates: rules.gated ? gates : undefined,
+      get gates() {
+        return rules.gated || grants.differ ? gates : undefined;
+      },
       cost: search.cost,
       get hasNext() {
         return search.hasNext;
@@ -173,11 +187,10 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
  * groups of the entities that it follows from, of the object itself only if asked for.
  */
 export function listHoldingSubjects(of: Ruled, object: string, query: HoldersListing): Promise<HeldPage> {
-  const begin: Listing['begin'] = ({ rules, graph, limits, number }) => {
-    const search = new WantedSearch(rules, graph, limits, undefined, undefined, rules.gated);
+  const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
+    const search = new WantedSearch(rules, grants.possible, limits, undefined, undefined, rules.gated);
     search.start(object, bitOf(number));
     const visited = new Set<string>();
-    const grants = { certain: graph, possible: graph };
     // The search from the object has found that a search from each subject would be dearer.
     const ofSubjects = { ...stepped(limits), lead: Number.POSITIVE_INFINITY };
     const gates = new GateDecisions(
@@ -187,7 +200,9 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
       (evaluation) => evaluation.decide(number, object),
     );
     return {
-      gates: rules.gated ? gates : undefined,
+      get gates() {
+        return rules.gated || grants.differ ? gates : undefined;
+      },
       cost: search.cost,
       get hasNext() {
         return search.hasNext;
@@ -196,6 +211,8 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
       restsOn: (_subject, changed) => search.visited.has(changed) || visited.has(changed),
       *collect(into) {
         let examined = 0;
+        // Where a gate excludes many, a page goes on behind the strings that it has decided.
+        const first = { ...query, after: into.after, countMax: into.countMax };
         for (const [visited, last] of search.visited) {
           const relations = new Set<number>();
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
@@ -204,10 +221,12 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (const relation of relations) {
-            for (const subject of search.cost.known(graph.firstSubjects(visited, relation, query)) ?? []) {
-              if (into.isBeyond(subject)) break;
-              examined += 1;
-              into.add(subject);
+            for (const subjects of search.cost.known(grants.possible.firstSubjects(visited, relation, first)) ?? []) {
+              for (const subject of subjects) {
+                if (into.isBeyond(subject)) break;
+                examined += 1;
+                into.add(subject);
+              }
             }
           }
           examined += 1;
@@ -229,12 +248,14 @@ const reachOf = (limits: SearchLimits): Reach =>
     : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
 
 /** Nothing in a query contains a space. */
-const keyOf = (what: string, entity: string, { name, prefix, after, countMax }: ListingQuery): string =>
-  `${what} ${entity} ${name} ${prefix} ${after} ${countMax}`;
+const keyOf = (what: string, entity: string, query: ListingQuery): string =>
+  `${query.direct ? 'direct-' : ''}${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
 
 /** Most listings are small. One that is not begins again, with memory reserved for it. */
 async function evaluate(of: Ruled, listing: Listing): Promise<HeldPage> {
-  const known = of.memory.answers.page(listing.key);
+  const { contextGrants } = listing.query.call;
+  // What a call brings along makes no page for another one.
+  const known = contextGrants === undefined ? of.memory.answers.page(listing.key) : undefined;
   if (known !== undefined) return { texts: known, excluded: NONE };
   const small = await evaluateWithin(of, listing, SMALL_LIMITS);
   const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS) : small;
@@ -259,13 +280,21 @@ function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Prom
     turnMs: STEP_MS,
     overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
   };
+  const { name, direct, call } = listing.query;
+  const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
   return evaluateInRounds(of, options, async (graph, nowMs) => {
     const time = new ListingTime(tenure.slotTime, nowMs);
-    graph.startRun(time.holds);
-    const rules = memory.rules.pinned.compiled;
-    const number = rules.numberOf(listing.query.name);
-    if (number === undefined) throw undefinedName(listing.query.name);
-    const page = await pageOf(of, { rules, graph, limits, time, number }, listing);
+    const stored = memory.rules.pinned;
+    const { compiled } = stored;
+    const rules = direct ? stored.grantsAlone : compiled;
+    const number = rules.numberOf(name);
+    if (number === undefined) throw undefinedName(name);
+    const terms = termsOf(stored, call, () => conditions);
+    graph.startRun();
+    terms.conditions?.startRun(compiled);
+    terms.conditions?.use(call.context);
+    const grants = new CallGrants(graph, time, terms);
+    const page = await pageOf(of, { rules, graph, terms, grants, limits, time, number }, listing);
     return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
@@ -275,7 +304,12 @@ async function pageOf(
   beginning: Beginning,
   { key, query, begin }: Listing,
 ): Promise<HeldPage | 'missing' | 'changed'> {
-  const { graph, limits, time } = beginning;
+  const { graph, terms, limits, time } = beginning;
+  const { conditions } = terms;
+  const startStep = (): void => {
+    graph.startStep();
+    conditions?.startStep();
+  };
   const attempt = begin(beginning);
   const { cost } = attempt;
   using watch = of.memory.watchGrants(attempt.restsOn);
@@ -283,29 +317,33 @@ async function pageOf(
     if (cost.spent <= stepMax) continue;
     await takeTurn(of, STEP_MS);
     if (watch.changed) return 'changed';
-    graph.startStep();
+    startStep();
     stepMax = cost.spent + SPENT_PER_STEP_MAX;
   }
   if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
   if (cost.misses) return 'missing';
   const takeStep = async (): Promise<boolean> => {
     await takeTurn(of, STEP_MS);
-    graph.startStep();
+    startStep();
     return !watch.changed;
   };
   const texts: string[] = [];
   const excluded = new Set<string>();
   let after = query.after;
   for (let isLast = false; !isLast && texts.length < query.countMax; ) {
-    const found = new SmallestTexts(query.countMax, after, query.prefix);
+    // A gate may exclude most candidates, and each read of the next ones begins the page again.
+    const foundMax = attempt.gates === undefined ? query.countMax : Math.max(query.countMax, CANDIDATES_MIN);
+    const found = new SmallestTexts(foundMax, after, query.prefix);
     for (const _ of attempt.collect(found)) if (!(await takeStep())) return 'changed';
     if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
     if (cost.misses) return 'missing';
-    isLast = attempt.gates === undefined || found.texts.length < query.countMax;
+    const { gates } = attempt;
+    isLast = gates === undefined || found.texts.length < foundMax;
     after = found.texts.at(-1) ?? after;
-    if (attempt.gates === undefined) texts.push(...found.texts);
+    if (gates === undefined) texts.push(...found.texts);
     else {
-      const outcome = await decideEach(attempt.gates, found.texts, query.countMax - texts.length, limits, takeStep);
+      const deciding = { gates, conditions, limits, takeStep };
+      const outcome = await decideEach(deciding, found.texts, query.countMax - texts.length);
       if (typeof outcome === 'string') return outcome;
       if (outcome === TOO_LARGE) return outcome;
       texts.push(...outcome.texts);
@@ -313,17 +351,23 @@ async function pageOf(
     }
   }
   // Still in the step of which it is the state.
-  if (!time.depends && excluded.size === 0) of.memory.answers.keepPage(key, texts);
+  if (!time.depends && excluded.size === 0 && terms.contextGrants === undefined) of.memory.answers.keepPage(key, texts);
   return { texts, excluded };
 }
 
-/** Those of the strings that are listed, at most `countMax`. `takeStep`: false if a grant they rest on has changed. */
+interface Deciding {
+  readonly gates: GateDecisions;
+  readonly conditions: GrantConditions | undefined;
+  readonly limits: SearchLimits;
+  /** False: a grant that the page rests on has changed. */
+  readonly takeStep: () => Promise<boolean>;
+}
+
+/** Those of the strings that are listed, at most `countMax`. */
 async function decideEach(
-  gates: GateDecisions,
+  { gates, conditions, limits, takeStep }: Deciding,
   candidates: readonly string[],
   countMax: number,
-  limits: SearchLimits,
-  takeStep: () => Promise<boolean>,
 ): Promise<HeldPage | 'missing' | 'changed'> {
   const texts: string[] = [];
   const excluded = new Set<string>();
@@ -348,7 +392,7 @@ async function decideEach(
       if (each !== text) everyone.set(each, decided);
       if (gates.spent > DECIDING_MAX) return beyond(limits, 'grantsMax');
       if (decided.kind === 'too-large') return beyond(limits, decided.bound);
-      if (decided.kind === 'undefined') throw undecided(decided.circle);
+      if (decided.kind === 'undefined') throw undecided(decided.circle, conditions);
       // What the others miss is loaded in the same round.
       if (decided.kind !== 'decided') misses = true;
       if (decided.kind !== 'decided' || !decided.authorized) continue;
@@ -364,31 +408,31 @@ async function decideEach(
  * The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists.
  */
 export class SmallestTexts {
-  readonly #countMax: number;
+  readonly countMax: number;
   readonly #prefix: string;
-  readonly #after: string;
+  readonly after: string;
   /** Ascending up to `#sorted`, then unordered. */
   #texts: string[] = [];
   #sorted = 0;
 
   /** Only strings after `after` that begin with `prefix`. */
   constructor(countMax: number, after: string, prefix: string) {
-    this.#countMax = countMax;
+    this.countMax = countMax;
     this.#prefix = prefix;
-    this.#after = after;
+    this.after = after;
   }
 
   /** Whether the string, and so every greater one of its list, is too great to be among them. */
   isBeyond(text: string): boolean {
     if (this.#prefix !== '' && !text.startsWith(this.#prefix)) return compareUtf8(text, this.#prefix) > 0;
-    const last = this.#sorted < this.#countMax ? undefined : this.#texts[this.#countMax - 1];
+    const last = this.#sorted < this.countMax ? undefined : this.#texts[this.countMax - 1];
     return last !== undefined && compareUtf8(text, last) > 0;
   }
 
   add(text: string): void {
-    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.#after) <= 0 || this.isBeyond(text)) return;
+    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.after) <= 0 || this.isBeyond(text)) return;
     this.#texts.push(text);
-    if (this.#texts.length >= 2 * this.#countMax + 64) this.#sort();
+    if (this.#texts.length >= 2 * this.countMax + 64) this.#sort();
   }
 
   /** Ascending. */
@@ -399,7 +443,7 @@ export class SmallestTexts {
 
   #sort(): void {
     const ascending = sortUtf8(this.#texts).filter((text, index, texts) => text !== texts[index - 1]);
-    this.#texts = ascending.slice(0, this.#countMax);
+    this.#texts = ascending.slice(0, this.countMax);
     this.#sorted = this.#texts.length;
   }
 }

@@ -1,11 +1,11 @@
-// The grants of a tenant for evaluation: the pages of both sides, at the present moment and at one time of the slot.
-// The graph records what a run missed, and loads it before the next run. Invariant: within one step, all its answers
-// are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
+// The grants of a tenant for evaluation: the pages of both sides at the present moment. Each call says which of them
+// count. The graph records what a run missed, and loads it before the next run. Invariant: within one step, all its
+// answers are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { RELATIONS, type Relation } from '../../core/tuples.ts';
-import { type Adjacent, type Enumerated, type Graph, type Step, TOO_MANY } from '../../rules/graph.ts';
+import { type Adjacent, type Enumerated, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import {
   type Counterparts,
@@ -13,6 +13,7 @@ import {
   type GrantPage,
   type GroupGrants,
   type PagePlace,
+  type PageRow,
 } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
 import type { SubjectKinds } from '../memory/subject-kinds.ts';
@@ -35,7 +36,8 @@ const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
-type Keeps = (facts: GrantAttributes) => boolean;
+/** Whether a grant counts. */
+export type Keeps = (facts: GrantAttributes) => boolean;
 
 /** How far the grants of entities that are too large for whole pages are enumerated. */
 export interface Reach {
@@ -55,13 +57,11 @@ export interface GraphLoads {
   readonly reserve: () => Promise<() => void>;
 }
 
-export class PageGraph implements Graph, Disposable {
+export class PageGraph implements Disposable {
   readonly #memory: TenantMemory;
   readonly #reach: Reach;
   readonly #loads: GraphLoads | undefined;
   readonly #kinds: SubjectKinds;
-  /** Whether a grant counts at the time of the run. */
-  #keeps: Keeps = () => false;
   /** Reads that cost about one each. */
   #missing: Map<string, Load> | undefined;
   /** Reads of many rows: started only once a run misses nothing else, since it may be decided without them. */
@@ -94,8 +94,7 @@ export class PageGraph implements Graph, Disposable {
   }
 
   /** A run begins. */
-  startRun(keeps: Keeps): void {
-    this.#keeps = keeps;
+  startRun(): void {
     this.startStep();
     this.#missing = undefined;
     this.#missingRows = undefined;
@@ -128,7 +127,8 @@ export class PageGraph implements Graph, Disposable {
     return side === 'subject' ? this.#memory.pages : this.#memory.objectPages;
   }
 
-  #miss(key: string, load: Load): undefined {
+  /** What `load` reads is needed by the next run. */
+  miss(key: string, load: Load): undefined {
     this.#missing ??= new Map();
     if (this.#missing.size < MISSING_MAX) this.#missing.set(key, load);
     return undefined;
@@ -145,7 +145,7 @@ export class PageGraph implements Graph, Disposable {
     if (last?.entity === entity) return last;
     const pages = this.#pagesOf(side);
     const page = pages.get(entity);
-    if (page === undefined) return this.#miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
+    if (page === undefined) return this.miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
     page.referenced = true;
     if (side === 'subject') this.#subjectPage = page;
     else this.#objectPage = page;
@@ -157,7 +157,13 @@ export class PageGraph implements Graph, Disposable {
     return facts === undefined ? this.#tuples?.get(watchedKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
   }
 
-  relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined {
+  /** As in `Graph`, of the grants that count. */
+  relationOf(
+    keeps: Keeps,
+    subject: string,
+    relations: readonly number[],
+    object: string,
+  ): number | typeof TOO_MANY | undefined {
     if (!this.#kinds.mayExist(subject)) return 0;
     const page = this.#page('subject', subject);
     if (page === undefined) return undefined;
@@ -171,14 +177,14 @@ export class PageGraph implements Graph, Disposable {
         const isFull = (this.#tuples?.size ?? 0) >= TUPLES_MAX;
         otherwise = isFull ? TOO_MANY : undefined;
         if (!isFull) this.#missTuple(subject, relation, object);
-      } else if (facts !== null && this.#keeps(facts)) return relation;
+      } else if (facts !== null && keeps(facts)) return relation;
     }
     return otherwise;
   }
 
   #missTuple(subject: string, relation: number, object: string): void {
     const key = watchedKey(subject, relation, object);
-    this.#miss(key, async () => {
+    this.miss(key, async () => {
       const tuples = await this.#memory.pages.hold(subject, relation, object);
       this.#tuples ??= new Map();
       if (this.#disposed) tuples[Symbol.dispose]();
@@ -186,31 +192,32 @@ export class PageGraph implements Graph, Disposable {
     });
   }
 
-  groupsOn(object: string, relations: readonly number[]): Enumerated {
+  groupsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
-    if (page === TOO_MANY) return this.#groupsOnLarge(object, relations);
+    if (page === TOO_MANY) return this.#groupsOnLarge(keeps, object, relations);
     const { marked } = page;
     if (marked.length === 0) return marked;
     return this.#current(
+      keeps,
       page,
       marked.filter(({ relation }) => relations.includes(relation)),
     );
   }
 
-  subjectsOn(object: string, relations: readonly number[]): Enumerated {
-    return this.#counterparts('object', object, relations);
+  subjectsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
+    return this.#counterparts(keeps, 'object', object, relations);
   }
 
-  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
-    return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;
+  objectsOf(keeps: Keeps, subject: string, relations: readonly number[] | undefined): Enumerated {
+    return this.#kinds.mayExist(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;
   }
 
-  #counterparts(side: Side, entity: string, relations: readonly number[] | undefined): Enumerated {
+  #counterparts(keeps: Keeps, side: Side, entity: string, relations: readonly number[] | undefined): Enumerated {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
-    if (page !== TOO_MANY) return this.#current(page, page.byRelation(relations));
-    return this.#rangesOf(side, entity, relations ?? this.#grantedRelations);
+    if (page !== TOO_MANY) return this.#current(keeps, page, page.byRelation(relations));
+    return this.#rangesOf(keeps, side, entity, relations ?? this.#grantedRelations);
   }
 
   /** Those of which the tenant may have a grant now. */
@@ -225,34 +232,34 @@ export class PageGraph implements Graph, Disposable {
     if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
   }
 
-  #groupsOnLarge(object: string, relations: readonly number[]): Enumerated {
+  #groupsOnLarge(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
     const lists: Adjacent[] = [];
     for (const relation of relations) {
-      const list = this.#groupsOfLarge(object, relation);
+      const list = this.#groupsOfLarge(keeps, object, relation);
       if (list === undefined || list === TOO_MANY) return list;
       if (list.texts.length > 0) lists.push(list);
     }
     return lists;
   }
 
-  #groupsOfLarge(object: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
+  #groupsOfLarge(keeps: Keeps, object: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
     const kept = this.#memory.objectPages.get(object)?.groupsOf(relation);
-    if (typeof kept === 'object') return this.#keptGroups(relation, kept);
+    if (typeof kept === 'object') return this.#keptGroups(keeps, relation, kept);
     const exceeds = kept !== undefined && kept >= this.#reach.entityGrantsMax;
-    return exceeds ? TOO_MANY : this.#range('object', object, relation, true);
+    return exceeds ? TOO_MANY : this.#range(keeps, 'object', object, relation, true);
   }
 
-  #keptGroups(relation: number, groups: GroupGrants): Adjacent {
+  #keptGroups(keeps: Keeps, relation: number, groups: GroupGrants): Adjacent {
     const texts: string[] = [];
-    for (const [text, facts] of groups) if (facts === undefined || this.#keeps(facts)) texts.push(text);
+    for (const [text, facts] of groups) if (facts === undefined || keeps(facts)) texts.push(text);
     return { relation, texts };
   }
 
-  #rangesOf(side: Side, entity: string, relations: readonly number[]): Enumerated {
+  #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumerated {
     const lists: Adjacent[] = [];
     for (const relation of relations) {
       const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;
-      const list = isCrowded ? TOO_MANY : this.#range(side, entity, relation, false);
+      const list = isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, false);
       if (list === undefined || list === TOO_MANY) return list;
       lists.push(list);
     }
@@ -276,22 +283,27 @@ export class PageGraph implements Graph, Disposable {
     });
   }
 
-  /** Without those that do not count at the time of the run. */
-  #current(page: GrantPage, lists: readonly Counterparts[]): readonly Adjacent[] {
+  #current(keeps: Keeps, page: GrantPage, lists: readonly Counterparts[]): readonly Adjacent[] {
     if (!page.contingent) return lists;
     return lists.map(({ relation, texts }) => ({
       relation,
-      texts: texts.filter((text) => page.counts(relation, text, this.#keeps)),
+      texts: texts.filter((text) => page.counts(relation, text, keeps)),
     }));
   }
 
   /** The grants of one relation of an entity without a whole page. `groups`: only those to groups. */
-  #range(side: Side, entity: string, relation: number, groups: boolean): Adjacent | typeof TOO_MANY | undefined {
+  #range(
+    keeps: Keeps,
+    side: Side,
+    entity: string,
+    relation: number,
+    groups: boolean,
+  ): Adjacent | typeof TOO_MANY | undefined {
     if (this.#reach.entityGrantsMax === 0) return TOO_MANY;
     const key = `${groups ? 'groups' : side} ${watchedKey(entity, relation, '')}`;
     const range = this.#ranges?.get(key);
     if (range === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
-    const texts = range?.current(this.#keeps);
+    const texts = range?.current(keeps);
     if (range === undefined || texts === undefined) {
       this.#missesRanges = true;
       return this.#missRows(key, (assertWanted) => this.#readRange(key, side, entity, relation, groups, assertWanted));
@@ -347,21 +359,30 @@ export class PageGraph implements Graph, Disposable {
     pages.changed(page);
   }
 
-  /** The first subjects of one relation on an object, ascending, up to the number that the page needs. */
-  firstSubjects(object: string, number: number, query: TextsQuery): readonly string[] | typeof TOO_MANY | undefined {
+  /**
+   * The first subjects of one relation on an object, ascending, up to the number that the page needs. `settle`: of the
+   * rows that were read, what `keeps` has yet to find out.
+   */
+  firstSubjects(
+    keeps: Keeps,
+    object: string,
+    number: number,
+    query: TextsQuery,
+    settle: ((rows: readonly PageRow[]) => Promise<void>) | undefined,
+  ): readonly string[] | typeof TOO_MANY | undefined {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
-    if (page !== TOO_MANY) return this.#firstOf(page, number, query);
-    const key = watchedKey(object, number, '');
+    if (page !== TOO_MANY) return this.#firstOf(keeps, page, number, query);
+    const key = `${watchedKey(object, number, '')} ${query.countMax} ${query.after}`;
     const first = this.#first?.get(key);
     if (first === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
     return (
-      first?.current(this.#keeps) ??
+      first?.current(keeps) ??
       this.#missRows(`first ${key}`, async (assertWanted) => {
         const pages = this.#memory.objectPages;
         await this.#settle(pages, object);
         const relation = this.#memory.relations.nameOf(number);
-        const read = await FirstCounterparts.read(pages, object, relation, query, this.#keeps, assertWanted);
+        const read = await FirstCounterparts.read(pages, object, relation, query, { keeps, settle, assertWanted });
         this.#rangeBytes += read.bytes - (first?.bytes ?? 0);
         this.#first ??= new Map();
         this.#first.set(key, read);
@@ -369,7 +390,7 @@ export class PageGraph implements Graph, Disposable {
     );
   }
 
-  #firstOf(page: GrantPage, number: number, { prefix, after, countMax }: TextsQuery): readonly string[] {
+  #firstOf(keeps: Keeps, page: GrantPage, number: number, { prefix, after, countMax }: TextsQuery): readonly string[] {
     const sorted = page.counterparts(number);
     const start = firstAfter(sorted, after);
     if (!page.contingent) return sorted.slice(start, start + countMax);
@@ -377,7 +398,7 @@ export class PageGraph implements Graph, Disposable {
     for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
       const text = sorted[index] ?? '';
       if (!text.startsWith(prefix)) break;
-      if (page.counts(number, text, this.#keeps)) found.push(text);
+      if (page.counts(number, text, keeps)) found.push(text);
     }
     return found;
   }

@@ -1,7 +1,5 @@
 // A proof as both APIs show it, with the grants that it rests on.
 
-import { grantRecord } from '../../core/grant-attributes.ts';
-import type { Grant } from '../../core/tuples.ts';
 import type { Step } from '../../rules/graph.ts';
 import type { GateProof, Proof } from '../../rules/proof.ts';
 
@@ -29,20 +27,21 @@ export function* stepsIn({ chain, gates }: Proof): Generator<Step> {
   for (const { all, none } of gates) for (const proof of [...all, ...none]) yield* stepsIn(proof);
 }
 
-const gateRecord = ({ gate, object, all, none }: GateProof, grantOf: (step: Step) => Grant): GateRecord => ({
+const gateRecord = ({ gate, object, all, none }: GateProof, recordOf: (step: Step) => object): GateRecord => ({
   gate,
   object,
-  all_of: all.map((proof) => proofRecord(proof, grantOf)),
-  but_not: none.map((proof) => proofRecord(proof, grantOf)),
+  all_of: all.map((proof) => proofRecord(proof, recordOf)),
+  but_not: none.map((proof) => proofRecord(proof, recordOf)),
 });
 
-export function proofRecord(proof: Proof, grantOf: (step: Step) => Grant): ProofRecord {
+/** `recordOf`: of a grant. */
+export function proofRecord(proof: Proof, recordOf: (step: Step) => object): ProofRecord {
   const { name, object, holds, chain, gates, lookedFor, repeated } = proof;
   const record = { name, object, holds: holds ?? null };
   if (repeated) return { ...record, repeated };
-  const records = gates.map((each) => gateRecord(each, grantOf));
+  const records = gates.map((each) => gateRecord(each, recordOf));
   if (holds !== true) return { ...record, looked_for: lookedFor, gates: records };
-  const because = chain.map((step) => grantRecord(grantOf(step)));
+  const because = chain.map(recordOf);
   const [gate] = records;
   return gate === undefined ? { ...record, because } : { ...record, because, gate };
 }

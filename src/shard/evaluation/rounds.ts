@@ -8,6 +8,7 @@ import type { Bound, SearchLimits } from '../../rules/graph.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { LARGE_EVALUATION_BYTES } from '../memory/memory-budget.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 
 /** Bytes that a call keeps of entities that are too large for whole pages: half of its reservation for them. */
@@ -97,9 +98,11 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
   charactersMax: ({ charactersMax }) => `objects and groups with at most ${charactersMax} characters`,
 };
 
-/** `circle`: what rests on itself. */
-export const undecided = (circle: readonly string[]): GrantdError =>
-  new GrantdError('evaluation-cyclic', `It rests on itself through "but_not": ${circle.join(', then ')}.`);
+/** `circle`: what rests on itself; if it is empty, the answer rests on conditions. */
+export const undecided = (circle: readonly string[], conditions: GrantConditions | undefined): GrantdError =>
+  circle.length === 0 && conditions !== undefined
+    ? conditions.refusal()
+    : new GrantdError('evaluation-cyclic', `It rests on itself through "but_not": ${circle.join(', then ')}.`);
 
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
   new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);

@@ -22,13 +22,7 @@
 //   - An expired lease: the owner answers nothing at all.
 
 import type { Clock } from '../../core/async/clock.ts';
-import {
-  type GrantAttributes,
-  hasExpired,
-  isContingent,
-  type MeetsCondition,
-  meetsNone,
-} from '../../core/grant-attributes.ts';
+import { type GrantAttributes, hasExpired, isContingent, meetsNone } from '../../core/grant-attributes.ts';
 import type { Stamp } from '../../store/store.ts';
 import { wallStamp } from './entries.ts';
 
@@ -63,10 +57,8 @@ export class SlotTime {
 }
 
 /**
- * Which grants count for one listing or evaluation: those that exist at its time, and of them those whose condition is
- * met.
- * If a listing meets grants that have expired since the log was written, the log must reach
- * their expiry before the listing may leave them out.
+ * Which grants count for one listing or evaluation: those that exist at its time. If a listing meets grants that have
+ * expired since the log was written, the log must reach their expiry before the listing may leave them out.
  */
 export class ListingTime {
   readonly #loggedMs: number;
@@ -75,19 +67,16 @@ export class ListingTime {
   waits = false;
   /** Whether it met a contingent grant: at another time, or for another context, the answer may be another one. */
   depends = false;
-  readonly #meets: MeetsCondition;
 
-  /** `meets`: without it, a grant with a condition does not hold. */
-  constructor({ loggedMs }: SlotTime, nowMs: number, meets: MeetsCondition = meetsNone) {
+  constructor({ loggedMs }: SlotTime, nowMs: number) {
     this.#loggedMs = loggedMs;
     this.#nowMs = nowMs;
-    this.#meets = meets;
   }
 
-  /** Whether a grant holds, as far as a check or a listing of holders goes. */
-  readonly holds = (facts: GrantAttributes): boolean => this.keeps(facts) && this.#meets(facts);
+  /** Whether a grant holds where no condition is evaluated: one with a condition does not. */
+  readonly holds = (facts: GrantAttributes): boolean => this.keeps(facts) && meetsNone(facts);
 
-  /** Whether a grant exists, for a listing of grants; whether its condition is met does not matter. */
+  /** Whether a grant exists; whether its condition is met does not matter. */
   readonly keeps = (facts: GrantAttributes): boolean => {
     if (isContingent(facts)) this.depends = true;
     if (!hasExpired(facts, this.#nowMs)) return true;

@@ -1,7 +1,7 @@
-// The number of a tenant's live grants, also by own relation and by condition, and their bytes. All are derived from the
-// log, change by change from the creation of the tenant on, so every owner that reads the same log has the same count.
-// The applier writes the count with the entries that changed it, so the stored row is never behind the checkpoint. It
-// may be ahead: its seq says which entries of a replay it already includes.
+// The number of a tenant's live grants, also by own relation and by condition, and their bytes. All are derived from
+// the log, change by change from the creation of the tenant on, so every owner that reads the same log has the same
+// count. The applier writes the count with the entries that changed it, so the stored row is never behind the
+// checkpoint. It may be ahead: its seq says which entries of a replay it already includes.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -46,6 +46,10 @@ export class GrantCount {
 
   grantsOf(ownRelation: Relation): number {
     return this.#own?.get(ownRelation) ?? 0;
+  }
+
+  get hasConditions(): boolean {
+    return this.#conditions !== undefined && this.#conditions.size > 0;
   }
 
   /** Grants that carry the condition. */

@@ -6,6 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { SubjectTypes } from '../../rules/subject-types.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -26,6 +27,7 @@ const STORED_BYTES = 4000;
 export class RulesText {
   readonly text: string;
   #ruleSet: RuleSet | undefined;
+  #types: SubjectTypes | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -35,12 +37,18 @@ export class RulesText {
     this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
     return this.#ruleSet;
   }
+
+  get types(): SubjectTypes {
+    this.#types ??= new SubjectTypes(this.ruleSet);
+    return this.#types;
+  }
 }
 
 /** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
 export class StoredRules extends RulesText {
   readonly #relationNumberOf: RelationNumberOf;
   #compiled: CompiledRules | undefined;
+  #grantsAlone: CompiledRules | undefined;
 
   constructor(text: string, relationNumberOf: RelationNumberOf) {
     super(text);
@@ -50,6 +58,13 @@ export class StoredRules extends RulesText {
   get compiled(): CompiledRules {
     this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf);
     return this.#compiled;
+  }
+
+  /** The same relations without anything that follows from them. */
+  get grantsAlone(): CompiledRules {
+    const { relations } = this.ruleSet;
+    this.#grantsAlone ??= new CompiledRules({ ...NO_RULES, relations }, this.#relationNumberOf);
+    return this.#grantsAlone;
   }
 }
 

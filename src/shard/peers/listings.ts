@@ -7,7 +7,7 @@
 // when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type CallContext, contextScope } from '../../core/call-context.ts';
+import { type CallContext, contextOf, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
@@ -87,20 +87,24 @@ export async function listObjects(
 ): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { subject, ...query } = objectsQuery;
-  if (followsRules(listing, query)) {
-    return listByRules(context, listing, ['objects', subject], query, (ruled, page) =>
+  const name = query.direct === true ? 'direct-objects' : 'objects';
+  if (isEvaluated(listing, query)) {
+    return listByRules(context, listing, [name, subject], query, (ruled, page) =>
       listHeldObjects(ruled, subject, page),
     );
   }
-  const name = query.direct === true ? 'direct-objects' : 'objects';
   const anchor = { name, pages: memory.pages, entity: subject };
   const page = await listCounterparts(context, listing, anchor, query);
-  return followsRules(listing, query) ? listObjects(context, listing, objectsQuery) : page;
+  return isEvaluated(listing, query) ? listObjects(context, listing, objectsQuery) : page;
 }
 
-/** Ask again after an await: the tenant may have got its first rules, and grants alone are no page of it then. */
-const followsRules = ({ memory }: Listing, { direct }: Pick<NamedQuery, 'direct'>): boolean =>
-  direct !== true && memory.tenant.rulesRevision !== undefined;
+/**
+ * Whether grants without conditions are not all that makes the page. Ask again after an await: the tenant may have got
+ * its first rules, or its first grant with a condition.
+ */
+const isEvaluated = ({ memory }: Listing, { direct, contextGrants }: NamedQuery): boolean =>
+  contextGrants !== undefined ||
+  (direct === true ? memory.grantCount.hasConditions : memory.tenant.rulesRevision !== undefined);
 
 export async function listHolders(
   context: ListingContext,
@@ -111,14 +115,14 @@ export async function listHolders(
   const { object, includeSelf = false, ...query } = holdersQuery;
   // The same with rules and without: they may be written between two pages.
   const name = query.direct === true ? 'direct-holders' : includeSelf ? 'holders-and-self' : 'holders';
-  if (followsRules(listing, query)) {
+  if (isEvaluated(listing, query)) {
     return listByRules(context, listing, [name, object], query, (ruled, page) =>
       listHoldingSubjects(ruled, object, { ...page, includeSelf }),
     );
   }
   const anchor = { name, pages: memory.objectPages, entity: object };
   const page = await listCounterparts(context, listing, anchor, query);
-  return followsRules(listing, query) ? listHolders(context, listing, holdersQuery) : page;
+  return isEvaluated(listing, query) ? listHolders(context, listing, holdersQuery) : page;
 }
 
 /** A listing of grants knows relations only, built-in ones and those that the tenant declares. */
@@ -146,12 +150,13 @@ async function listByRules(
   query: NamedQuery,
   list: (ruled: Ruled, page: ListingPage) => Promise<HeldPage>,
 ): Promise<HoldersPage> {
-  const { relation, namespace, limit, cursor } = query;
+  const { relation, namespace, direct = false, limit, cursor } = query;
   const scope = scopeOf(name, listing, entity, query);
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const ruled = { ...listing, clock: context.clock };
-  const { texts, excluded } = await list(ruled, { name: relation, prefix, after, countMax: limit + 1 });
+  const asked = { name: relation, call: contextOf(query), direct, prefix, after, countMax: limit + 1 };
+  const { texts, excluded } = await list(ruled, asked);
   const page = texts.slice(0, limit);
   const next = texts.length > limit ? page.at(-1) : undefined;
   const nextCursor = next === undefined ? undefined : cursorAt(context, scope, [next]);

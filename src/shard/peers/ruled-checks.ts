@@ -2,7 +2,7 @@
 // loaded.
 
 import { assert } from '../../core/assert.ts';
-import { contextScope } from '../../core/call-context.ts';
+import { contextOf, contextScope } from '../../core/call-context.ts';
 import { relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, listHeldNames } from '../evaluation/evaluate-checks.ts';
@@ -67,7 +67,7 @@ export const listNames: ReadHandler<'listNames'> = async (context, listing, quer
   const { subject, object, limit, cursor } = query;
   const scope = ['names', listing.memory.tenantId, subject, object, ...contextScope(query)];
   const after = positionOf(context, scope, cursor)?.[0] ?? '';
-  const held = await listHeldNames({ ...listing, clock: context.clock }, { subject, object }, after);
+  const held = await listHeldNames({ ...listing, clock: context.clock }, { subject, object }, after, contextOf(query));
   const items = held.slice(0, limit);
   const last = held.length > limit ? items.at(-1) : undefined;
   return { items, nextCursor: last === undefined ? undefined : cursorAt(context, scope, [last]) };

@@ -52,12 +52,14 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   id: 'alice',
   evaluations_semantic: 'execute_all',
   limit: 10,
+  via: 'direct',
+  include: 'self',
 };
 /** Left out: each would contradict another member, or needs a value that only the service can make. */
 const CONTRADICTING: Readonly<Record<string, readonly string[]>> = {
   '/grants/revoke': ['subject'],
 };
-const OPAQUE = ['token', 'properties', 'context'];
+const OPAQUE = ['token', 'properties', 'context', 'cursor'];
 
 function resolved(schema: unknown, document: Described['document']): Readonly<Record<string, unknown>> {
   const { $ref: ref, anyOf, ...rest } = asRecord(schema);

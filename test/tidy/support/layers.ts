@@ -99,12 +99,27 @@ const LIBRARIES = new Map<string, readonly string[]>([
  * whatever the list does not name, and stands at the bottom where the list does not place it.
  */
 const INNER_LAYERS = new Map<string, readonly string[]>([
-  ['src/roles', ['program.ts', 'dev.ts', 'front.ts', 'shard.ts', 'console.ts', 'migrate.ts', 'open', 'dev', 'process']],
+  [
+    'src/roles',
+    [
+      'program.ts',
+      'embedded.ts',
+      'dev.ts',
+      'front.ts',
+      'shard.ts',
+      'console.ts',
+      'migrate.ts',
+      'open',
+      'dev',
+      'process',
+    ],
+  ],
   [
     'src/cli',
     [
       'commands.ts',
       'commands',
+      'model',
       'checks',
       'apply',
       'import',
@@ -114,10 +129,13 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'audit-log-stream.ts',
       'retries.ts',
       'command-parts.ts',
+      'context-options.ts',
       'converter.ts',
       'progress.ts',
       'cli-context.ts',
+      'embedded-tenant.ts',
       'tenant-rules.ts',
+      'yaml-cursor.ts',
       'yaml-file.ts',
       'operator-client.ts',
       'output',

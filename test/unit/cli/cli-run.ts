@@ -4,6 +4,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { Command } from 'commander';
 import type { CliDependencies } from '../../../src/cli/cli-context.ts';
 import { registerCliCommands } from '../../../src/cli/commands.ts';
+import { openEmbeddedShard } from '../../../src/roles/embedded.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 
 export interface CliRun {
   readonly code: number;
@@ -64,6 +66,7 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
       options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
     ),
     json: args.includes('--json'),
+    openShard: () => openEmbeddedShard({ clock: systemClock, random: systemRandom }),
     stderr: Object.assign(stderr.stream, { isTTY }),
     setExitCode: (value) => {
       code = value;

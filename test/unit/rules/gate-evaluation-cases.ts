@@ -36,7 +36,7 @@ function worldOf(seed: number) {
     grants,
     rules,
     /** With `known`: only what was missed before is in memory. */
-    graphs: (known?: Set<string>) => ({ certain: graphOf(sure, known), possible: graphOf(open, known) }),
+    graphs: (known?: Set<string>) => ({ certain: graphOf(sure, known), possible: graphOf(open, known), differ: true }),
   };
 }
 

@@ -47,11 +47,23 @@ export interface RandomCase {
   readonly names: readonly string[];
 }
 
-/** `union`: names follow from names, without gates, own relations and conditions. */
-export type CaseKind = 'union' | 'whole';
+/**
+ * `union`: names follow from names, without gates, own relations and conditions. `conditions`: the same, where grants
+ * have conditions.
+ */
+export type CaseKind = 'union' | 'conditions' | 'whole';
 
-export const randomCase = (seed: number, kind: CaseKind = 'union'): RandomCase =>
-  kind === 'union' ? unionCase(randomOf(seed)) : wholeCase(randomOf(seed));
+export function randomCase(seed: number, kind: CaseKind = 'union'): RandomCase {
+  const random = randomOf(seed);
+  if (kind === 'whole') return wholeCase(random);
+  const { ruleSet, grants, ...rest } = unionCase(random);
+  if (kind === 'union') return { ruleSet, grants, ...rest };
+  const distinct = new Map(grants.map((grant) => [`${grant.subject} ${grant.relation} ${grant.object}`, grant]));
+  const conditional = Array.from(distinct.values(), (grant) =>
+    random(3) === 0 ? { ...grant, condition: pickOf(random)(TRUTHS) } : grant,
+  );
+  return { ruleSet: { ...ruleSet, conditions: [CONDITION] }, grants: conditional, ...rest };
+}
 
 function unionCase(random: Random): RandomCase {
   const pick = pickOf(random);

@@ -371,6 +371,8 @@ class FoundEntity:
     """The namespace of the identifier `type:id`."""
     id: str
     """Unique within its type."""
+    properties: FoundEntityProperties | None = None
+    """Only of the id `*`: whom a gate of the rules takes out of all subjects of the type."""
 
     @classmethod
     def decode(cls, value: Json) -> FoundEntity:
@@ -378,6 +380,22 @@ class FoundEntity:
         return cls(
             type=required(known, "type", text),
             id=required(known, "id", text),
+            properties=optional(known, "properties", FoundEntityProperties.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntityProperties:
+    """Only of the id `*`: whom a gate of the rules takes out of all subjects of the type."""
+
+    excluded: list[str]
+    """Ids of subjects in the place of this page that are not permitted."""
+
+    @classmethod
+    def decode(cls, value: Json) -> FoundEntityProperties:
+        known = object_of(value)
+        return cls(
+            excluded=required(known, "excluded", list_of(text)),
         )
 
 
@@ -825,7 +843,7 @@ class WrittenGrant:
     """
     created: bool
     """False: the grant existed already; at most its expiry or its condition was changed."""
-    condition: WrittenGrantCondition | None = None
+    condition: GrantCondition | None = None
     """The grant holds only where this condition is met. Absent: it has none."""
 
     @classmethod
@@ -839,27 +857,7 @@ class WrittenGrant:
             created_at=required(known, "created_at", time),
             expires_at=nullable(known, "expires_at", time),
             created=required(known, "created", boolean),
-            condition=optional(known, "condition", WrittenGrantCondition.decode),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenGrantCondition:
-    """The grant holds only where this condition is met. Absent: it has none."""
-
-    name: str
-    """The name of a condition that the rules of the tenant declare."""
-    context: Mapping[str, Any]
-    """Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those
-    that a call sends. Numbers beyond 2^53 are written as strings.
-    """
-
-    @classmethod
-    def decode(cls, value: Json) -> WrittenGrantCondition:
-        known = object_of(value)
-        return cls(
-            name=required(known, "name", text),
-            context=required(known, "context", mapping),
+            condition=optional(known, "condition", GrantCondition.decode),
         )
 
 
@@ -939,6 +937,16 @@ class GivenEntityDict(_GivenEntityDict, total=False):
     properties: Mapping[str, Any] | None
 
 
+class _GrantConditionRequestDict(TypedDict):
+    name: str
+
+
+class GrantConditionRequestDict(_GrantConditionRequestDict, total=False):
+    """A condition under which a grant holds."""
+
+    context: Mapping[str, Any]
+
+
 class _GrantRequestDict(TypedDict):
     subject: str
     relation: str
@@ -949,17 +957,7 @@ class GrantRequestDict(_GrantRequestDict, total=False):
     """A relationship, until when it holds, and on which condition. Unknown fields are refused."""
 
     expires_at: str | None
-    condition: GrantRequestConditionDict | None
-
-
-class _GrantRequestConditionDict(TypedDict):
-    name: str
-
-
-class GrantRequestConditionDict(_GrantRequestConditionDict, total=False):
-    """A condition under which a grant holds."""
-
-    context: Mapping[str, Any]
+    condition: GrantConditionRequestDict | None
 
 
 class QuestionDict(TypedDict):

@@ -46,6 +46,36 @@ export interface Condition {
   exists: boolean;
 }
 /**
+ * The grant holds only where this condition is met. Absent: it has none.
+ */
+export interface GrantCondition {
+  /**
+   * The name of a condition that the rules of the tenant declare.
+   */
+  name: string;
+  /**
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   */
+  context: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A condition under which a grant holds.
+ */
+export interface GrantConditionRequest {
+  /**
+   * The name of a condition that the rules of the tenant declare.
+   */
+  name: string;
+  /**
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   */
+  context?: {
+    [k: string]: unknown;
+  };
+}
+/**
  * A grant of a bulk write.
  */
 export interface WrittenGrant {
@@ -61,21 +91,7 @@ export interface WrittenGrant {
    */
   created_at: string;
   expires_at: string | null;
-  /**
-   * The grant holds only where this condition is met. Absent: it has none.
-   */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context: {
-      [k: string]: unknown;
-    };
-  };
+  condition?: GrantCondition;
   /**
    * False: the grant existed already; at most its expiry or its condition was changed.
    */
@@ -303,21 +319,7 @@ export interface Grant {
    */
   created_at: string;
   expires_at: string | null;
-  /**
-   * The grant holds only where this condition is met. Absent: it has none.
-   */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context: {
-      [k: string]: unknown;
-    };
-  };
+  condition?: GrantCondition;
 }
 export interface RuleSet {
   /**
@@ -395,6 +397,17 @@ export interface FoundEntity {
    * Unique within its type.
    */
   id: string;
+  /**
+   * Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+   */
+  properties?: {
+    /**
+     * Ids of subjects in the place of this page that are not permitted.
+     *
+     * Items: Unique within its type.
+     */
+    excluded: readonly string[];
+  };
 }
 /**
  * Which page. Requests for further pages repeat the first one with a token; the limit may be left out.
@@ -448,18 +461,7 @@ export interface GrantRequest {
   /**
    * The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.
    */
-  condition?: {
-    /**
-     * The name of a condition that the rules of the tenant declare.
-     */
-    name: string;
-    /**
-     * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
-     */
-    context?: {
-      [k: string]: unknown;
-    };
-  } | null;
+  condition?: GrantConditionRequest | null;
 }
 /**
  * A relationship. Unknown fields are refused.

@@ -5,4 +5,5 @@ import { testDefinition } from './definition-cases.ts';
 const SHARE = 0.2;
 
 testDefinition(SHARE);
-testDefinition(SHARE, 'gates');
+testDefinition(SHARE, 'conditions');
+testDefinition(SHARE, 'whole');

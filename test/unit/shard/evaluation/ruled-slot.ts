@@ -2,6 +2,7 @@
 // rules is asked about.
 
 import assert from 'node:assert/strict';
+import type { CallContext } from '../../../../src/core/call-context.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
@@ -10,6 +11,7 @@ import { isGate, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
 import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../../kit/naive-rules.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
+import { CONDITION } from '../../rules/random-rules.ts';
 import { type OpenSlot, openSlot, type SlotOptions } from '../tools.ts';
 
 const WRITES_PER_CALL = 1000;
@@ -26,6 +28,10 @@ export function grantOf(text: string): NaiveGrant {
   const [subject = '', relation = '', object = ''] = text.split(' ');
   return { subject, relation, object };
 }
+
+/** The condition of the random cases: what it does not fix, the call gives or nobody. */
+export const conditionText = (truth: Truth): string =>
+  truth === 'undefined' ? CONDITION.name : `${CONDITION.name} {"allowed":${truth}}`;
 
 export class RuledSlot {
   slot: OpenSlot;
@@ -60,11 +66,12 @@ export class RuledSlot {
   async write(grants: readonly NaiveGrant[], revoke = false): Promise<void> {
     for (let start = 0; start < grants.length; start += WRITES_PER_CALL) {
       const part = grants.slice(start, start + WRITES_PER_CALL);
-      const writes = part.map(({ subject, relation, object }) => ({
+      const writes = part.map(({ subject, relation, object, condition }) => ({
         subject,
         relation: relationOf(relation),
         object,
         revoke,
+        ...(revoke ? {} : { condition: condition === undefined ? null : conditionText(condition) }),
       }));
       await this.slot.connection.writeGrants(this.handle, this.slot.attempt(), writes);
     }
@@ -78,8 +85,13 @@ export class RuledSlot {
     this.handle = await this.slot.handle(this.tenantId);
   }
 
-  async named(checks: readonly NamedTuple[], explain = false, denyUndefined = false): Promise<NamedAnswer> {
-    const request = { checks, explain, list: 'checks', denyUndefined };
+  async named(
+    checks: readonly NamedTuple[],
+    explain = false,
+    denyUndefined = false,
+    call: CallContext = {},
+  ): Promise<NamedAnswer> {
+    const request = { ...call, checks, explain, list: 'checks', denyUndefined };
     const answer = await this.slot.connection.checkNamed(this.handle, request);
     assert.equal(answer.authorized.length, checks.length);
     return answer;
@@ -89,9 +101,15 @@ export class RuledSlot {
     return (await this.named([grantOf(text)])).authorized[0] === true;
   }
 
-  objects(subject: string, relation: string, limit = 100, namespace?: string): Promise<readonly string[]> {
+  objects(
+    subject: string,
+    relation: string,
+    limit = 100,
+    namespace?: string,
+    call: CallContext = {},
+  ): Promise<readonly string[]> {
     return readAll((cursor) =>
-      this.slot.connection.listObjects(this.handle, { subject, relation, namespace, limit, cursor }),
+      this.slot.connection.listObjects(this.handle, { ...call, subject, relation, namespace, limit, cursor }),
     );
   }
 
@@ -103,9 +121,10 @@ export class RuledSlot {
     namespace?: string,
     includeSelf = false,
     excluded: string[] = [],
+    call: CallContext = {},
   ): Promise<readonly string[]> {
     return readAll(async (cursor) => {
-      const query = { object, relation, namespace, includeSelf, limit, cursor };
+      const query = { ...call, object, relation, namespace, includeSelf, limit, cursor };
       const page = await this.slot.connection.listHolders(this.handle, query);
       excluded.push(...(page.excluded ?? []));
       assert.ok(page.items.length + (page.excluded?.length ?? 0) <= limit);

@@ -1,5 +1,4 @@
-// Grants with conditions, at their owner: which it takes, what it keeps of them, and that none counts where its
-// condition is not evaluated.
+// Grants with conditions, at their owner: which it takes, and what it keeps of them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -221,62 +220,6 @@ test('a bulk write takes conditions, and a repeat gets the same result', async (
   });
   assert.equal(revoked, 100);
   assert.equal(await heir.inUse(), '');
-});
-
-for (const [name, options] of [
-  ['whole pages', {}],
-  ['sparse pages', { pageLimits: { rowsMax: 2, rowsPerRead: 1, rowsPerListing: 2 } }],
-] as const) {
-  test(`a grant with a condition does not count where conditions are not evaluated: ${name}`, async () => {
-    const slot = await ConditionalSlot.open(options);
-    const condition = 'trial';
-    const member = { subject: 'user:ann', relation: 'member', object: 'team:1' } as const;
-    await slot.write(
-      { ...ANN, condition },
-      { ...tuple('user:*', 'doc:3'), condition },
-      { ...member, condition },
-      { ...tuple('team:1#member', 'doc:4'), condition },
-      tuple('team:1#member', 'doc:5'),
-      ...Array.from({ length: 5 }, (_, index) => tuple('user:ann', `other:${index}`)),
-    );
-    for (const cold of [false, true]) {
-      const at = cold ? await slot.restarted(options) : slot;
-      const { connection } = at.slot;
-      const page = { limit: 100, cursor: undefined, namespace: 'doc' };
-      for (const object of ['doc:1', 'doc:3', 'doc:4', 'doc:5']) {
-        assert.equal(await at.slot.check(at.handle, tuple('user:ann', object)), false, object);
-        const checks = [{ subject: 'user:ann', relation: 'can_read', object }];
-        const named = { checks, list: '', denyUndefined: false };
-        for (const explain of [false, true]) {
-          const { authorized } = await connection.checkNamed(at.handle, { ...named, explain });
-          assert.deepEqual(authorized, [false], object);
-        }
-      }
-      for (const direct of [false, true]) {
-        const objects = { ...page, subject: 'user:ann', relation: 'viewer', direct };
-        assert.deepEqual((await connection.listObjects(at.handle, objects)).items, []);
-        const holders = { ...page, namespace: undefined, object: 'doc:1', relation: 'viewer', direct };
-        assert.deepEqual((await connection.listHolders(at.handle, holders)).items, []);
-      }
-    }
-  });
-}
-
-test('until evaluation takes it, what a call brings along is refused where it could change the answer', async () => {
-  const { slot, handle } = await ConditionalSlot.open();
-  const check = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
-  const named = { checks: [check], list: '', explain: false, denyUndefined: false };
-  const page = { limit: 1, cursor: undefined, namespace: undefined };
-  const calls = [{ context: '{"zone":"CET"}' }, { contextGrants: [check] }];
-  for (const call of calls) {
-    const refused = { code: 'invalid-request', message: /is not available yet/ };
-    const { connection } = slot;
-    await assert.rejects(connection.checkNamed(handle, { ...named, ...call }), refused);
-    await assert.rejects(connection.listObjects(handle, { ...page, ...check, ...call }), refused);
-    await assert.rejects(connection.listHolders(handle, { ...page, ...check, ...call }), refused);
-    await assert.rejects(connection.listNames(handle, { ...page, ...check, ...call }), refused);
-  }
-  await assert.rejects(slot.connection.checkNamed(handle, { ...named, contexts: ['{}'] }), { code: 'invalid-request' });
 });
 
 for (const ruled of [false, true]) {

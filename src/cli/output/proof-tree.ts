@@ -1,0 +1,57 @@
+// Why a check is answered as it is, as indented lines: the proof that the APIs return, or the grants on which a yes
+// rests.
+
+import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
+import type { WantedInWords } from '../../rules/rules-text.ts';
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const objectsIn = (value: unknown): readonly JsonObject[] => listOf(value).filter(isJsonObject);
+const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
+
+const VERDICTS: ReadonlyMap<unknown, string> = new Map([
+  [true, 'yes'],
+  [false, 'no'],
+]);
+
+function grantLine({ subject, relation, object, condition, condition_saw: saw }: JsonObject): string {
+  const tuple = `${subject} ${relation} ${object}`;
+  return isJsonObject(condition)
+    ? `${tuple} with ${condition.name} ${JSON.stringify(saw ?? condition.context)}`
+    : tuple;
+}
+
+/** Grants, one a line. */
+export const grantLines = (grants: unknown): readonly string[] => objectsIn(grants).map(grantLine);
+
+function gateLines({ gate, object, all_of: all, but_not: none }: JsonObject): string[] {
+  const excluded = objectsIn(none);
+  return [
+    `gate ${gate} on ${object}`,
+    ...indent([
+      ...objectsIn(all).flatMap(proofLines),
+      ...(excluded.length === 0 ? [] : ['but not', ...indent(excluded.flatMap(proofLines))]),
+    ]),
+  ];
+}
+
+/** A proof, as the field `proof` of a check has it. */
+export function proofLines(proof: JsonObject): string[] {
+  const { name, object, holds, because, gate, gates, looked_for: lookedFor, repeated } = proof;
+  const verdict = VERDICTS.get(holds) ?? 'undecided';
+  const head = `${verdict}: ${name} on ${object}${repeated === true ? ', as above' : ''}`;
+  const wanted = listOf(lookedFor);
+  return [
+    head,
+    ...indent([
+      ...grantLines(because),
+      ...(wanted.length === 0 ? [] : [`found none of: ${wanted.join(', ')}`]),
+      ...objectsIn(gate === undefined ? gates : [gate]).flatMap(gateLines),
+    ]),
+  ];
+}
+
+/** What was looked for on the object and not found, where rules have no gates. */
+export function wantedLines({ relations, parents }: WantedInWords, object: string): string[] {
+  const inherited = parents.map(({ relation, names }) => `${names.join(' or ')} from ${relation}`);
+  return [`found none of: ${[...relations, ...inherited].join(', ')} on ${object}`];
+}

@@ -1,0 +1,129 @@
+// The grants of a tenant as one call sees them: those that exist at its time, those that the call brings along, and of
+// both only those whose condition is met. Under one context at a time.
+
+import type { CallContext } from '../../core/call-context.ts';
+import type { GrantTerms } from '../../core/grant-attributes.ts';
+import { sortUtf8 } from '../../core/tuples.ts';
+import type { Grants } from '../../rules/gate-evaluation.ts';
+import { type Enumerated, type Graph, TOO_MANY } from '../../rules/graph.ts';
+import type { ListingTime } from '../log/slot-time.ts';
+import type { StoredRules } from '../memory/tenant-rules.ts';
+import { ContextGrants } from './context-grants.ts';
+import type { TextsQuery } from './enumerated-range.ts';
+import type { GrantConditions } from './grant-conditions.ts';
+import type { Keeps, PageGraph } from './page-graph.ts';
+
+/** Of a call without context grants, to rules without conditions: both are undefined. */
+export interface CallTerms {
+  readonly conditions: GrantConditions | undefined;
+  readonly contextGrants: ContextGrants | undefined;
+}
+
+/** What a call brings along, by these rules. Throws for what they do not declare. */
+export function termsOf(
+  { compiled, ruleSet }: StoredRules,
+  { contextGrants }: CallContext,
+  conditionsOf: () => GrantConditions,
+): CallTerms {
+  return {
+    conditions: compiled.conditions.size === 0 ? undefined : conditionsOf(),
+    contextGrants: contextGrants && new ContextGrants(compiled, ruleSet, contextGrants),
+  };
+}
+
+type Meets = (terms: Pick<GrantTerms, 'condition'>) => boolean;
+
+const always: Meets = () => true;
+
+/** Enumerates subjects in order, too. */
+export class GrantsView implements Graph {
+  readonly #graph: PageGraph;
+  readonly #keeps: Keeps;
+  readonly #meets: Meets;
+  readonly #conditions: GrantConditions | undefined;
+  readonly #added: ContextGrants | undefined;
+
+  constructor(graph: PageGraph, keeps: Keeps, meets: Meets | undefined, { conditions, contextGrants }: CallTerms) {
+    this.#graph = graph;
+    this.#keeps = meets === undefined ? keeps : (facts) => keeps(facts) && meets(facts);
+    this.#meets = meets ?? always;
+    this.#conditions = conditions;
+    this.#added = contextGrants;
+  }
+
+  relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined {
+    const added = this.#added?.relationOf(this.#meets, subject, relations, object) ?? 0;
+    if (added !== 0) return added;
+    const relation = this.#graph.relationOf(this.#keeps, subject, relations, object);
+    return relation === 0 ? this.#whole(relation) : relation;
+  }
+
+  groupsOn(object: string, relations: readonly number[]): Enumerated {
+    const stored = this.#graph.groupsOn(this.#keeps, object, relations);
+    return this.#whole(
+      this.#added === undefined ? stored : joined(stored, this.#added.groupsOn(this.#meets, object, relations)),
+    );
+  }
+
+  subjectsOn(object: string, relations: readonly number[]): Enumerated {
+    const stored = this.#graph.subjectsOn(this.#keeps, object, relations);
+    return this.#whole(
+      this.#added === undefined ? stored : joined(stored, this.#added.subjectsOn(this.#meets, object, relations)),
+    );
+  }
+
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
+    const stored = this.#graph.objectsOf(this.#keeps, subject, relations);
+    return this.#whole(
+      this.#added === undefined ? stored : joined(stored, this.#added.objectsOf(this.#meets, subject, relations)),
+    );
+  }
+
+  /** The first subjects of one relation on an object, and those that the call brings along, each list ascending. */
+  firstSubjects(
+    object: string,
+    number: number,
+    query: TextsQuery,
+  ): readonly (readonly string[])[] | typeof TOO_MANY | undefined {
+    const conditions = this.#conditions;
+    const settle = conditions && ((rows: readonly GrantTerms[]) => conditions.settleThose(rows));
+    const stored = this.#whole(this.#graph.firstSubjects(this.#keeps, object, number, query, settle));
+    if (stored === undefined || stored === TOO_MANY) return stored;
+    const added = this.#added?.subjectsOn(this.#meets, object, [number]) ?? [];
+    return this.#whole([stored, ...added.map(({ texts }) => sortUtf8([...texts]))]);
+  }
+
+  /** Undefined: conditions of it are yet to be evaluated. */
+  #whole<Value>(value: Value): Value | undefined {
+    const conditions = this.#conditions;
+    if (conditions?.isPending !== true) return value;
+    return this.#graph.miss('conditions', () => conditions.settle());
+  }
+}
+
+function joined(stored: Enumerated, added: Exclude<Enumerated, typeof TOO_MANY | undefined>): Enumerated {
+  return stored === undefined || stored === TOO_MANY || added.length === 0 ? stored : [...stored, ...added];
+}
+
+export class CallGrants implements Grants {
+  readonly certain: GrantsView;
+  readonly possible: GrantsView;
+  readonly #conditions: GrantConditions | undefined;
+
+  constructor(graph: PageGraph, time: ListingTime, terms: CallTerms) {
+    const { conditions } = terms;
+    this.#conditions = conditions;
+    if (conditions === undefined) {
+      this.certain = new GrantsView(graph, time.holds, undefined, terms);
+      this.possible = this.certain;
+    } else {
+      this.certain = new GrantsView(graph, time.keeps, conditions.meets, terms);
+      this.possible = new GrantsView(graph, time.keeps, conditions.mayMeet, terms);
+    }
+  }
+
+  /** Whether a grant was met, under the present context, of which only its context could say whether it holds. */
+  get differ(): boolean {
+    return this.#conditions?.hasUndecided === true;
+  }
+}

@@ -1,0 +1,96 @@
+// The grants that a call brings along: they count in addition to those that are stored, for this call alone.
+
+import type { ContextGrant } from '../../core/call-context.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { isRelation, undeclaredMessage } from '../../core/tuples.ts';
+import type { CompiledRules } from '../../rules/compiled-rules.ts';
+import { undeclaredIn } from '../../rules/declared-conditions.ts';
+import type { Adjacent } from '../../rules/graph.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
+import { GROUP_MARK } from '../memory/grant-page.ts';
+
+type Counts = (grant: ContextGrant) => boolean;
+
+/** The other end of a grant. */
+interface Counterpart {
+  readonly relation: number;
+  readonly text: string;
+  readonly grant: ContextGrant;
+}
+
+export class ContextGrants {
+  readonly #bySubject: ReadonlyMap<string, readonly Counterpart[]>;
+  readonly #byObject: ReadonlyMap<string, readonly Counterpart[]>;
+
+  /** Throws `invalid-relation` or `invalid-condition` for what the rules do not declare. */
+  constructor(rules: CompiledRules, ruleSet: RuleSet, grants: readonly ContextGrant[]) {
+    const numbered = grants.map((grant, index) => ({ grant, relation: numberOf(rules, ruleSet, grant, index) }));
+    const ends = (from: 'subject' | 'object', to: 'subject' | 'object') =>
+      new Map(
+        Array.from(
+          Map.groupBy(numbered, ({ grant }) => grant[from]),
+          ([entity, each]) => [entity, each.map(({ grant, relation }) => ({ grant, relation, text: grant[to] }))],
+        ),
+      );
+    this.#bySubject = ends('subject', 'object');
+    this.#byObject = ends('object', 'subject');
+  }
+
+  /** The first of the relations that the subject has on the object; 0: none. */
+  relationOf(counts: Counts, subject: string, relations: readonly number[], object: string): number {
+    const found = this.#bySubject
+      .get(subject)
+      ?.find(({ relation, text, grant }) => text === object && relations.includes(relation) && counts(grant));
+    return found?.relation ?? 0;
+  }
+
+  /** The grant of a chain, if it is one of these. */
+  find(subject: string, relation: number, object: string): ContextGrant | undefined {
+    return this.#bySubject.get(subject)?.find((each) => each.relation === relation && each.text === object)?.grant;
+  }
+
+  objectsOf(counts: Counts, subject: string, relations: readonly number[] | undefined): readonly Adjacent[] {
+    return adjacent(this.#bySubject.get(subject), counts, (each) => relations?.includes(each.relation) !== false);
+  }
+
+  subjectsOn(counts: Counts, object: string, relations: readonly number[]): readonly Adjacent[] {
+    return adjacent(this.#byObject.get(object), counts, (each) => relations.includes(each.relation));
+  }
+
+  groupsOn(counts: Counts, object: string, relations: readonly number[]): readonly Adjacent[] {
+    const fits = ({ relation, text }: Counterpart): boolean =>
+      text.includes(GROUP_MARK) && relations.includes(relation);
+    return adjacent(this.#byObject.get(object), counts, fits);
+  }
+}
+
+function numberOf(rules: CompiledRules, ruleSet: RuleSet, grant: ContextGrant, index: number): number {
+  const { relation, condition } = grant;
+  const place = `context_grants[${index}]`;
+  if (!isRelation(relation) && !ruleSet.relations.includes(relation)) {
+    throw new GrantdError('invalid-relation', `"${place}": ${undeclaredMessage(relation, ruleSet.relations)}`);
+  }
+  const undeclared = condition === undefined ? undefined : undeclaredIn(ruleSet, condition, place);
+  if (undeclared !== undefined) throw new GrantdError('invalid-condition', undeclared);
+  const number = rules.numberOf(relation);
+  if (number === undefined) throw new Error('A declared relation has a number.');
+  return number;
+}
+
+const NOTHING: readonly Adjacent[] = [];
+
+function adjacent(
+  counterparts: readonly Counterpart[] | undefined,
+  counts: Counts,
+  fits: (counterpart: Counterpart) => boolean,
+): readonly Adjacent[] {
+  if (counterparts === undefined) return NOTHING;
+  const counted = counterparts.filter((each) => fits(each) && counts(each.grant));
+  return Array.from(
+    Map.groupBy(counted, (each) => each.relation),
+    ([relation, each]) => ({
+      relation,
+      texts: each.map(({ text }) => text),
+    }),
+  );
+}
