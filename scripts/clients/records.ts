@@ -59,6 +59,7 @@ const REQUESTS = [
   'Question',
   'Condition',
   'GrantRequest',
+  'ContextGrant',
   'RuleSetRequest',
   'EvaluationRequest',
   'SubjectSearch',
