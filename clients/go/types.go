@@ -11,6 +11,7 @@ const (
 	TypeInvalidObject         = "invalid-object"
 	TypeInvalidRequest        = "invalid-request"
 	TypeInvalidCondition      = "invalid-condition"
+	TypeTypeNotAllowed        = "type-not-allowed"
 	TypeInvalidCursor         = "invalid-cursor"
 	TypeBulkTooLarge          = "bulk-too-large"
 	TypeUnauthorized          = "unauthorized"

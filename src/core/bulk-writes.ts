@@ -23,7 +23,8 @@ import {
 
 /**
  * `invalid-request`: the expiry has passed. `invalid-relation`: the tenant does not declare the relation.
- * `invalid-condition`: the rules do not declare the condition like this.
+ * `invalid-condition`: the rules do not declare the condition like this. `type-not-allowed`: the types of the rules do
+ * not allow such a subject.
  */
 export const GRANT_REFUSALS = [
   'namespace-limit-reached',
@@ -31,6 +32,7 @@ export const GRANT_REFUSALS = [
   'invalid-request',
   'invalid-relation',
   'invalid-condition',
+  'type-not-allowed',
 ] as const;
 export type GrantRefusal = (typeof GRANT_REFUSALS)[number];
 

@@ -55,6 +55,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Invalid condition',
     'The condition of a grant is none that the rules of the tenant declare, or its context has a key that the condition does not declare. The detail names what is allowed. Nothing was changed.',
   ),
+  'type-not-allowed': entry(
+    400,
+    3,
+    'Type not allowed',
+    'The rules of the tenant have types for this relation on objects of this namespace, and none of them allows a subject of this kind, or the condition of the grant. The detail names what is allowed. Nothing was changed.',
+  ),
   'invalid-cursor': entry(
     400,
     3,

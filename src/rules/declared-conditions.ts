@@ -10,12 +10,16 @@ const SHOWN_MAX = 20;
 
 const quoted = (name: string): string => JSON.stringify(name);
 
-function allowed(names: readonly string[], name: string, none: string): string {
+/** Completes a sentence. `none`: what it says where nothing is allowed. */
+export function allowedNames(names: readonly string[], none: string): string {
   if (names.length === 0) return none;
-  const nearest = nearestName(name, names);
-  if (nearest !== undefined) return `did you mean ${quoted(nearest)}?`;
   const shown = names.slice(0, SHOWN_MAX).map(quoted).join(', ');
   return names.length > SHOWN_MAX ? `allowed are ${shown} and others.` : `allowed: ${shown}.`;
+}
+
+function allowed(names: readonly string[], name: string, none: string): string {
+  const nearest = nearestName(name, names);
+  return nearest === undefined ? allowedNames(names, none) : `did you mean ${quoted(nearest)}?`;
 }
 
 /**

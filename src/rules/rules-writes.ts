@@ -54,11 +54,6 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
   return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
 }
 
-/** What writes do not follow yet is refused, lest a grant be taken for another one. */
-function refuseUnbuilt({ types }: RuleSet): void {
-  if (types.length > 0) throw new GrantdError('invalid-request', 'The rules may not contain "types" yet.');
-}
-
 /** Throws `invalid-request` that names what is wrong and where. */
 export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
   if (headers['if-none-match'] !== undefined) {
@@ -69,7 +64,6 @@ export function parseRulesRequest(body: unknown, headers: ConditionHeaders): Rul
   }
   const ifMatch = revisionsOf(headers['if-match']);
   const ruleSet = parseRuleSet(body);
-  refuseUnbuilt(ruleSet);
   compileConditions(ruleSet.conditions);
   return { ruleSet, ifMatch };
 }

@@ -3,3 +3,4 @@
 import './rules/evaluation.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';
+import './rules/types.ts';

@@ -10,6 +10,7 @@ export type ServiceErrorType =
   | 'invalid-object'
   | 'invalid-request'
   | 'invalid-condition'
+  | 'type-not-allowed'
   | 'invalid-cursor'
   | 'bulk-too-large'
   | 'unauthorized'

@@ -25,6 +25,7 @@ import {
   decideTerms,
   demandHeld,
   limitReached,
+  typeFault,
 } from './write-decisions.ts';
 
 type BulkRefusal = Extract<BulkWriteResult, { kind: 'refused' }>;
@@ -113,6 +114,10 @@ export function decideBulk(
     if (uncollected.size > 0) throw new UncollectedGrants([...uncollected.values()]);
     const granted = present.splice(0, write.grants.length);
     const ended = present.splice(0, write.revocations.length);
+    for (const [index, grant] of write.grants.entries()) {
+      const message = typeFault(draft, memory, grant, granted[index], `grants[${index}]`);
+      if (message !== undefined) return withoutChange({ kind: 'refused', code: 'type-not-allowed', message });
+    }
     const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));
     if (unmet >= 0) return withoutChange({ kind: 'condition-not-met', condition: unmet });
     return decideChanges(context, memory, draft, write, { granted, ended });

@@ -7,10 +7,12 @@ import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { NO_TYPES, type SubjectTypes } from '../../rules/subject-types.ts';
 import { type Change, conditionDifferences, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { RulesText } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
+import { ShardFailure } from '../shard.ts';
 
 /** A grant as decided earlier in the batch. */
 export interface DraftedGrant {
@@ -165,6 +167,18 @@ export class Draft {
   /** Whether the relation can be granted. The rules of the tenant must be pinned unless it is a built-in one. */
   declares(memory: TenantMemory, relation: Relation): boolean {
     return isRelation(relation) || this.ownRelations(memory).includes(relation);
+  }
+
+  /**
+   * What the tenant's rules say about the subjects of grants. Throws a failure after which the front repeats the write,
+   * if the tenant had no rules when it was queued, and they are not in memory.
+   */
+  subjectTypes({ tenantId, tenant, rules }: TenantMemory): SubjectTypes {
+    const drafted = this.#rules.get(tenantId);
+    if (drafted !== undefined) return drafted.types;
+    if (tenant.rulesRevision === undefined) return NO_TYPES;
+    if (rules.loaded !== undefined) return rules.loaded.types;
+    throw new ShardFailure('not-serving', 'Rules were set while the write waited. Nothing was done.');
   }
 
   hasTenant(tenantId: TenantId): boolean {

@@ -107,6 +107,21 @@ export function conditionFault(
 }
 
 /**
+ * Why the types of the rules do not allow the grant as it would be after the write; undefined: they do. Its rules must
+ * be pinned if the tenant has any. `place`: of the grant in its call.
+ */
+export function typeFault(
+  draft: Draft,
+  memory: TenantMemory,
+  request: GrantedTuple,
+  present: GrantAttributes | null | undefined,
+  place = '',
+): string | undefined {
+  const { condition = present?.condition } = request;
+  return draft.subjectTypes(memory).faultOf(request, condition ?? undefined, place);
+}
+
+/**
  * The tuples of a write are read while it waits, those of relations that are not declared then left out. Throws a
  * failure after which the front repeats the write if its relation has been declared since.
  */
@@ -142,6 +157,8 @@ export function decideGrant(
     }
     const fault = conditionFault(draft, memory, request);
     if (fault !== undefined) return refused('invalid-condition', fault);
+    const untyped = typeFault(draft, memory, request, present);
+    if (untyped !== undefined) return refused('type-not-allowed', untyped);
     if (present !== null) {
       const { attributes, changes } = decideTerms(request, present);
       return { result: { kind: 'grant', grant: { kind: 'exists', ...attributes } }, changes };

@@ -6,6 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { SubjectTypes } from '../../rules/subject-types.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -26,6 +27,7 @@ const STORED_BYTES = 4000;
 export class RulesText {
   readonly text: string;
   #ruleSet: RuleSet | undefined;
+  #types: SubjectTypes | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -34,6 +36,11 @@ export class RulesText {
   get ruleSet(): RuleSet {
     this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
     return this.#ruleSet;
+  }
+
+  get types(): SubjectTypes {
+    this.#types ??= new SubjectTypes(this.ruleSet);
+    return this.#types;
   }
 }
 

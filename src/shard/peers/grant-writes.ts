@@ -82,7 +82,10 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   const { memory } = handle;
   using held = await holdTuples(peer.shard, memory, writes);
   using _namespaces = await memory.namespaces.pin();
-  const pinning = pinRules(memory, writes);
+  const pinning = pinRules(
+    memory,
+    writes.filter(({ revoke }) => !revoke),
+  );
   using _rules = pinning === undefined ? undefined : await pinning;
   peer.handles.assertGood(handle);
   const enqueue = () =>
@@ -143,16 +146,10 @@ export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) =>
   });
 };
 
-/**
- * Keeps the rules of the tenant in memory: for conditions, and for the warnings of a write, which can do without them.
- * Undefined: nothing needs them.
- */
-function pinRules(
-  { tenant, rules }: TenantMemory,
-  grants: readonly GrantedTuple[],
-): Promise<Disposable | undefined> | undefined {
-  if (grants.some(({ condition }) => typeof condition === 'string')) return rules.pin();
-  return tenant.rulesRevision === undefined ? undefined : rules.pin().catch(() => undefined);
+/** Keeps the rules of the tenant in memory: they say which grants may be made. Undefined: nothing needs them. */
+function pinRules({ tenant, rules }: TenantMemory, grants: readonly GrantedTuple[]): Promise<Disposable> | undefined {
+  const needed = tenant.rulesRevision !== undefined && grants.length > 0;
+  return needed || grants.some(({ condition }) => typeof condition === 'string') ? rules.pin() : undefined;
 }
 
 /** Why the rules cannot follow a grant; undefined: the tenant has no rules, or they cannot be read now. */

@@ -16,8 +16,10 @@ export const unknownNamespaces: ReadHandler<'unknownNamespaces'> = async (contex
   using _namespaces = await memory.namespaces.pin();
   const unused = namespaces.filter((name) => !memory.namespaces.rows.has(name));
   if (unused.length === 0) return unused;
-  const { rules, public: everyone } = await readRules(context, { memory });
-  return unused.filter((name) => !everyone.includes(name) && !rules.some(({ namespace }) => namespace === name));
+  const { rules, types, public: everyone } = await readRules(context, { memory });
+  const named = [...rules, ...types, ...types.flatMap(({ subjects }) => subjects)];
+  const known = new Set([...everyone, ...named.map(({ namespace }) => namespace)]);
+  return unused.filter((name) => !known.has(name));
 };
 
 export const createNamespace: Handler<'createNamespace'> = async (peer, by, name) => {

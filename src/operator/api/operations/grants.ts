@@ -79,7 +79,12 @@ import {
 } from '../operation.ts';
 
 const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
-const WRITE_ERRORS: readonly ErrorCode[] = ['invalid-condition', 'namespace-limit-reached', 'grant-limit-reached'];
+const WRITE_ERRORS: readonly ErrorCode[] = [
+  'invalid-condition',
+  'type-not-allowed',
+  'namespace-limit-reached',
+  'grant-limit-reached',
+];
 const header = WARNING_HEADER;
 
 function warningHeader(warnings: readonly ServiceWarning[]): ResponseHeaders {

@@ -1,0 +1,61 @@
+// The types of a rule set in the form for writes: to which subjects a relation may be granted on objects of a
+// namespace. A relation that no type names may be granted to any subject.
+
+import { conditionNameOf } from '../core/grant-condition.ts';
+import { memberAt } from '../core/json-members.ts';
+import { namespaceOf, type Tuple } from '../core/tuples.ts';
+import { parseGroup } from './compiled-rules.ts';
+import { allowedNames } from './declared-conditions.ts';
+import { NO_RULES, type RuleSet, type SubjectType, textOfSubjectType } from './rule-set.ts';
+
+/**
+ * The kind of a subject by its form alone, whether the rules have groups and public namespaces or not. `condition`: of
+ * the grant.
+ */
+function subjectTypeOf(subject: string, condition: string | undefined): SubjectType {
+  const namespace = namespaceOf(subject);
+  const group = parseGroup(subject);
+  const of = group !== undefined ? 'group' : subject === `${namespace}:*` ? 'everyone' : 'single';
+  return {
+    namespace,
+    of,
+    ...(group === undefined ? {} : { name: group.name }),
+    ...(condition === undefined ? {} : { condition: conditionNameOf(condition) }),
+  };
+}
+
+export class SubjectTypes {
+  /** By namespace and relation, as texts: `user`, `user:*`, `team#member`, `user with office_hours`. */
+  readonly #allowed: ReadonlyMap<string, ReadonlySet<string>>;
+
+  constructor({ types }: Pick<RuleSet, 'types'>) {
+    this.#allowed = new Map(
+      types.map(({ namespace, relation, subjects }) => [
+        `${namespace} ${relation}`,
+        new Set(subjects.map(textOfSubjectType)),
+      ]),
+    );
+  }
+
+  /** Whether they restrict nothing. */
+  get isEmpty(): boolean {
+    return this.#allowed.size === 0;
+  }
+
+  /**
+   * Why they do not allow a grant with the condition, as a sentence that names what is allowed; undefined: they do.
+   * `place`: of the grant in its call; empty: the body itself.
+   */
+  faultOf({ subject, relation, object }: Tuple, condition: string | undefined, place = ''): string | undefined {
+    if (this.isEmpty) return undefined;
+    const namespace = namespaceOf(object);
+    const allowed = this.#allowed.get(`${namespace} ${relation}`);
+    if (allowed === undefined) return undefined;
+    const type = textOfSubjectType(subjectTypeOf(subject, condition));
+    if (allowed.has(type)) return undefined;
+    const names = allowedNames([...allowed], 'the types of the rules allow no subject.');
+    return `"${memberAt(place, 'subject')}" is of the type "${type}", to which "${relation}" is not granted on objects of "${namespace}"; ${names}`;
+  }
+}
+
+export const NO_TYPES = new SubjectTypes(NO_RULES);

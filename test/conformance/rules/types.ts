@@ -1,0 +1,84 @@
+// Types through both interfaces: what they do not allow is refused, with what they do.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import { oneService } from '../support/one-service.ts';
+
+const RULES = {
+  types: [{ namespace: 'document', relation: 'viewer', subjects: ['user', 'team#member'] }],
+  rules: [],
+  groups: true,
+};
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+const EVERYONE = { ...TUPLE, subject: 'user:*' };
+
+const fieldsOf = ({ json }: Answer) => json as Record<string, unknown>;
+
+const service = await oneService();
+
+describe('types', () => {
+  const send = (key: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+    service.send({ method, path, key, ...(body === undefined ? {} : { body }) });
+  const createTenant = async () => {
+    const tenant = await service.createTenant();
+    const written = await send(tenant.key, 'PUT', '/v1/rules', RULES);
+    assert.equal(written.status, 200, written.text);
+    assert.deepEqual(fieldsOf(await send(tenant.key, 'GET', '/v1/rules')).types, RULES.types);
+    return tenant;
+  };
+  const operate = (method: string, path: string, body: unknown, headers = {}) =>
+    call(service.consoleUrl, { method, path: `/operator/v1${path}`, body, headers, key: service.operatorToken });
+  const assertRefused = (answer: Answer, place = 'subject'): void => {
+    assertProblem(answer, 400, 'type-not-allowed', service.errorsBase);
+    assert.equal(
+      fieldsOf(answer).detail,
+      `"${place}" is of the type "user:*", to which "viewer" is not granted on objects of "document"; allowed: "user", "team#member".`,
+    );
+  };
+
+  it('refuse grants to other subjects, alone and in bulk, through both interfaces', async () => {
+    const { key, tenantId } = await createTenant();
+    for (const subject of ['user:ada', 'team:a#member']) {
+      assert.equal((await send(key, 'POST', '/v1/grants', { ...TUPLE, subject })).status, 201);
+    }
+    for (const subject of ['team:a', 'team:a#admin', 'users:ada']) {
+      const refused = await send(key, 'POST', '/v1/grants', { ...TUPLE, subject });
+      assertProblem(refused, 400, 'type-not-allowed', service.errorsBase);
+    }
+    assertRefused(await send(key, 'POST', '/v1/grants', EVERYONE));
+    const bulk = { grants: [{ ...TUPLE, subject: 'user:bob' }, EVERYONE] };
+    assertRefused(await send(key, 'POST', '/v1/grants/bulk', bulk), 'grants[1].subject');
+    assertRefused(await operate('POST', `/tenants/${tenantId}/grants`, EVERYONE));
+    assertRefused(await operate('POST', `/tenants/${tenantId}/grants/bulk`, bulk), 'grants[1].subject');
+    const { grants } = fieldsOf(await send(key, 'GET', '/v1/grants?object=document:plan'));
+    assert.ok(Array.isArray(grants) && grants.length === 2);
+    assert.equal((await send(key, 'POST', '/v1/grants', { ...EVERYONE, relation: 'editor' })).status, 201);
+  });
+
+  it('refuse lines of an import, and no others', async () => {
+    const { tenantId } = await createTenant();
+    const body = [TUPLE, EVERYONE, { ...TUPLE, subject: 'user:bob' }].map((line) => JSON.stringify(line)).join('\n');
+    const imported = await operate('POST', `/tenants/${tenantId}/import`, body, {
+      'content-type': 'application/x-ndjson',
+    });
+    const results = imported.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>);
+    assert.deepEqual(
+      results.map(({ result }) => result),
+      ['created', 'refused', 'created'],
+    );
+    assert.equal(results[1]?.type, `${service.errorsBase}/type-not-allowed`);
+    assert.match(results[1]?.detail ?? '', /allowed: "user", "team#member"\.$/);
+  });
+
+  it('know their namespaces, of which no warning is given', async () => {
+    const { key } = await createTenant();
+    const warningOf = async (subject: string) =>
+      (await send(key, 'POST', '/v1/check', { ...TUPLE, subject })).headers['x-service-warning'];
+    assert.equal(await warningOf('team:a#member'), undefined);
+    assert.equal(await warningOf('users:ada'), 'unknown-namespace; namespace=users');
+  });
+});
