@@ -88,6 +88,8 @@ class ValidationReader {
           object,
           relation,
           namespace: undefined,
+          // SpiceDB names groups that are granted something, and not those that follow from rules.
+          moreGroups: true,
           context: {},
           expected,
           excluded,
