@@ -2,6 +2,7 @@
 // between the two. The shard decides every call; a test sets faults, and what only a cluster would show.
 
 import type { Clock, Random } from '../../src/core/async/clock.ts';
+import { contextOf } from '../../src/core/call-context.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
@@ -291,12 +292,14 @@ export class ScriptedOperator implements OperatorApi {
       },
       check: async (context, check) => {
         this.#enter('check', context);
-        const { authorized, checkedAtMs } = await named(context, { ...STRICT, checks: [check] });
+        const checks = { ...STRICT, checks: [check], ...contextOf(check) };
+        const { authorized, checkedAtMs } = await named(context, checks);
         return { authorized: authorized[0] === true, checkedAtMs };
       },
       explain: async (context, check) => {
         this.#enter('explain', context);
-        const { because, proofs, ...answer } = await named(context, { ...STRICT, checks: [check], explain: true });
+        const checks = { ...STRICT, checks: [check], explain: true, ...contextOf(check) };
+        const { because, proofs, ...answer } = await named(context, checks);
         return {
           ...answer,
           authorized: answer.authorized[0] === true,
@@ -304,13 +307,13 @@ export class ScriptedOperator implements OperatorApi {
           proof: proofs[0] ?? '',
         };
       },
-      checkBulk: async (context, checks) => {
+      checkBulk: async (context, checks, call = {}) => {
         this.#enter('checkBulk', context);
-        return named(context, { ...STRICT, checks, list: 'checks' });
+        return named(context, { ...STRICT, checks, list: 'checks', ...contextOf(call) });
       },
-      checkOrDeny: async (context, checks) => {
+      checkOrDeny: async (context, checks, call = {}) => {
         this.#enter('checkOrDeny', context);
-        return named(context, { ...STRICT, checks, denyUndefined: true });
+        return named(context, { ...STRICT, checks, denyUndefined: true, ...contextOf(call) });
       },
       readChanges: async (context, query) => {
         this.#enter('readChanges', context);
