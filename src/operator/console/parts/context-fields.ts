@@ -77,7 +77,7 @@ export function contextFields(filled: Filled | undefined, of = 'this check'): Ma
   const grants = {
     name: 'context_grants',
     label: 'Context grants, one per line',
-    hint: html`At most ${CONTEXT_GRANTS_MAX}; they count for ${of} alone: <code>user:ada member team:eng</code>, perhaps
+    hint: html`At most ${CONTEXT_GRANTS_MAX}; they count for ${of} alone: <code>user:ada member team:eng</code>, perhaps${' '}
       <code>with office_hours {"zone": "UTC"}</code>. The JSON array of the API works too.`,
     rows: 3,
     lengthMax: TEXT_LENGTH_MAX,

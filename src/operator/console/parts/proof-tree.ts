@@ -24,7 +24,7 @@ export interface ProofLinks {
 
 const conditionMarkup = ({ condition, condition_saw: saw }: JsonObject): Markup =>
   isJsonObject(condition) &&
-  html` <small>with the condition ${code(textOf(condition.name))}, which saw
+  html` <small>with the condition ${code(textOf(condition.name))}, which saw${' '}
     ${code(JSON.stringify(saw ?? condition.context))}</small>`;
 
 function grantMarkup(grant: JsonObject, tenantId: string): Markup {
