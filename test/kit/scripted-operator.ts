@@ -292,28 +292,23 @@ export class ScriptedOperator implements OperatorApi {
       },
       check: async (context, check) => {
         this.#enter('check', context);
-        const checks = { ...STRICT, checks: [check], ...contextOf(check) };
-        const { authorized, checkedAtMs } = await named(context, checks);
+        const { authorized, checkedAtMs } = await named(context, { ...STRICT, ...contextOf(check), checks: [check] });
         return { authorized: authorized[0] === true, checkedAtMs };
       },
       explain: async (context, check) => {
         this.#enter('explain', context);
-        const checks = { ...STRICT, checks: [check], explain: true, ...contextOf(check) };
-        const { because, proofs, ...answer } = await named(context, checks);
-        return {
-          ...answer,
-          authorized: answer.authorized[0] === true,
-          because: because[0] ?? [],
-          proof: proofs[0] ?? '',
-        };
+        const asked = { ...STRICT, ...contextOf(check), checks: [check], explain: true };
+        const { because, proofs, authorized, checkedAtMs } = await named(context, asked);
+        const [[grants = []], [proof = '']] = [because, proofs];
+        return { authorized: authorized[0] === true, checkedAtMs, because: grants, proof };
       },
       checkBulk: async (context, checks, call = {}) => {
         this.#enter('checkBulk', context);
-        return named(context, { ...STRICT, checks, list: 'checks', ...contextOf(call) });
+        return named(context, { ...STRICT, ...contextOf(call), checks, list: 'checks' });
       },
       checkOrDeny: async (context, checks, call = {}) => {
         this.#enter('checkOrDeny', context);
-        return named(context, { ...STRICT, checks, denyUndefined: true, ...contextOf(call) });
+        return named(context, { ...STRICT, ...contextOf(call), checks, denyUndefined: true });
       },
       readChanges: async (context, query) => {
         this.#enter('readChanges', context);
