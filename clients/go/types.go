@@ -77,7 +77,7 @@ type ActionSearch struct {
 	// A subject or resource that is given.
 	Resource GivenEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -285,7 +285,7 @@ type EvaluationRequest struct {
 	// A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
 	Resource AccessEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 }
 
@@ -301,6 +301,15 @@ type FoundEntity struct {
 
 	// Unique within its type.
 	ID string `json:"id"`
+
+	// Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+	Properties *FoundEntityProperties `json:"properties,omitempty"`
+}
+
+// FoundEntityProperties: Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+type FoundEntityProperties struct {
+	// Ids of subjects in the place of this page that are not permitted.
+	Excluded []string `json:"excluded"`
 }
 
 // GivenEntity: A subject or resource that is given.
@@ -471,7 +480,7 @@ type ResourceSearch struct {
 	// What is searched for. An `id` is ignored.
 	Resource WantedType `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -603,7 +612,7 @@ type SubjectSearch struct {
 	// A subject or resource that is given.
 	Resource GivenEntity `json:"resource,omitzero"`
 
-	// Ignored.
+	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
@@ -805,6 +814,14 @@ func decodeFoundEntity(value any) (FoundEntity, error) {
 	o := objectOf(value)
 	decoded.Type = required(o, "type", decodeText)
 	decoded.ID = required(o, "id", decodeText)
+	decoded.Properties = optional(o, "properties", decodeFoundEntityProperties)
+	return decoded, o.err
+}
+
+func decodeFoundEntityProperties(value any) (FoundEntityProperties, error) {
+	var decoded FoundEntityProperties
+	o := objectOf(value)
+	decoded.Excluded = required(o, "excluded", listOf(decodeText))
 	return decoded, o.err
 }
 

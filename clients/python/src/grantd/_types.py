@@ -349,6 +349,8 @@ class FoundEntity:
     """The namespace of the identifier `type:id`."""
     id: str
     """Unique within its type."""
+    properties: FoundEntityProperties | None = None
+    """Only of the id `*`: whom a gate of the rules takes out of all subjects of the type."""
 
     @classmethod
     def decode(cls, value: Json) -> FoundEntity:
@@ -356,6 +358,22 @@ class FoundEntity:
         return cls(
             type=required(known, "type", text),
             id=required(known, "id", text),
+            properties=optional(known, "properties", FoundEntityProperties.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntityProperties:
+    """Only of the id `*`: whom a gate of the rules takes out of all subjects of the type."""
+
+    excluded: list[str]
+    """Ids of subjects in the place of this page that are not permitted."""
+
+    @classmethod
+    def decode(cls, value: Json) -> FoundEntityProperties:
+        known = object_of(value)
+        return cls(
+            excluded=required(known, "excluded", list_of(text)),
         )
 
 

@@ -322,6 +322,17 @@ export interface FoundEntity {
    * Unique within its type.
    */
   id: string;
+  /**
+   * Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.
+   */
+  properties?: {
+    /**
+     * Ids of subjects in the place of this page that are not permitted.
+     *
+     * Items: Unique within its type.
+     */
+    excluded: readonly string[];
+  };
 }
 /**
  * Which page. Requests for further pages repeat the first one with a token; the limit may be left out.
