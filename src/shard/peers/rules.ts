@@ -7,7 +7,7 @@ import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compile
 import { hasRules, RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
-import { decideRules, demandRevision, refuseRemoved } from '../log/write-decisions.ts';
+import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { RulesPreview, RulesRequest } from '../shard.ts';
@@ -131,7 +131,7 @@ export async function previewRules(
 ): Promise<RulesPreview> {
   const { tenure, memory } = listing;
   const { present, revision } = await presentRules(memory, ifMatch);
-  refuseRemoved(present.relations, ruleSet, (relation) => memory.grantCount.grantsOf(relation));
+  refuseLost(present, ruleSet, (key) => memory.grantCount.countOf(key));
   return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
     const scan = new Scan(context, listing, bounds);
     let publicGrants = 0;
